@@ -1,0 +1,56 @@
+// The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+#include "oracle/case/tensor.hpp"
+#include "oracle/layers/claim.hpp"
+
+namespace tally {
+
+/// `w<window>/m<micro-batch>/<stage>/<tensor>`, without `m…` when micro_batch is -1. The tensor is the case's name,
+/// `d.<tensor>` for a gradient, `in.<tensor>` for a consumer's input. All names: kernels/subject/trace.md.
+struct TapName {
+  int window = 0;
+  int micro_batch = -1;
+  std::string stage, tensor;
+  std::string text() const;
+  friend bool operator==(const TapName&, const TapName&) = default;
+};
+
+/// Throws std::runtime_error for text that is no tap name.
+TapName tap_name_of(std::string_view text);
+
+struct Tap {
+  TapName name;
+  Tensor value;
+};
+
+class Trace {
+ public:
+  Claims claims;
+  std::string case_hash;  // SHA-256 of the canonical case
+  std::vector<std::string>
+      violations;  // guard zones broken, inputs changed, executor findings: text with file and line
+
+  void add(TapName name, Tensor value);
+  const std::vector<Tap>& taps() const { return taps_; }
+  /// nullptr when it was not tapped.
+  const Tensor* find(const std::string& name) const;
+
+ private:
+  std::vector<Tap> taps_;
+  std::unordered_map<std::string, std::size_t> index_;
+};
+
+/// safetensors with metadata tally_trace, case and claims. Reading checks names, shapes and dtypes against the case:
+/// throws std::runtime_error with the tap, what was found and what was expected; an unknown tap is an error.
+void write_trace(const Trace& trace, const std::filesystem::path& file);
+Trace read_trace(const std::filesystem::path& file, const Case& c);
+
+}  // namespace tally

@@ -1,0 +1,26 @@
+// Runs a case through the kernels as a training loop would, and returns every tap.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fault replaces one
+enum class ExecutorKind { host, cuda };
+
+struct RunOptions {
+  ExecutorKind executor = ExecutorKind::host;
+  bool accumulate = true;           // false: one micro-batch a window, gradients written directly: no buffer
+  std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: sequential
+  std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: in order
+  bool taps = true;                 // false: only the final state is kept (parameters, optimizer state, running values)
+  const Stages* stages = nullptr;   // nullptr: the shipped ones
+};
+
+/// Throws DeviceAbsent when the executor's device is not there, CudaError when it is there and fails.
+Trace run(const Case& c, const RunOptions& options = {});
+
+}  // namespace tally

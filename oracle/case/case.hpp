@@ -1,0 +1,107 @@
+// The case: one training problem, stated exactly (oracle/case.md). Plain data; reading, writing and checking stand in
+// the files beside this one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+/// A recipe number means exactly the decimal written; the oracle lifts the text, a subject reads the nearest binary64.
+struct Decimal {
+  std::string text;
+  double to_double() const;
+  friend bool operator==(const Decimal&, const Decimal&) = default;
+};
+
+using OptionValue =
+    std::variant<bool, std::int64_t, Decimal, std::string, std::vector<Decimal>, std::vector<std::string>>;
+
+/// A kind with its options, defaults filled in: a layer, a loss, or one section of the recipe.
+/// The accessors throw std::logic_error when the option is absent or of another type: a bug, never bad input.
+struct Choice {
+  std::string kind;
+  std::map<std::string, OptionValue> options;
+
+  bool flag(std::string_view option) const;
+  std::int64_t integer(std::string_view option) const;
+  const Decimal& number(std::string_view option) const;
+  const std::string& text(std::string_view option) const;
+  const std::vector<Decimal>& numbers(std::string_view option) const;
+  const std::vector<std::string>& texts(std::string_view option) const;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+struct Layer : Choice {
+  std::string name;  // empty for layers without tensors that were not named
+  friend bool operator==(const Layer&, const Layer&) = default;
+};
+
+struct Model {
+  std::int64_t input = 0;  // features of x
+  std::vector<Layer> layers;
+  Choice loss;  // kind cross_entropy | mse
+  friend bool operator==(const Model&, const Model&) = default;
+};
+
+enum class Normalisation { window_items, mean_of_means, mean_of_means_configured, sum };
+
+struct Precision {
+  Dtype storage = Dtype::fp32;     // activations, weights as kernels see them, their gradients
+  Dtype compute = Dtype::fp32;     // GEMM accumulator
+  Dtype accumulate = Dtype::fp32;  // gradient buffer across micro-batches
+  Dtype master = Dtype::fp32;      // parameters that the optimizer updates
+  bool tf32 = false;
+  friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+/// The five sections of the recipe; kinds and options as in oracle/case.md.
+struct Recipe {
+  Choice optimizer;      // sgd | adam
+  Choice learning_rate;  // constant | step | warmup_cosine
+  Choice weight_decay;   // none | l2 | decoupled
+  Choice clip;           // none | global_norm | value
+  Choice loss_scale;     // none | static | dynamic
+  friend bool operator==(const Recipe&, const Recipe&) = default;
+};
+
+struct Case {
+  std::string name;
+  Model model;
+  std::vector<std::vector<std::int64_t>> windows;  // [w][k] rows of micro-batch k of window w
+  Normalisation normalisation = Normalisation::window_items;
+  Precision precision;
+  Recipe recipe;
+  bool recompute = false;  // execution.recompute
+  std::map<std::string, Tensor> tensors;
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+std::string_view name_of(Normalisation normalisation);
+
+/// The name taps and reports use for layer i: its own, or `<kind>#<i>`.
+std::string label_of(const Model& model, std::size_t i);
+
+/// Features entering layer i; i = layers.size() gives the model's output features.
+std::int64_t features_before(const Model& model, std::size_t i);
+
+/// Names of the parameters ("fc1.weight", ...) in model order.
+std::vector<std::string> parameters_of(const Model& model);
+
+/// First row of window w, and of micro-batch k in it.
+std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batch = 0);
+
+/// Item weight of one row: 0 when ignored, the class or item weight's exact decimal otherwise, "1" by default.
+/// (mse with item_weights: the integer; cross_entropy: w_t.)
+Decimal item_weight(const Case& c, std::int64_t row);
+
+/// The same training with each window as one micro-batch; micro_batch statistics become window statistics.
+Case full_batch_of(const Case& c);
+
+}  // namespace tally

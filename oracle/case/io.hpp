@@ -1,0 +1,57 @@
+// Reading, writing, checking, hashing and packing a case.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// One thing wrong with a case: where (JSON path such as `$.model.layers[1].eps`), what was found, what is allowed.
+struct CaseError {
+  std::string path, found, expected;
+};
+
+/// All errors of one case at once; what() has a line for each.
+class InvalidCase : public std::runtime_error {
+ public:
+  explicit InvalidCase(std::vector<CaseError> errors);
+  const std::vector<CaseError>& errors() const { return errors_; }
+
+ private:
+  std::vector<CaseError> errors_;
+};
+
+/// Reads JSON text. `folder` is where a tensor file named by the case must lie. Throws InvalidCase.
+Case read_case(std::string_view json, const std::filesystem::path& folder = {});
+/// Reads a file; a missing or unreadable file is an InvalidCase with path "$".
+Case read_case_file(const std::filesystem::path& file);
+
+/// Everything oracle/case.md calls an error in a case that was built in memory; empty when it is valid.
+std::vector<CaseError> validate(const Case& c);
+
+/// Canonical JSON: sorted keys, defaults written out, hexadecimal floats, inline tensors, one final newline.
+std::string write_case(const Case& c);
+/// 64 lower-case hex digits: SHA-256 of the canonical text.
+std::string hash_of(const Case& c);
+
+/// `tly1:` + base32 of the compressed case; tensors with a drawing travel as the drawing.
+std::string token_of(const Case& c);
+/// Throws InvalidCase with path "token".
+Case case_of_token(std::string_view token);
+
+/// The JSON Schema (draft 2020-12) of the case, generated from the option tables of layers, losses and recipe.
+std::string json_schema();
+
+/// Redraws a tensor's bytes from its drawing, for its dtype and shape. Throws std::invalid_argument for an unknown
+/// number or family.
+void draw(Tensor& tensor, const Drawing& drawing);
+
+/// SHA-256 of any text, as 64 lower-case hex digits.
+std::string sha256(std::string_view text);
+
+}  // namespace tally

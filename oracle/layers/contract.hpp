@@ -1,0 +1,66 @@
+// What a layer, a loss or a recipe section promises: its options and its tensors, as plain data. The reader, the
+// validator, the JSON Schema, the generators and the kernels all read this one table; adding a kind adds a file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+enum class OptionType { boolean, integer, number, text, number_list, text_list };
+
+/// Allowed range of a number, as decimal text; an empty text leaves that side open.
+struct Range {
+  std::string above;     // value > above
+  std::string at_least;  // value >= at_least
+  std::string below;     // value < below
+  std::string at_most;   // value <= at_most
+};
+
+struct Option {
+  std::string name;
+  OptionType type;
+  std::optional<OptionValue> standard;  // absent: the option is required
+  Range range = {};
+  std::vector<std::string> words = {};  // text and text_list: the allowed words
+};
+
+enum class Role { parameter, running, mask };
+
+/// A tensor of a layer. Its shape comes from the layer and the features entering it; `rows` stands for rows of x as -1.
+struct LayerTensor {
+  std::string name;
+  Role role;
+  std::function<std::vector<std::int64_t>(const Choice& layer, std::int64_t features)> shape;
+  std::function<bool(const Choice& layer)> present = [](const Choice&) { return true; };
+};
+
+struct Contract {
+  std::string section;  // "layer", "loss", "optimizer", "learning_rate", "weight_decay", "clip", "loss_scale"
+  std::string kind;
+  std::vector<Option> options;
+  std::vector<LayerTensor> tensors = {};  // layers only
+  /// Layers only: features leaving, given features entering.
+  std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
+      [](const Choice&, std::int64_t features) { return features; };
+  std::string definition = {};  // one line for people
+};
+
+/// Registers a contract at program start; the file that does it is noted for the registration test.
+struct RegisterContract {
+  explicit RegisterContract(Contract contract, std::source_location at = std::source_location::current());
+};
+
+/// All contracts of a section, sorted by kind.
+std::vector<const Contract*> contracts_of(std::string_view section);
+/// nullptr when there is none.
+const Contract* find_contract(std::string_view section, std::string_view kind);
+
+}  // namespace tally

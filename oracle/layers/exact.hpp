@@ -1,0 +1,74 @@
+// Exact mathematics of layers and losses: differentiated from the definition, free of rounding up to the scalar T.
+// Instantiated for Real (any number of digits: `tally oracle`) and long double (the lenses).
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+#include "oracle/real/matrix.hpp"
+
+namespace tally::oracle {
+
+/// Groups of consecutive rows that `micro_batch` statistics normalise together; sums to the rows of x. Layers without
+/// statistics ignore it, and `window` statistics treat all rows as one group.
+using Cut = std::vector<std::int64_t>;
+
+/// Decisions read from a trace, replayed instead of taken. Empty in `tally oracle`.
+struct Decisions {
+  std::optional<Matrix<double>> relu_active;  // [rows, features] of 0 and 1
+};
+
+/// One layer as it stands over some rows of one window.
+template <class T>
+struct Pass {
+  const Layer& layer;
+  const Tensors<T>&
+      tensors;  // by short name: "weight", "bias", "running_mean", "running_var", "mask" (these rows only)
+  Cut cut;
+  Decisions decisions = {};
+};
+
+/// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,
+/// features] (var biased); for layer_norm mean and var are [rows, 1]. Otherwise empty.
+template <class T>
+struct ForwardResult {
+  Matrix<T> y, mean, var;
+};
+
+/// dx [rows, features in], and the gradient of each parameter by short name, summed over these rows.
+template <class T>
+struct BackwardResult {
+  Matrix<T> dx;
+  Tensors<T> parameters;
+};
+
+template <class T>
+struct ExactLayer {
+  ForwardResult<T> (*forward)(const Pass<T>& pass, const Matrix<T>& x);
+  /// The gradient of <dy, y> with respect to x and the parameters, from x alone (nothing saved by forward).
+  BackwardResult<T> (*backward)(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy);
+};
+
+/// A loss over rows. y [rows, features]; `row_factor` [1, rows] multiplies each row's loss in the sum whose gradient is
+/// dy. loss [1, rows] is each row's own loss (0 when ignored), before the factor.
+template <class T>
+struct LossResult {
+  Matrix<T> loss, dy;
+};
+
+template <class T>
+struct ExactLoss {
+  /// target: cross_entropy class numbers as T in [1, rows]; mse [rows, features]. item_weight [1, rows].
+  LossResult<T> (*evaluate)(const Choice& loss, const Matrix<T>& y, const Matrix<T>& target,
+                            const Matrix<T>& item_weight, const Matrix<T>& row_factor);
+};
+
+/// T is Real or long double. Throws std::logic_error for a kind without mathematics.
+template <class T>
+const ExactLayer<T>& exact_layer(std::string_view kind);
+template <class T>
+const ExactLoss<T>& exact_loss(std::string_view kind);
+
+}  // namespace tally::oracle

@@ -1,0 +1,81 @@
+// The window's stages after the buffer is full, exactly: unscale, norm, clip, decay, optimizer, schedule, scaler.
+// Each is a function of its own inputs, so that the lenses can call it on a subject's bits. T is Real or long double.
+// Formulas: oracle/case.md, "Recipe, as a window goes through it".
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "oracle/case/case.hpp"
+#include "oracle/real/matrix.hpp"
+
+namespace tally::oracle {
+
+/// The exact value of the decimal written.
+template <class T>
+T number(const Decimal& decimal);
+
+/// The tensor's bits, lifted exactly; a vector becomes 1 x n, a scalar 1 x 1.
+template <class T>
+Matrix<T> lift(const Tensor& tensor);
+
+/// The divisor of micro-batch k of window w under the case's normalisation: the item gradient sums are multiplied by
+/// 1 / divisor. 0 where the divisor is 0 (then the factor is 0).
+template <class T>
+T divisor(const Case& c, std::size_t window, std::size_t micro_batch);
+
+template <class T>
+T learning_rate(const Choice& schedule, std::int64_t step);
+
+/// The p-norm that `clip` asks for over all parameters (2 where it does not clip by norm).
+template <class T>
+T gradient_norm(const Choice& clip, const Tensors<T>& gradients);
+
+/// min(1, max_norm / (norm + epsilon)), 1 where norm + epsilon = 0, and 1 where it does not clip by norm.
+template <class T>
+T clip_coefficient(const Choice& clip, const T& norm);
+
+/// The clipped gradient: times the coefficient, or clamped to +-max_value.
+template <class T>
+Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gradient);
+
+/// False for parameters that weight_decay excludes ("bias", "norm") and for kind none.
+bool decays(const Model& model, const Choice& weight_decay, std::string_view parameter);
+
+/// g + lambda p (l2), on the clipped gradient.
+template <class T>
+Matrix<T> decayed_gradient(const Choice& weight_decay, const Matrix<T>& gradient, const Matrix<T>& parameter);
+/// p (1 - lr lambda) (decoupled), before the update.
+template <class T>
+Matrix<T> decayed_parameter(const Choice& weight_decay, const T& rate, const Matrix<T>& parameter);
+
+/// One parameter and its optimizer state. Empty matrices where there is no such state (yet).
+template <class T>
+struct Slot {
+  Matrix<T> parameter, momentum, exp_avg, exp_avg_sq;
+};
+
+/// The update of one parameter by its (clipped, decayed) gradient at step t (the first is 0).
+template <class T>
+Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const Matrix<T>& gradient,
+                const Slot<T>& slot);
+
+/// Running statistics after one update: (1 - momentum) running + momentum batch; the variance with n / (n - 1).
+template <class T>
+Matrix<T> running_mean(const Layer& layer, const Matrix<T>& running, const Matrix<T>& mean);
+template <class T>
+Matrix<T> running_var(const Layer& layer, const Matrix<T>& running, const Matrix<T>& biased_var, std::int64_t rows);
+
+/// The scaler's state after a window.
+template <class T>
+struct Scale {
+  T scale;
+  std::int64_t growth_counter;
+};
+template <class T>
+Scale<T> next_scale(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite);
+/// The scale and counter a case starts with; scale 1 for `none`.
+template <class T>
+Scale<T> initial_scale(const Choice& loss_scale);
+
+}  // namespace tally::oracle

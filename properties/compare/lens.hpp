@@ -1,0 +1,27 @@
+// The two hard lenses: a trace held, tensor by tensor, against what the oracle expects.
+#pragma once
+
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// Local: every stage's outputs against the exact function of that stage's own input bits, and the hand-over between
+/// stages bit for bit. Checks stand in the order of the taps; the first that fails is where the fault is.
+/// A stage whose taps are missing gives a not_run check that names them.
+std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace);
+
+/// End to end: the case's bits alone, value and bound propagated through every stage; ReLU masks and skips are adopted
+/// from the trace where the interval leaves them open. A tensor whose bound exceeds its signal is vacuous.
+std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace);
+
+/// Bits against bits, ±0 as one value: for exact laws (a tensor of the trace against another).
+TensorCheck bitwise_check(const std::string& tap, const std::string& stage, const Tensor& expected, const Tensor& got);
+
+/// The first failing check in stage order (taps' order), nullptr when none fails.
+const TensorCheck* first_failure(const std::vector<TensorCheck>& checks);
+
+}  // namespace tally

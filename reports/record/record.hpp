@@ -1,0 +1,116 @@
+// What a campaign found, as plain data. properties/ fills it in; reports/ renders it, gates it, and never computes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+enum class Status { pass, fail, vacuous, not_run, error };
+std::string_view word_of(Status status);
+
+/// The verdict classes of a failure: which kind of wrong.
+enum class FailureClass { none, logic, precision, order, non_finite, skip_decision };
+std::string_view word_of(FailureClass c);
+
+/// One tensor held against its expectation.
+struct TensorCheck {
+  std::string lens;  // "local", "end_to_end", "exact", "bitwise", "relation"
+  std::string tap;   // "w0/m1/backward/d.fc1.weight"
+  std::string stage;
+  Status status = Status::pass;
+  FailureClass failure = FailureClass::none;
+  std::uint64_t elements = 0, differing = 0, over_bound = 0, non_finite = 0, uninformative = 0;
+  double worst_ratio = 0;  // r = error / bound of the worst element; inf where only the bound is 0
+  std::vector<std::int64_t> worst_index;
+  double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
+  bool zero_signal = false;
+};
+
+/// One case under one law.
+struct CaseRecord {
+  std::string id;  // 12 hex digits of the case's hash and the law
+  std::string law;
+  std::string precision;  // "fp32", "fp16", ...
+  std::string title;      // for people: "linear 8-16-4, K = 3, sgd"
+  std::string token;      // or the path of the kept case file
+  std::uint64_t seed = 0;
+  int micro_batches = 0;  // largest K of its windows
+  Status status = Status::pass;
+  FailureClass failure = FailureClass::none;
+  std::string message;      // one sentence on failure, why not run, why vacuous
+  std::string first_stage;  // of a failure
+  std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
+  double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
+  double rounding_drift = 0;       // ||subject - exact|| / ||exact|| of the first window's gradient
+  double semantic_gap = 0;         // ||accumulated - full|| / ||full|| of the first window's gradient, exact
+  double drift_bound = 0;          // ||e|| / ||exact||
+  std::vector<TensorCheck> worst;  // failing and near-limit checks, worst first, a few
+};
+
+struct LawRecord {
+  std::string name, family, statement;
+  std::vector<std::string> faults;  // that break it
+  std::string control;              // what must differ, and did
+  Status status = Status::not_run;
+  bool control_differs = false;
+  std::uint64_t cases = 0, failed = 0, vacuous = 0, not_run = 0, checks = 0;
+  double worst_ratio = 0;
+  std::string message;
+};
+
+struct FaultRecord {
+  std::string name, stage, right, wrong, source;  // catalogue row
+  bool caught = false, right_stage = false;
+  std::string law, found_stage, token, message;
+};
+
+/// One configuration of a training campaign on real data (digits, tutorial).
+struct TrainingRecord {
+  std::string dataset, model, precision, cut;  // cut: "K=4", "uneven"
+  int windows = 0, skipped = 0;
+  double accuracy_accumulated = 0, accuracy_full = 0;
+  std::vector<double> semantic_gap, rounding_drift, bound,
+      accumulated_minus_full;  // per window, relative 2-norms of parameters
+  Status status = Status::pass;
+  std::uint64_t checks = 0;
+  double worst_local_ratio = 0;
+  std::string message;
+};
+
+struct Environment {
+  std::string tally_version, executor, device, compiler, flags, cuda, blas;  // no clock, host, path or user
+  std::vector<std::pair<std::string, std::string>> ledger;                   // assumption, what holds here
+};
+
+struct Results {
+  int schema = 1;
+  std::string campaign = "default";
+  std::uint64_t seed = 0;
+  double effort = 1;
+  bool partial = false;  // interrupted, or a shard is missing
+  std::string partial_reason;
+  std::uint64_t ran_on_host = 0, ran_on_device = 0;  // tensor checks by where the subject ran
+  std::string device_message;                        // "no GPU: not run"
+  std::vector<LawRecord> laws;
+  std::vector<CaseRecord> cases;
+  std::vector<FaultRecord> faults;
+  std::vector<TrainingRecord> training;
+  Environment environment;
+};
+
+/// pass | fail | vacuous (nothing but vacuous) | not_run (nothing ran) | error.
+Status verdict_of(const Results& results);
+
+/// Canonical JSON: sorted keys, shortest round-trip numbers, "inf", "-inf", "nan" as strings, one final newline.
+std::string to_json(const Results& results);
+/// Throws std::runtime_error with place, value found and what was expected.
+Results results_of_json(std::string_view json);
+
+/// Writes to a temporary name in the same folder and renames. Throws std::runtime_error.
+void write_atomically(const std::string& file, std::string_view content);
+
+}  // namespace tally
