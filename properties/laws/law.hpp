@@ -1,0 +1,51 @@
+// A law: one sentence that must hold for every case in its domain, the faults that break it, and a control that must
+// differ, so that a law that cannot fail is noticed. One file a law; it registers itself.
+#pragma once
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/training_step/run.hpp"
+#include "oracle/case/case.hpp"
+#include "properties/generators/plan.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// What one law found on one case.
+struct Outcome {
+  Status status = Status::pass;
+  std::string message;              // the sentence that says what the law expected and what came
+  std::vector<TensorCheck> checks;  // in stage order
+  double rounding_drift = 0, semantic_gap = 0, drift_bound = 0;
+};
+
+/// How to run the subject under test: laws add their own options (order, accumulation off) on top of these.
+using Subject = RunOptions;
+
+struct Law {
+  std::string name, family, statement;
+  std::vector<std::string> faults;  // names of seeded faults that break it
+  /// Narrows a drawn plan to the law's domain (unequal sizes, an active clip, a short tail window, ...).
+  void (*shape)(Plan& plan) = nullptr;
+  /// Runs the case and judges it.
+  Outcome (*holds)(const Case& c, const Subject& subject) = nullptr;
+  /// What must differ, in one sentence, and whether it does on this case.
+  std::string control;
+  bool (*differs)(const Case& c, const Subject& subject) = nullptr;
+  /// The share of the campaign's cases this law gets, relative to 1.
+  double weight = 1;
+};
+
+struct RegisterLaw {
+  explicit RegisterLaw(Law law, std::source_location at = std::source_location::current());
+};
+
+/// All laws, sorted by name.
+std::vector<const Law*> laws();
+const Law* find_law(std::string_view name);
+
+}  // namespace tally

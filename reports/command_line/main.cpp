@@ -1,0 +1,7 @@
+// The program `tally`.
+#include <iostream>
+
+int main() {
+  std::cerr << "tally: no command\n";
+  return 2;
+}
