@@ -22,6 +22,7 @@ struct CampaignOptions {
   std::optional<double> seconds;  // stop drawing after this long
   std::uint64_t seed = 20240917;
   std::filesystem::path corpus;  // failing cases are kept here and replayed first; empty: none
+  bool shrink = true;            // make a failing case smaller before it is recorded
   bool training = true;          // the digits and tutorial runs
   int processes = 2;             // host executor only
   const std::atomic<bool>* interrupted = nullptr;

@@ -87,7 +87,7 @@ class LawTask {
 
   /// True when the law holds, is vacuous or could not run. After a failure every call is an attempt to shrink it.
   bool try_one(Plan plan) {
-    if (failing_ ? ++attempts_ > shrink_attempts : out_of_time()) return true;
+    if (failing_ ? !options_.shrink || ++attempts_ > shrink_attempts : out_of_time()) return true;
     if (law_.shape) law_.shape(plan);
     const Case c = case_of(plan);
     const Outcome outcome = outcome_of(law_, c, options_.subject);

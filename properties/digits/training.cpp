@@ -91,7 +91,11 @@ std::vector<TrainingRecord> run_training(const TrainingProblem& problem, const s
         is_full || problem.cuts_are_equivalent ? full : exact_path(exact_case, oracle::Branch::accumulated);
     for (const Dtype storage : precisions) {
       const Case c = training_case(problem, cut, storage);
-      TrainingRecord record{problem.dataset, problem.model, std::string(name_of(storage)), cut.name};
+      TrainingRecord record;
+      record.dataset = problem.dataset;
+      record.model = problem.model;
+      record.precision = name_of(storage);
+      record.cut = cut.name;
       record.windows = int(c.windows.size());
       Judged judged = judge(c, subject);
       take_checks(record, judged);
