@@ -8,16 +8,9 @@
 
 #include "oracle/case/case.hpp"
 #include "oracle/real/matrix.hpp"
+#include "oracle/real/number.hpp"
 
 namespace tally::oracle {
-
-/// The exact value of the decimal written.
-template <class T>
-T number(const Decimal& decimal);
-
-/// The tensor's bits, lifted exactly; a vector becomes 1 x n, a scalar 1 x 1.
-template <class T>
-Matrix<T> lift(const Tensor& tensor);
 
 /// The divisor of micro-batch k of window w under the case's normalisation: the item gradient sums are multiplied by
 /// 1 / divisor. 0 where the divisor is 0 (then the factor is 0).
