@@ -17,6 +17,10 @@ namespace tally::oracle {
 template <class T>
 T divisor(const Case& c, std::size_t window, std::size_t micro_batch);
 
+/// N: the sum of the item weights of a window, the full batch's divisor.
+template <class T>
+T window_items(const Case& c, std::size_t window);
+
 template <class T>
 T learning_rate(const Choice& schedule, std::int64_t step);
 
