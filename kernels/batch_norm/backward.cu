@@ -53,8 +53,8 @@ void backward(Stream& stream, const NormBackwardArguments& a) {
 void backward_frozen(Stream& stream, const NormBackwardArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     const std::int64_t elements = a.rows * a.features;
-    launch_elements(stream, elements, past_statistics<S>, static_cast<const S*>(a.dy),
-                    static_cast<const S*>(a.weight), a.rstd, static_cast<S*>(a.dx), elements, a.features);
+    launch_elements(stream, elements, past_statistics<S>, static_cast<const S*>(a.dy), static_cast<const S*>(a.weight),
+                    a.rstd, static_cast<S*>(a.dx), elements, a.features);
   });
 }
 

@@ -1,4 +1,5 @@
-// Dropout, forward and backward alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever it held.
+// Dropout, forward and backward alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever it
+// held.
 //
 //   x, out [elements] S   mask [elements] u8
 //
@@ -20,8 +21,8 @@ __global__ void drop(const S* x, const std::uint8_t* mask, S* out, std::int64_t 
 
 void dropout(Stream& stream, const DropoutArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, drop<S>, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out),
-                    a.elements, a.factor);
+    launch_elements(stream, a.elements, drop<S>, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out), a.elements,
+                    a.factor);
   });
 }
 

@@ -25,8 +25,7 @@ __device__ float gelu(float x) { return __fmul_rn(__fmul_rn(0.5f, x), __fadd_rn(
 
 __device__ float gelu_gradient(float x, float dy) {
   const float t = inner_tanh(x);
-  const float inner_slope =
-      __fmul_rn(root_2_over_pi, __fadd_rn(1.0f, __fmul_rn(triple_cubic, __fmul_rn(x, x))));
+  const float inner_slope = __fmul_rn(root_2_over_pi, __fadd_rn(1.0f, __fmul_rn(triple_cubic, __fmul_rn(x, x))));
   const float outer_slope = __fmul_rn(__fmul_rn(0.5f, x), __fsub_rn(1.0f, __fmul_rn(t, t)));
   return __fmul_rn(dy, __fadd_rn(__fmul_rn(0.5f, __fadd_rn(1.0f, t)), __fmul_rn(outer_slope, inner_slope)));
 }

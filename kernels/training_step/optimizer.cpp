@@ -15,16 +15,15 @@ void sgd(Run& run, const Choice& choice) {
   for (Parameter& parameter : run.parameters) {
     tap_inputs(run, parameter);
     if (parameter.momentum_started) run.tap("optimizer", "in.momentum." + parameter.name, parameter.momentum);
-    run.kernels.sgd(run.device,
-                    {.gradient = parameter.unscaled.as<float>(),
-                     .parameter = parameter.master.as<float>(),
-                     .momentum = parameter.momentum ? parameter.momentum.as<float>() : nullptr,
-                     .elements = parameter.elements,
-                     .rate = static_cast<float>(run.learning_rate),
-                     .mu = static_cast<float>(mu),
-                     .one_minus_dampening = static_cast<float>(1 - choice.number("dampening").to_double()),
-                     .nesterov = choice.flag("nesterov"),
-                     .first = !parameter.momentum_started});
+    run.kernels.sgd(run.device, {.gradient = parameter.unscaled.as<float>(),
+                                 .parameter = parameter.master.as<float>(),
+                                 .momentum = parameter.momentum ? parameter.momentum.as<float>() : nullptr,
+                                 .elements = parameter.elements,
+                                 .rate = static_cast<float>(run.learning_rate),
+                                 .mu = static_cast<float>(mu),
+                                 .one_minus_dampening = static_cast<float>(1 - choice.number("dampening").to_double()),
+                                 .nesterov = choice.flag("nesterov"),
+                                 .first = !parameter.momentum_started});
     run.tap("optimizer", parameter.name, parameter.master);
     if (!parameter.momentum) continue;
     parameter.momentum_started = true;

@@ -22,8 +22,8 @@ __global__ void step(const float* gradient, float* parameter, Moments moments, s
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
     const float g = gradient[i];
     const float m = __fadd_rn(__fmul_rn(moments.beta1, moments.first[i]), __fmul_rn(moments.one_minus_beta1, g));
-    const float v = __fadd_rn(__fmul_rn(moments.beta2, moments.second[i]),
-                              __fmul_rn(moments.one_minus_beta2, __fmul_rn(g, g)));
+    const float v =
+        __fadd_rn(__fmul_rn(moments.beta2, moments.second[i]), __fmul_rn(moments.one_minus_beta2, __fmul_rn(g, g)));
     moments.first[i] = m;
     moments.second[i] = v;
     const float divisor = __fadd_rn(__fdiv_rn(__fsqrt_rn(v), root_correction), eps);

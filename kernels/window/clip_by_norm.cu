@@ -1,5 +1,5 @@
-// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), 1 where norm + epsilon = 0, NaN stays
-// NaN; then gradient = fl(gradient * coefficient).
+// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), 1 where norm + epsilon = 0, NaN
+// stays NaN; then gradient = fl(gradient * coefficient).
 //
 //   norm, coefficient [] fp32   gradient [elements] fp32, in place
 //
@@ -25,7 +25,7 @@ __global__ void scale(float* gradient, const float* coefficient, std::int64_t el
 }
 
 void clip_coefficient(Stream& stream, const ClipCoefficientArguments& a) {
-  launch(stream, {1, 1}, coefficient_of, a.norm, a.coefficient, a.max_norm, a.epsilon);
+  launch(stream, 1, 1, coefficient_of, a.norm, a.coefficient, a.max_norm, a.epsilon);
 }
 
 void clip_by_norm(Stream& stream, const ClipByNormArguments& a) {

@@ -1,11 +1,11 @@
-// The norm over all parameters in two deterministic stages: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g| where a
-// NaN wins.
+// The norm over all parameters in two deterministic stages: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g|
+// where a NaN wins.
 //
 //   sources [tensors][elements] fp32   partial [chunks] fp32   norm [] fp32
 //
-// First stage: one block a chunk of 4096 elements, up to 24 tensors a launch; thread t takes elements t, t + threads, ...
-// of its chunk in order, then the block reduces as kernels/reduction/block_sum.hpp. Second stage: one block over all
-// chunks in the same way. No atomics: the order depends on the sizes alone.
+// First stage: one block a chunk of 4096 elements, up to 24 tensors a launch; thread t takes elements t, t + threads,
+// ... of its chunk in order, then the block reduces as kernels/reduction/block_sum.hpp. Second stage: one block over
+// all chunks in the same way. No atomics: the order depends on the sizes alone.
 #include <algorithm>
 
 #include "kernels/device/launch.hpp"
@@ -95,18 +95,21 @@ void two_stage(Stream& stream, const NormArguments& a) {
       largest = std::max(largest, source.elements);
     }
     if (chunks == 0) continue;
-    launch(stream, {static_cast<unsigned>(chunks), threads_for(largest)}, reduce_chunk<Reduction>, batch,
+    launch(stream, static_cast<unsigned>(chunks), threads_for(largest), reduce_chunk<Reduction>, batch,
            a.partial + done);
     done += chunks;
   }
-  launch(stream, {1, threads_for(done)}, reduce_partials<Reduction>, a.partial, done, a.norm);
+  launch(stream, 1, threads_for(done), reduce_partials<Reduction>, a.partial, done, a.norm);
 }
 
 void norm(Stream& stream, const NormArguments& a) {
   switch (a.kind) {
-    case NormKind::one: return two_stage<SumOfMagnitudes>(stream, a);
-    case NormKind::two: return two_stage<SumOfSquares>(stream, a);
-    case NormKind::infinity: return two_stage<LargestMagnitude>(stream, a);
+    case NormKind::one:
+      return two_stage<SumOfMagnitudes>(stream, a);
+    case NormKind::two:
+      return two_stage<SumOfSquares>(stream, a);
+    case NormKind::infinity:
+      return two_stage<LargestMagnitude>(stream, a);
   }
 }
 

@@ -1,5 +1,5 @@
-// The dynamic loss scale after a window, in fp32: an overflow multiplies it by backoff_factor and clears the counter; a clean
-// window counts, and at growth_interval the scale is multiplied by growth_factor and the counter returns to 0.
+// The dynamic loss scale after a window, in fp32: an overflow multiplies it by backoff_factor and clears the counter; a
+// clean window counts, and at growth_interval the scale is multiplied by growth_factor and the counter returns to 0.
 //
 //   scale [] fp32, growth_counter [] i64, in place   found [] u32
 //
@@ -26,7 +26,7 @@ __global__ void adjust(float* scale, std::int64_t* growth_counter, const std::ui
 }
 
 void scaler(Stream& stream, const ScalerArguments& a) {
-  launch(stream, {1, 1}, adjust, a.scale, a.growth_counter, a.found, a.growth_factor, a.backoff_factor,
+  launch(stream, 1, 1, adjust, a.scale, a.growth_counter, a.found, a.growth_factor, a.backoff_factor,
          a.growth_interval);
 }
 

@@ -20,8 +20,7 @@ __global__ void divide_out(const S* in, float* out, const float* inverse_scale, 
 
 void unscale(Stream& stream, const UnscaleArguments& a) {
   by_storage(a.format, [&]<class S>(S) {
-    launch_elements(stream, a.elements, divide_out<S>, static_cast<const S*>(a.in), a.out, a.inverse_scale,
-                    a.elements);
+    launch_elements(stream, a.elements, divide_out<S>, static_cast<const S*>(a.in), a.out, a.inverse_scale, a.elements);
   });
 }
 

@@ -14,8 +14,8 @@ const ActivationKernels& kernels_of(const Run& run, const Layer& layer) {
 
 void forward(Run& run, LayerState& layer, int k) {
   kernels_of(run, *layer.layer)
-      .forward(run.device, {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k),
-                            run.rows(k) * layer.in});
+      .forward(run.device,
+               {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k), run.rows(k) * layer.in});
 }
 
 void backward(Run& run, LayerState& layer, int k) {

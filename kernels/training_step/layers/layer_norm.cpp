@@ -10,18 +10,17 @@ float* values(const DeviceTensor& tensor, const Run& run, int k) {
 float inverse(std::int64_t features) { return static_cast<float>(1 / static_cast<double>(features)); }
 
 void forward(Run& run, LayerState& layer, int k) {
-  run.kernels.layer_norm_forward(run.device,
-                                 {.storage = run.c.precision.storage,
-                                  .x = run.x_of(layer, k),
-                                  .weight = layer.weight ? layer.weight->copy.data() : nullptr,
-                                  .bias = layer.bias ? layer.bias->copy.data() : nullptr,
-                                  .mean = values(layer.mean, run, k),
-                                  .rstd = values(layer.rstd, run, k),
-                                  .y = run.y_of(layer, k),
-                                  .rows = run.rows(k),
-                                  .features = layer.in,
-                                  .inverse_features = inverse(layer.in),
-                                  .eps = static_cast<float>(layer.layer->number("eps").to_double())});
+  run.kernels.layer_norm_forward(run.device, {.storage = run.c.precision.storage,
+                                              .x = run.x_of(layer, k),
+                                              .weight = layer.weight ? layer.weight->copy.data() : nullptr,
+                                              .bias = layer.bias ? layer.bias->copy.data() : nullptr,
+                                              .mean = values(layer.mean, run, k),
+                                              .rstd = values(layer.rstd, run, k),
+                                              .y = run.y_of(layer, k),
+                                              .rows = run.rows(k),
+                                              .features = layer.in,
+                                              .inverse_features = inverse(layer.in),
+                                              .eps = static_cast<float>(layer.layer->number("eps").to_double())});
 }
 
 void backward(Run& run, LayerState& layer, int k) {

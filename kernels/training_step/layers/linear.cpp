@@ -7,7 +7,8 @@ namespace {
 void forward(Run& run, LayerState& layer, int k) {
   const std::int64_t rows = run.rows(k);
   void* y = run.y_of(layer, k);
-  run.gemm(Transpose::no, Transpose::yes, {rows, layer.out, layer.in}, run.x_of(layer, k), layer.weight->copy.data(), y);
+  run.gemm(Transpose::no, Transpose::yes, {rows, layer.out, layer.in}, run.x_of(layer, k), layer.weight->copy.data(),
+           y);
   if (layer.bias == nullptr) return;
   run.kernels.bias_add(run.device, {run.c.precision.storage, y, layer.bias->copy.data(), rows, layer.out});
 }
@@ -22,8 +23,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.gemm(Transpose::yes, Transpose::no, {layer.out, layer.in, rows}, dy, run.x_of(layer, k),
            run.gradient_of(layer.weight, k));
   if (layer.bias == nullptr) return;
-  run.kernels.bias_gradient(run.device,
-                            {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out});
+  run.kernels.bias_gradient(run.device, {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out});
 }
 
 const RegisterLayerSteps registered("linear", {forward, backward});
