@@ -11,11 +11,11 @@ namespace tally {
 struct LayerView {
   const Layer* layer;
   std::string label;
-  std::vector<std::string> parameters;  // short names: "weight", "bias"
-  bool mask = false;                    // dropout
+  std::vector<std::string> parameters;                                       // short names: "weight", "bias"
+  bool mask = false;                                                         // dropout
   bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: micro_batch
-  bool has_gradient = false;            // backward reaches it
-  bool gives_dx = false;                // and passes a gradient on to the layer below
+  bool has_gradient = false;                                                 // backward reaches it
+  bool gives_dx = false;  // and passes a gradient on to the layer below
 
   std::string full_name(const std::string& parameter) const { return label + "." + parameter; }
 };

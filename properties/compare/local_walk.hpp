@@ -34,9 +34,9 @@ class LocalWalk {
   const std::vector<std::string> parameters;
   SubjectState state;
   int window = 0;
-  int micro_batch = -1;   // -1 outside the stages of a micro-batch
-  bool skipped = false;   // this window took no step
-  bool direct = false;    // gradients are written directly: no buffer
+  int micro_batch = -1;  // -1 outside the stages of a micro-batch
+  bool skipped = false;  // this window took no step
+  bool direct = false;   // gradients are written directly: no buffer
   std::vector<TensorCheck> checks;
 
   std::int64_t rows(int k) const { return sizes()[static_cast<std::size_t>(k)]; }
@@ -63,11 +63,12 @@ class LocalWalk {
   std::deque<Tensor> kept_;
 };
 
-/// The tensors of one layer for a bound rule, from the taps that a stage read.
+/// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
 struct LayerInputs {
   oracle::ExpectedTensors tensors;
   bool complete = true;
 };
+LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
 
 // The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
 void check_cast(LocalWalk& walk);
