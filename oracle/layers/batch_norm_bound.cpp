@@ -70,12 +70,9 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       }
     }
   }
-  ExpectedForward result{joined(exact.y, y), {}, {}, {}};
-  if (exact.mean.size() == 0) return result;
-  result.mean = joined(exact.mean, mean);
-  result.var = joined(exact.var, var);
-  result.rstd = exact_rstd(pass, exact.var, rstd);
-  return result;
+  const auto& exact_mean = frozen(pass) ? pass.tensors.at("running_mean").v : exact.mean;
+  const auto& exact_var = frozen(pass) ? pass.tensors.at("running_var").v : exact.var;
+  return {joined(exact.y, y), joined(exact_mean, mean), joined(exact_var, var), exact_rstd(pass, exact_var, rstd)};
 }
 
 /// One feature's backward, its dy and normalised x gathered over one group.
