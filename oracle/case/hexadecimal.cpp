@@ -51,10 +51,8 @@ Mantissa read_mantissa(std::string_view& text) {
 std::optional<std::int64_t> read_exponent(std::string_view text) {
   if (text.empty() || (text.front() != 'p' && text.front() != 'P')) return std::nullopt;
   text.remove_prefix(1);
-  if (!text.empty() && text.front() == '+')
-    text.remove_prefix(1);
-  else if (!text.empty() && text.front() == '-' && text.size() > 1 && text[1] == '+')
-    return std::nullopt;
+  if (text.starts_with("+-")) return std::nullopt;
+  if (text.starts_with('+')) text.remove_prefix(1);
   int exponent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
