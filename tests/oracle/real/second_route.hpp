@@ -48,13 +48,13 @@ inline Derivative derivative(const std::function<Line()>& line) {
   return {fine.back(), truncation + magnitude(fine.back() - coarse)};
 }
 
-/// What `extrapolation_levels` must leave of a function whose derivatives grow like its factorials: h^(2 levels). A
+/// What `extrapolation_levels` must leave of a function that is analytic within 1/4 of the point: (4 h)^(2 levels). A
 /// check whose uncertainty is larger proves nothing and must fail.
 inline Real informative(const Real& scale) {
-  return (1 + magnitude(scale)) * power(Real(0.5), 2 * first_step_bits * extrapolation_levels);
+  return (1 + magnitude(scale)) * power(Real(0.5), 2 * (first_step_bits - 2) * extrapolation_levels);
 }
 
-/// As text, since printing a Real would need Boost's streams.
+/// For messages.
 inline double shown(const Real& x) { return static_cast<double>(x); }
 
 }  // namespace tally::oracle
