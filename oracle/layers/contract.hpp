@@ -18,10 +18,10 @@ enum class OptionType { boolean, integer, number, text, number_list, text_list }
 
 /// Allowed range of a number, as decimal text; an empty text leaves that side open.
 struct Range {
-  std::string above;     // value > above
-  std::string at_least;  // value >= at_least
-  std::string below;     // value < below
-  std::string at_most;   // value <= at_most
+  std::string above = {};     // value > above
+  std::string at_least = {};  // value >= at_least
+  std::string below = {};     // value < below
+  std::string at_most = {};   // value <= at_most
 };
 
 struct Option {

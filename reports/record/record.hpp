@@ -28,6 +28,7 @@ struct TensorCheck {
   std::vector<std::int64_t> worst_index;
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   bool zero_signal = false;
+  double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
 
 /// One case under one law.

@@ -1,0 +1,113 @@
+#include "oracle/case/case.hpp"
+
+#include <stdexcept>
+
+#include "oracle/case/decimal.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+template <class T>
+const T& option_as(const Choice& choice, std::string_view option) {
+  const auto found = choice.options.find(std::string(option));
+  if (found == choice.options.end()) throw std::logic_error(choice.kind + " has no option " + std::string(option));
+  const T* value = std::get_if<T>(&found->second);
+  if (value == nullptr) throw std::logic_error(choice.kind + "." + std::string(option) + " is of another type");
+  return *value;
+}
+
+const Contract& layer_contract(const Layer& layer) {
+  const Contract* contract = find_contract("layer", layer.kind);
+  if (contract == nullptr) throw std::logic_error("no layer is of kind " + layer.kind);
+  return *contract;
+}
+
+Decimal class_weight(const Case& c, std::int64_t row) {
+  const std::int64_t target = c.tensors.at("target").integer(static_cast<std::size_t>(row));
+  if (target == c.model.loss.integer("ignore_index")) return {"0"};
+  const std::vector<Decimal>& weights = c.model.loss.numbers("weight");
+  return weights.empty() ? Decimal{"1"} : weights.at(static_cast<std::size_t>(target));
+}
+
+}  // namespace
+
+double Decimal::to_double() const { return nearest_double(text); }
+
+bool Choice::flag(std::string_view option) const { return option_as<bool>(*this, option); }
+std::int64_t Choice::integer(std::string_view option) const { return option_as<std::int64_t>(*this, option); }
+const Decimal& Choice::number(std::string_view option) const { return option_as<Decimal>(*this, option); }
+const std::string& Choice::text(std::string_view option) const { return option_as<std::string>(*this, option); }
+const std::vector<Decimal>& Choice::numbers(std::string_view option) const {
+  return option_as<std::vector<Decimal>>(*this, option);
+}
+const std::vector<std::string>& Choice::texts(std::string_view option) const {
+  return option_as<std::vector<std::string>>(*this, option);
+}
+
+std::string_view name_of(Normalisation normalisation) {
+  switch (normalisation) {
+    case Normalisation::window_items:
+      return "window_items";
+    case Normalisation::mean_of_means:
+      return "mean_of_means";
+    case Normalisation::mean_of_means_configured:
+      return "mean_of_means_configured";
+    case Normalisation::sum:
+      return "sum";
+  }
+  throw std::logic_error("no such normalisation");
+}
+
+std::string label_of(const Model& model, std::size_t i) {
+  const Layer& layer = model.layers.at(i);
+  return layer.name.empty() ? layer.kind + "#" + std::to_string(i) : layer.name;
+}
+
+std::int64_t features_before(const Model& model, std::size_t i) {
+  if (i > model.layers.size()) throw std::out_of_range("no layer " + std::to_string(i));
+  std::int64_t features = model.input;
+  for (std::size_t j = 0; j < i; ++j)
+    features = layer_contract(model.layers[j]).out_features(model.layers[j], features);
+  return features;
+}
+
+std::vector<std::string> parameters_of(const Model& model) {
+  std::vector<std::string> names;
+  for (const Layer& layer : model.layers)
+    for (const LayerTensor& tensor : layer_contract(layer).tensors)
+      if (tensor.role == Role::parameter && tensor.present(layer)) names.push_back(layer.name + "." + tensor.name);
+  return names;
+}
+
+std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batch) {
+  if (window >= c.windows.size() || micro_batch >= c.windows[window].size())
+    throw std::out_of_range("no micro-batch " + std::to_string(micro_batch) + " in window " + std::to_string(window));
+  std::int64_t row = 0;
+  for (std::size_t w = 0; w < window; ++w)
+    for (const std::int64_t rows : c.windows[w]) row += rows;
+  for (std::size_t k = 0; k < micro_batch; ++k) row += c.windows[window][k];
+  return row;
+}
+
+Decimal item_weight(const Case& c, std::int64_t row) {
+  if (c.model.loss.kind == "cross_entropy") return class_weight(c, row);
+  if (!c.model.loss.flag("item_weights")) return {"1"};
+  return {std::to_string(c.tensors.at("item_weight").integer(static_cast<std::size_t>(row)))};
+}
+
+Case full_batch_of(const Case& c) {
+  Case full = c;
+  full.normalisation = Normalisation::window_items;
+  for (std::vector<std::int64_t>& window : full.windows) {
+    std::int64_t rows = 0;
+    for (const std::int64_t size : window) rows += size;
+    window = {rows};
+  }
+  for (Layer& layer : full.model.layers)
+    if (layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch")
+      layer.options["statistics"] = std::string("window");
+  return full;
+}
+
+}  // namespace tally

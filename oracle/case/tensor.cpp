@@ -1,0 +1,106 @@
+#include "oracle/case/tensor.hpp"
+
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/case/float_bits.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 40;
+
+struct DtypeWord {
+  Dtype dtype;
+  std::string_view name;
+  std::size_t bytes;
+};
+constexpr std::array<DtypeWord, 5> words{{{Dtype::fp32, "fp32", 4},
+                                          {Dtype::fp16, "fp16", 2},
+                                          {Dtype::bf16, "bf16", 2},
+                                          {Dtype::i64, "i64", 8},
+                                          {Dtype::u8, "u8", 1}}};
+
+const DtypeWord& word_of(Dtype dtype) {
+  for (const DtypeWord& word : words)
+    if (word.dtype == dtype) return word;
+  throw std::logic_error("no such dtype");
+}
+
+bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
+
+}  // namespace
+
+std::size_t size_of(Dtype dtype) { return word_of(dtype).bytes; }
+std::string_view name_of(Dtype dtype) { return word_of(dtype).name; }
+
+std::optional<Dtype> dtype_of(std::string_view name) {
+  for (const DtypeWord& word : words)
+    if (word.name == name) return word.dtype;
+  return std::nullopt;
+}
+
+std::size_t elements_of(const std::vector<std::int64_t>& shape) {
+  std::size_t product = 1;
+  bool empty = false;
+  for (const std::int64_t size : shape) {
+    if (size < 0) throw std::length_error("shape " + to_string(shape) + " has a negative size");
+    empty = empty || size == 0;
+    const auto factor = static_cast<std::size_t>(size == 0 ? 1 : size);
+    if (factor > most_bytes / product) throw std::length_error("shape " + to_string(shape) + " exceeds 2^40 elements");
+    product *= factor;
+  }
+  return empty ? 0 : product;
+}
+
+std::string to_string(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+Tensor::Tensor(Dtype dtype_, std::vector<std::int64_t> shape_) : dtype(dtype_), shape(std::move(shape_)) {
+  const std::size_t count = elements_of(shape);
+  if (count > most_bytes / size_of(dtype)) throw std::length_error("shape " + to_string(shape) + " exceeds 2^40 bytes");
+  bytes.assign(count * size_of(dtype), std::byte{0});
+}
+
+std::size_t Tensor::elements() const { return bytes.size() / size_of(dtype); }
+
+std::uint64_t Tensor::bits(std::size_t i) const {
+  const std::size_t width = size_of(dtype);
+  std::uint64_t all = 0;
+  for (std::size_t b = width; b-- > 0;) all = all << 8 | std::to_integer<std::uint64_t>(bytes.at(i * width + b));
+  return all;
+}
+
+void Tensor::set_bits(std::size_t i, std::uint64_t bits) {
+  const std::size_t width = size_of(dtype);
+  for (std::size_t b = 0; b < width; ++b) bytes.at(i * width + b) = static_cast<std::byte>(bits >> (8 * b) & 0xff);
+}
+
+double Tensor::value(std::size_t i) const {
+  if (is_integer(dtype)) return static_cast<double>(integer(i));
+  return float_value_of(dtype, bits(i));
+}
+
+std::int64_t Tensor::integer(std::size_t i) const {
+  if (!is_integer(dtype)) throw std::logic_error("integer() of a float tensor");
+  return static_cast<std::int64_t>(bits(i));
+}
+
+void Tensor::set(std::size_t i, double value) {
+  if (is_integer(dtype)) {
+    const bool fits = dtype == Dtype::u8 ? value >= 0 && value <= 255 : value >= -0x1p63 && value < 0x1p63;
+    const std::int64_t whole = fits ? static_cast<std::int64_t>(value) : 0;
+    if (!fits || static_cast<double>(whole) != value)
+      throw std::range_error(std::to_string(value) + " is no " + std::string(name_of(dtype)));
+    set_bits(i, static_cast<std::uint64_t>(whole));
+  } else {
+    set_bits(i, float_bits_of(dtype, value));
+  }
+}
+
+}  // namespace tally

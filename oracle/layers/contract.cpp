@@ -1,0 +1,38 @@
+#include "oracle/layers/contract.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/registered_files.hpp"
+
+namespace tally {
+namespace {
+using Key = std::pair<std::string, std::string>;  // section, kind
+
+std::map<Key, Contract>& registry() {
+  static std::map<Key, Contract> all;
+  return all;
+}
+}  // namespace
+
+RegisterContract::RegisterContract(Contract contract, std::source_location at) {
+  note_registered(at);
+  const Key key{contract.section, contract.kind};
+  if (!registry().emplace(key, std::move(contract)).second)
+    throw std::logic_error("two contracts of the " + key.first + " " + key.second);
+}
+
+std::vector<const Contract*> contracts_of(std::string_view section) {
+  std::vector<const Contract*> found;
+  for (const auto& [key, contract] : registry())
+    if (key.first == section) found.push_back(&contract);
+  return found;
+}
+
+const Contract* find_contract(std::string_view section, std::string_view kind) {
+  const auto found = registry().find(Key{section, kind});
+  return found == registry().end() ? nullptr : &found->second;
+}
+
+}  // namespace tally

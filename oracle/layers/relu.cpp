@@ -1,0 +1,12 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{{.section = "layer",
+                                 .kind = "relu",
+                                 .options = {},
+                                 .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,9 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{{.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,22 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+/// An empty `weight` stands for all classes weighing 1.
+const RegisterContract contract{
+    {.section = "loss",
+     .kind = "cross_entropy",
+     .options = {{.name = "ignore_index", .type = OptionType::integer, .standard = std::int64_t{-100}},
+                 {.name = "label_smoothing",
+                  .type = OptionType::number,
+                  .standard = Decimal{"0"},
+                  .range = {.at_least = "0", .at_most = "1"}},
+                 {.name = "weight",
+                  .type = OptionType::number_list,
+                  .standard = std::vector<Decimal>{},
+                  .range = {.above = "0"}}},
+     .definition = "l = (1 - e) w_t nll_t + (e / C) sum_c w_c nll_c, nll_c = -log softmax(z)_c; item weight w_t"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,13 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "clip",
+     .kind = "value",
+     .options = {{.name = "max_value", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
+     .definition = "every element of g clamped to +-max_value"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,13 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "learning_rate",
+     .kind = "constant",
+     .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}}},
+     .definition = "rate = base"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,16 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "clip",
+     .kind = "global_norm",
+     .options =
+         {{.name = "max_norm", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}},
+          {.name = "norm", .type = OptionType::text, .standard = std::string("2"), .words = {"1", "2", "inf"}},
+          {.name = "epsilon", .type = OptionType::number, .standard = Decimal{"1e-6"}, .range = {.at_least = "0"}}},
+     .definition = "g <- g min(1, max_norm / (norm of all gradients + epsilon))"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,17 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "weight_decay",
+     .kind = "l2",
+     .options = {{.name = "lambda", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                 {.name = "exclude",
+                  .type = OptionType::text_list,
+                  .standard = std::vector<std::string>{},
+                  .words = {"bias", "norm"}}},
+     .definition = "g <- g + lambda p, after clipping"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,10 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "clip", .kind = "none", .options = {}, .definition = "gradients are not clipped"}};
+
+}  // namespace
+}  // namespace tally

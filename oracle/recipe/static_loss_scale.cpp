@@ -1,0 +1,13 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "loss_scale",
+     .kind = "static",
+     .options = {{.name = "scale", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
+     .definition = "one scale for all windows, which never skips"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,16 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract contract{
+    {.section = "learning_rate",
+     .kind = "warmup_cosine",
+     .options = {{.name = "base", .type = OptionType::number, .standard = std::nullopt, .range = {.at_least = "0"}},
+                 {.name = "warmup", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
+                 {.name = "total", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "0"}},
+                 {.name = "floor", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}}},
+     .definition = "a linear rise to base over warmup steps, then half a cosine down to floor at total"}};
+
+}  // namespace
+}  // namespace tally
