@@ -22,7 +22,9 @@ const Option* find_option(const Contract& contract, const std::string& name) {
 
 void read_options(const Contract& contract, ObjectReader& object, Choice& choice) {
   for (const Option& option : contract.options) {
-    const Json* json = option.standard ? object.optional(option.name) : object.required(option.name);
+    const Json* json = object.optional(option.name);
+    if (json == nullptr && !option.standard)
+      object.findings().add_broken(object.path(option.name), "nothing", allowed(option));
     std::optional<OptionValue> value = option.standard;
     if (json != nullptr) value = read_option(option, *json, object.path(option.name), object.findings());
     if (value) choice.options.emplace(option.name, *std::move(value));
@@ -33,7 +35,11 @@ void read_options(const Contract& contract, ObjectReader& object, Choice& choice
 
 Choice read_choice(ObjectReader& object, std::string_view section) {
   Choice choice;
-  const auto kind = read_word(object.required("kind"), object.path("kind"), kinds_of(section), object.findings());
+  const std::string path = object.path("kind");
+  const Json* json = object.optional("kind");
+  if (json == nullptr && object.findings().sound(path))
+    object.findings().add_broken(path, "nothing", "one of " + quoted_list(kinds_of(section)));
+  const auto kind = read_word(json, path, kinds_of(section), object.findings());
   if (!kind) return choice;
   choice.kind = *kind;
   read_options(*find_contract(section, *kind), object, choice);

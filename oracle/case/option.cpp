@@ -17,25 +17,6 @@ std::optional<std::string> word_of(const Option& option, const Json& json) {
   return std::nullopt;
 }
 
-std::optional<OptionValue> read_numbers(const Json& json) {
-  std::vector<Decimal> numbers;
-  for (const Json& item : json.items) {
-    if (!is_number(item)) return std::nullopt;
-    numbers.push_back({item.text});
-  }
-  return numbers;
-}
-
-std::optional<OptionValue> read_texts(const Option& option, const Json& json) {
-  std::vector<std::string> texts;
-  for (const Json& item : json.items) {
-    auto word = word_of(option, item);
-    if (!word) return std::nullopt;
-    texts.push_back(*std::move(word));
-  }
-  return texts;
-}
-
 std::optional<OptionValue> converted(const Option& option, const Json& json) {
   switch (option.type) {
     case OptionType::boolean:
@@ -52,13 +33,23 @@ std::optional<OptionValue> converted(const Option& option, const Json& json) {
       if (auto word = word_of(option, json)) return *std::move(word);
       break;
     case OptionType::number_list:
-      if (json.is(Json::Kind::array)) return read_numbers(json);
-      break;
     case OptionType::text_list:
-      if (json.is(Json::Kind::array)) return read_texts(option, json);
-      break;
+      break;  // element by element, in read_list
   }
   return std::nullopt;
+}
+
+/// A list whose elements convert as options of `element` type do; every element that does not is a finding.
+template <class T>
+std::optional<OptionValue> read_list(Option option, OptionType element, const Json& json, const std::string& path,
+                                     Findings& findings) {
+  option.type = element;
+  std::vector<T> values;
+  for (std::size_t i = 0; i < json.items.size(); ++i)
+    if (auto value = read_option(option, json.items[i], element_path(path, i), findings))
+      values.push_back(std::get<T>(*std::move(value)));
+  if (values.size() != json.items.size()) return std::nullopt;
+  return values;
 }
 
 Json word_json(const std::string& word) { return decimal_parts(word) ? Json::of_number(word) : Json::of_string(word); }
@@ -85,6 +76,10 @@ struct ValueWriter {
 
 std::optional<OptionValue> read_option(const Option& option, const Json& json, const std::string& path,
                                        Findings& findings) {
+  if (json.is(Json::Kind::array) && option.type == OptionType::number_list)
+    return read_list<Decimal>(option, OptionType::number, json, path, findings);
+  if (json.is(Json::Kind::array) && option.type == OptionType::text_list)
+    return read_list<std::string>(option, OptionType::text, json, path, findings);
   auto value = converted(option, json);
   if (!value && findings.sound(path)) findings.add_broken(path, shown(json), allowed(option));
   return value;

@@ -14,8 +14,9 @@ Layer read_layer(const Json& json, const std::string& path, Findings& findings) 
   ObjectReader object(&json, path, findings);
   Layer layer;
   static_cast<Choice&>(layer) = read_choice(object, "layer");
-  layer.name = read_text(object.optional("name"), object.path("name"), findings).value_or("");
-  if (object.optional("name") != nullptr && layer.name.empty() && findings.sound(object.path("name")))
+  const Json* name = object.optional("name");
+  layer.name = read_text(name, object.path("name"), findings).value_or("");
+  if (name != nullptr && layer.name.empty() && findings.sound(object.path("name")))
     findings.add_broken(object.path("name"), "\"\"", "letters, digits, _ and -");
   if (!layer.kind.empty()) object.finish();
   return layer;
