@@ -38,6 +38,8 @@ class Trace {
   std::vector<std::string>
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
+  /// A name added twice keeps its first value as an input (`in.…`) and its last one as an output: what a stage that ran
+  /// twice started from, and what it left.
   void add(TapName name, Tensor value);
   const std::vector<Tap>& taps() const { return taps_; }
   /// nullptr when it was not tapped.

@@ -1,0 +1,40 @@
+// Batch norm by given statistics: y = fl(fl(fl(fl(x - mean) * rstd) * w) + b), without the last two when the layer is
+// not affine; store S.
+//
+//   x, y       [rows, features] S
+//   mean, rstd [features]       fp32
+//   w, b       [features]       S, or none
+//
+// One thread an element, grid-stride. No sums.
+#include "kernels/device/launch.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "kernels/registration.hpp"
+
+namespace tally {
+namespace {
+
+template <class S>
+__global__ void normalise(const S* x, const float* mean, const float* rstd, const S* weight, const S* bias, S* y,
+                          std::int64_t elements, std::int64_t features) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    const std::int64_t column = i % features;
+    float value = __fmul_rn(__fsub_rn(load(x[i]), mean[column]), rstd[column]);
+    if (weight != nullptr) value = __fadd_rn(__fmul_rn(value, load(weight[column])), load(bias[column]));
+    y[i] = store<S>(value);
+  }
+}
+
+void forward(Stream& stream, const NormForwardArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    const std::int64_t elements = a.rows * a.features;
+    launch_elements(stream, elements, normalise<S>, static_cast<const S*>(a.x), a.mean, a.rstd,
+                    static_cast<const S*>(a.weight), static_cast<const S*>(a.bias), static_cast<S*>(a.y), elements,
+                    a.features);
+  });
+}
+
+const RegisterKernel registered("batch_norm.forward", {.variant = "grid_stride"}, forward);
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,115 @@
+// What each layer's and loss's kernels take: device addresses, sizes, constants already rounded to fp32. S is the
+// storage format; statistics, row losses and sums are fp32. Matrices are [rows, features], row-major. Any size may be
+// 0.
+#pragma once
+
+#include <cstdint>
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+/// z [rows, features] S += bias [features] S, in place.
+struct BiasAddArguments {
+  Dtype storage;
+  void* z;
+  const void* bias;
+  std::int64_t rows, features;
+};
+
+/// db [features] S = column sums of dy [rows, features] S.
+struct BiasGradientArguments {
+  Dtype storage;
+  const void* dy;
+  void* db;
+  std::int64_t rows, features;
+};
+
+/// relu, tanh, sigmoid, gelu. Forward: y from x. Backward: dx from x and dy. All S, `elements` long.
+struct ActivationArguments {
+  Dtype storage;
+  const void *x, *dy;  // dy: backward only
+  void* out;           // y or dx
+  std::int64_t elements;
+};
+
+/// out = mask ? x * factor : 0, forward and backward alike. mask u8, factor = 1 / (1 - p).
+struct DropoutArguments {
+  Dtype storage;
+  const void* x;
+  const std::uint8_t* mask;
+  void* out;
+  std::int64_t elements;
+  float factor;
+};
+
+/// mean, var, rstd fp32 [features] of x [rows, features] S. `frozen`: of running_mean and running_var instead.
+struct BatchNormStatisticsArguments {
+  Dtype storage;
+  const void* x;
+  const float *running_mean, *running_var;  // frozen only
+  float *mean, *var, *rstd;
+  std::int64_t rows, features;
+  float inverse_rows, eps;
+};
+
+/// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own. weight and bias S [features], or
+/// nullptr where the layer has none. mean, rstd fp32: [features] (batch_norm) or [rows] (layer_norm, written by it).
+struct NormForwardArguments {
+  Dtype storage;
+  const void *x, *weight, *bias;
+  float *mean, *rstd;
+  void* y;
+  std::int64_t rows, features;
+  float inverse_features, eps;  // layer_norm only
+};
+
+/// Column sums over rows, from x, dy S and mean, rstd: dw = sum of dy h, db = sum of dy. S copies and fp32 sums; each
+/// of the four may be nullptr.
+struct NormGradientArguments {
+  Dtype storage;
+  const void *x, *dy;
+  const float *mean, *rstd;
+  void *dw, *db;
+  float *dw_sum, *db_sum;
+  std::int64_t rows, features;
+};
+
+/// dx S of a norm. batch_norm takes its group's sums (nullptr: frozen); layer_norm takes its own.
+struct NormBackwardArguments {
+  Dtype storage;
+  const void *x, *dy, *weight;
+  const float *mean, *rstd;
+  const float *dw_sum, *db_sum;
+  void* dx;
+  std::int64_t rows, features;
+  float inverse_count;  // 1 / rows of the group (batch_norm), 1 / features (layer_norm)
+};
+
+/// Softmax cross-entropy, loss fp32 [rows] and dz S at once. z S [rows, classes], target i64 [rows].
+struct CrossEntropyArguments {
+  Dtype storage;
+  const void* z;
+  const std::int64_t* target;
+  const float* class_weight;  // [classes], or nullptr
+  float* loss;
+  void* dz;
+  std::int64_t rows, classes, ignore_index;
+  float factor;        // c
+  float keep, spread;  // 1 - smoothing, smoothing / classes
+  bool smoothed;       // smoothing != 0
+};
+
+/// Mean squared error, loss fp32 [rows] and dy S at once. y, target S [rows, features].
+struct MseArguments {
+  Dtype storage;
+  const void *y, *target;
+  const std::int64_t* item_weight;  // [rows], or nullptr
+  float* loss;
+  void* dy;
+  std::int64_t rows, features;
+  float factor;  // c
+  float inverse_features, two_over_features;
+};
+
+}  // namespace tally

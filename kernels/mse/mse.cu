@@ -1,0 +1,52 @@
+// Mean squared error, loss and gradient at once: d = fl(y - t), loss = fl(fl(sum fl(d d) * fl(1/F)) * weight),
+// dy = fl(fl(c weight) * fl(d fl(2/F))); store S.
+//
+//   y, target, dy [rows, features] S
+//   item_weight   [rows]           i64, or none (1)
+//   loss          [rows]           fp32
+//
+// Up to 32 features one thread a row, elements added in order; from 33 a warp a row, as kernels/reduction/row_sum.hpp.
+#include "kernels/device/launch.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "kernels/reduction/launch_rows.hpp"
+#include "kernels/reduction/row_sum.hpp"
+#include "kernels/registration.hpp"
+
+namespace tally {
+namespace {
+
+template <class S, int lanes>
+__global__ void squared_error(const S* y, const S* target, const std::int64_t* item_weight, float* loss, S* dy,
+                              std::int64_t rows, std::int64_t features, float factor, float inverse_features,
+                              float two_over_features) {
+  const RowPlace place = row_place();
+  for (std::int64_t row = place.row; row < rows; row += place.row_stride) {
+    const float weight = item_weight != nullptr ? __ll2float_rn(item_weight[row]) : 1.0f;
+    const float row_factor = __fmul_rn(factor, weight);
+    float sum = 0.0f;
+    for (std::int64_t j = place.lane; j < features; j += lanes) {
+      const std::int64_t i = row * features + j;
+      const float d = __fsub_rn(load(y[i]), load(target[i]));
+      sum = __fadd_rn(sum, __fmul_rn(d, d));
+      dy[i] = store<S>(__fmul_rn(row_factor, __fmul_rn(d, two_over_features)));
+    }
+    sum = row_total<lanes>(sum);
+    if (place.lane == 0) loss[row] = __fmul_rn(__fmul_rn(sum, inverse_features), weight);
+  }
+}
+
+void mse(Stream& stream, const MseArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    by_row_lanes(a.features, [&]<int lanes>() {
+      launch_rows<lanes>(stream, a.rows, squared_error<S, lanes>, static_cast<const S*>(a.y),
+                         static_cast<const S*>(a.target), a.item_weight, a.loss, static_cast<S*>(a.dy), a.rows,
+                         a.features, a.factor, a.inverse_features, a.two_over_features);
+    });
+  });
+}
+
+const RegisterKernel registered("mse", {.variant = "row_lanes"}, mse);
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "kernels/subject/trace.hpp"
+#include "kernels/subject/trace_layout.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/safetensors.hpp"
+
+namespace tally {
+namespace {
+
+[[noreturn]] void reject(const std::filesystem::path& file, const std::string& message) {
+  throw std::runtime_error(file.string() + ": " + message);
+}
+
+std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
+  return std::string(name_of(dtype)) + " " + to_string(shape);
+}
+
+const std::string& metadata_of(const TensorFile& content, const std::filesystem::path& file, const std::string& key) {
+  const auto place = content.metadata.find(key);
+  if (place == content.metadata.end()) reject(file, "metadata has no '" + key + "'; expected a trace of Tally");
+  return place->second;
+}
+
+void check_tap(const std::filesystem::path& file, const Case& c, const TapName& name, const Tensor& value) {
+  const auto layout = layout_of(c, name);
+  if (!layout) {
+    reject(file,
+           name.text() + ": found " + described(value.dtype, value.shape) + "; expected no such tap in this case");
+  }
+  if (value.dtype != layout->dtype || value.shape != layout->shape) {
+    reject(file, name.text() + ": found " + described(value.dtype, value.shape) + "; expected " +
+                     described(layout->dtype, layout->shape));
+  }
+}
+
+/// Where a tap stands when the file does not say: window by window, in the order a window runs.
+auto running_order(const TapName& name) {
+  static constexpr std::array stages{"cast",       "forward",        "running_stats", "loss",    "backward",
+                                     "accumulate", "overflow_check", "unscale",       "norm",    "clip",
+                                     "decay",      "optimizer",      "scaler",        "schedule"};
+  const auto stage = std::ranges::find(stages, name.stage) - stages.begin();
+  const int phase = name.stage == "cast" ? 0 : stage <= 5 ? 1 : 2;
+  return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
+}
+
+/// The names of the file's taps, in the order they were made.
+std::vector<TapName> ordered_names(const TensorFile& content) {
+  std::map<std::string, std::size_t> made;
+  if (const auto order = content.metadata.find("order"); order != content.metadata.end()) {
+    std::istringstream lines(order->second);
+    for (std::string line; std::getline(lines, line);) made.emplace(line, made.size());
+  }
+  std::vector<TapName> names;
+  for (const auto& [name, tensor] : content.tensors) names.push_back(tap_name_of(name));
+  std::ranges::sort(names, {}, [&](const TapName& name) {
+    const auto place = made.find(name.text());
+    return std::pair(place == made.end() ? made.size() : place->second, running_order(name));
+  });
+  return names;
+}
+
+}  // namespace
+
+void write_trace(const Trace& trace, const std::filesystem::path& file) {
+  TensorFile content;
+  content.metadata = {{"tally_trace", "1"}, {"case", trace.case_hash}, {"claims", to_json(trace.claims)}};
+  std::string order;
+  for (const Tap& tap : trace.taps()) {
+    const std::string name = tap.name.text();
+    content.tensors[name] = tap.value;
+    order += name + "\n";
+  }
+  content.metadata["order"] = order;
+  const std::string bytes = write_safetensors(content);
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) reject(file, "cannot be written; expected a path in a folder that exists and can be written");
+}
+
+Trace read_trace(const std::filesystem::path& file, const Case& c) {
+  TensorFile content = read_safetensors_file(file);
+  if (const auto& version = metadata_of(content, file, "tally_trace"); version != "1") {
+    reject(file, "metadata tally_trace is '" + version + "'; expected '1'");
+  }
+  Trace trace;
+  trace.case_hash = metadata_of(content, file, "case");
+  if (trace.case_hash != hash_of(c)) {
+    reject(file, "metadata case is '" + trace.case_hash + "'; expected '" + hash_of(c) + "', the case given");
+  }
+  trace.claims = claims_of_json(metadata_of(content, file, "claims"));
+  for (const TapName& name : ordered_names(content)) {
+    Tensor& value = content.tensors.at(name.text());
+    check_tap(file, c, name, value);
+    trace.add(name, std::move(value));
+  }
+  return trace;
+}
+
+}  // namespace tally

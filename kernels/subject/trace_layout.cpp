@@ -1,0 +1,220 @@
+#include "kernels/subject/trace_layout.hpp"
+
+#include <map>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+using Layout = std::optional<TapLayout>;
+using Shape = std::vector<std::int64_t>;
+
+/// A tap name taken apart: `[in.][d.]<subject>`, and where it stands.
+struct Place {
+  const Case& c;
+  std::int64_t rows;  // of the micro-batch; 0 for the window's stages
+  bool whole_window, input, gradient;
+  std::string_view rest;
+
+  Layout only_if(bool allowed, Dtype dtype, Shape shape) const {
+    return allowed ? Layout{TapLayout{dtype, std::move(shape)}} : std::nullopt;
+  }
+  const Shape* parameter() const {
+    for (const auto& name : parameters_of(c.model)) {
+      if (name == rest) return &c.tensors.at(name).shape;
+    }
+    return nullptr;
+  }
+};
+
+bool take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// `<L>.<tensor>` of a layer: its index and the tensor's short name.
+struct LayerTap {
+  std::size_t layer;
+  std::string_view tensor;
+};
+std::optional<LayerTap> layer_tap(const Place& at) {
+  const auto dot = at.rest.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  for (std::size_t i = 0; i < at.c.model.layers.size(); ++i) {
+    if (label_of(at.c.model, i) == at.rest.substr(0, dot)) return LayerTap{i, at.rest.substr(dot + 1)};
+  }
+  return std::nullopt;
+}
+
+bool is_batch_norm(const Layer& layer, std::string_view statistics) {
+  return layer.kind == "batch_norm" && layer.text("statistics") == statistics;
+}
+
+Layout cast_tap(const Place& at) {
+  const Shape* shape = at.parameter();
+  if (shape == nullptr || !at.whole_window || at.gradient) return std::nullopt;
+  return TapLayout{at.input ? at.c.precision.master : at.c.precision.storage, *shape};
+}
+
+Layout statistics_tap(const Place& at, const Layer& layer, std::string_view tensor, std::int64_t features) {
+  if (layer.kind == "layer_norm") return at.only_if(tensor != "var" && !at.whole_window, Dtype::fp32, {at.rows});
+  const bool lockstep = is_batch_norm(layer, "window");
+  return at.only_if(layer.kind == "batch_norm" && at.whole_window == lockstep, Dtype::fp32, {features});
+}
+
+Layout forward_tap(const Place& at) {
+  if (at.gradient) return std::nullopt;
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.input && !at.whole_window, at.c.precision.storage, *shape);
+  }
+  const auto tap = layer_tap(at);
+  if (!tap) return std::nullopt;
+  const Layer& layer = at.c.model.layers[tap->layer];
+  const std::int64_t in = features_before(at.c.model, tap->layer);
+  const std::int64_t out = features_before(at.c.model, tap->layer + 1);
+  const bool each = !at.whole_window;
+  if (tap->tensor == "x") return at.only_if(at.input && each, at.c.precision.storage, {at.rows, in});
+  if (tap->tensor == "y") return at.only_if(!at.input && each, at.c.precision.storage, {at.rows, out});
+  if (tap->tensor == "mask") return at.only_if(at.input && each && layer.kind == "dropout", Dtype::u8, {at.rows, in});
+  if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
+    return at.only_if(at.input && each && is_batch_norm(layer, "frozen"), at.c.precision.master, {in});
+  }
+  const bool statistic = tap->tensor == "mean" || tap->tensor == "var" || tap->tensor == "rstd";
+  return statistic && !at.input ? statistics_tap(at, layer, tap->tensor, in) : std::nullopt;
+}
+
+Layout running_stats_tap(const Place& at) {
+  const auto tap = layer_tap(at);
+  if (!tap || at.gradient) return std::nullopt;
+  const Layer& layer = at.c.model.layers[tap->layer];
+  const std::int64_t features = features_before(at.c.model, tap->layer);
+  if (!is_batch_norm(layer, at.whole_window ? "window" : "micro_batch")) return std::nullopt;
+  if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
+    return TapLayout{at.c.precision.master, {features}};
+  }
+  return at.only_if(at.input && (tap->tensor == "mean" || tap->tensor == "var"), Dtype::fp32, {features});
+}
+
+Layout loss_tap(const Place& at) {
+  const std::int64_t features = features_before(at.c.model, at.c.model.layers.size());
+  if (at.whole_window) return std::nullopt;
+  if (at.rest == "y") return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, features});
+  if (at.gradient) return std::nullopt;
+  if (at.rest == "factor") return at.only_if(at.input, Dtype::fp32, {});
+  if (at.rest == "loss") return at.only_if(!at.input, Dtype::fp32, {at.rows});
+  if (at.rest != "target" || !at.input) return std::nullopt;
+  if (at.c.model.loss.kind == "mse") return TapLayout{at.c.precision.storage, {at.rows, features}};
+  return TapLayout{Dtype::i64, {at.rows}};
+}
+
+Layout backward_tap(const Place& at) {
+  if (at.whole_window) return std::nullopt;
+  if (const Shape* shape = at.parameter()) return at.only_if(at.input != at.gradient, at.c.precision.storage, *shape);
+  const auto tap = layer_tap(at);
+  if (!tap) return std::nullopt;
+  const std::int64_t in = features_before(at.c.model, tap->layer);
+  const std::int64_t out = features_before(at.c.model, tap->layer + 1);
+  if (tap->tensor == "x") return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, in});
+  return at.only_if(tap->tensor == "y" && at.input && at.gradient, at.c.precision.storage, {at.rows, out});
+}
+
+/// `buffer.<p>`; where gradients are written directly, its readers read the gradient instead.
+Layout buffer_tap(Place at, bool allowed) {
+  if (!take(at.rest, "buffer.") || at.gradient) return std::nullopt;
+  const Shape* shape = at.parameter();
+  if (shape == nullptr || !allowed) return std::nullopt;
+  return TapLayout{at.c.precision.accumulate, *shape};
+}
+
+Layout accumulate_tap(const Place& at) {
+  if (at.whole_window) return std::nullopt;
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
+  }
+  return buffer_tap(at, true);
+}
+
+Layout overflow_check_tap(const Place& at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "found") return at.only_if(!at.input && !at.gradient, Dtype::u8, {});
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
+  }
+  return buffer_tap(at, at.input);
+}
+
+Layout unscale_tap(const Place& at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "inverse_scale") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.gradient, at.input ? at.c.precision.storage : Dtype::fp32, *shape);
+  }
+  return buffer_tap(at, at.input);
+}
+
+/// norm, clip and decay: fp32 gradients, and the scalars of clipping.
+Layout gradient_tap(const Place& at, std::string_view stage) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
+  if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
+  const Shape* shape = at.parameter();
+  if (shape == nullptr) return std::nullopt;
+  if (at.gradient) return at.only_if(at.input || stage != "norm", Dtype::fp32, *shape);
+  return at.only_if(stage == "decay", at.c.precision.master, *shape);
+}
+
+Layout optimizer_tap(Place at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "learning_rate") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
+  if (at.rest == "step") return at.only_if(at.input && !at.gradient, Dtype::i64, {});
+  if (const Shape* shape = at.parameter()) {
+    if (at.gradient) return at.only_if(at.input, Dtype::fp32, *shape);
+    return TapLayout{at.c.precision.master, *shape};
+  }
+  const bool adam = at.c.recipe.optimizer.kind == "adam";
+  const bool state = adam ? take(at.rest, "exp_avg.") || take(at.rest, "exp_avg_sq.") : take(at.rest, "momentum.");
+  const Shape* shape = at.parameter();
+  if (!state || shape == nullptr || at.gradient) return std::nullopt;
+  return TapLayout{at.c.precision.master, *shape};
+}
+
+/// scaler and schedule: scalars of the whole window.
+Layout scalar_tap(const Place& at, std::string_view stage) {
+  if (!at.whole_window || at.gradient) return std::nullopt;
+  if (at.rest == "found") return at.only_if(at.input, Dtype::u8, {});
+  if (stage == "schedule") {
+    if (at.rest == "step") return TapLayout{Dtype::i64, {}};
+    return at.only_if(at.rest == "learning_rate" && !at.input, Dtype::fp32, {});
+  }
+  if (at.rest == "scale") return TapLayout{Dtype::fp32, {}};
+  return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
+}
+
+}  // namespace
+
+std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+  const auto window = static_cast<std::size_t>(name.window);
+  if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
+  const bool whole_window = name.micro_batch < 0;
+  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
+  if (micro_batch >= c.windows[window].size()) return std::nullopt;
+  Place at{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
+  at.input = take(at.rest, "in.");
+  at.gradient = take(at.rest, "d.");
+  const std::string& stage = name.stage;
+  if (stage == "cast") return cast_tap(at);
+  if (stage == "forward") return forward_tap(at);
+  if (stage == "running_stats") return running_stats_tap(at);
+  if (stage == "loss") return loss_tap(at);
+  if (stage == "backward") return backward_tap(at);
+  if (stage == "accumulate") return accumulate_tap(at);
+  if (stage == "overflow_check") return overflow_check_tap(at);
+  if (stage == "unscale") return unscale_tap(at);
+  if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
+  if (stage == "optimizer") return optimizer_tap(at);
+  if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
+  return std::nullopt;
+}
+
+}  // namespace tally

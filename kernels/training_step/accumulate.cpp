@@ -1,0 +1,17 @@
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+
+void accumulate(Run& run) {
+  const int k = run.micro_batch;
+  for (Parameter& parameter : run.parameters) {
+    const void* gradient = run.gradient_of(&parameter, k);
+    run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
+    run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
+    run.kernels.accumulate(run.device,
+                           {parameter.gradient.dtype, gradient, parameter.buffer.as<float>(), parameter.elements});
+    run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
+  }
+}
+
+}  // namespace tally::stage

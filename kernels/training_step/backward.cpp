@@ -1,0 +1,51 @@
+// Backward over a group, last layer first, as far down as the first layer with parameters. With recomputation the
+// group's activations are thrown away first and computed again.
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+namespace {
+
+void recompute(Run& run) {
+  for (LayerState& layer : run.layers) layer.y.poison();
+  run.recomputing = true;
+  run.stages.forward(run);
+  run.recomputing = false;
+}
+
+void tap_inputs(Run& run, const LayerState& layer, int k) {
+  const Dtype storage = run.c.precision.storage;
+  run.tap("backward", "in.d." + layer.label + ".y", run.dy_of(layer, k), storage, {run.rows(k), layer.out});
+  run.tap("backward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  for (const Parameter* parameter : {layer.weight, layer.bias}) {
+    if (parameter != nullptr) run.tap("backward", "in." + parameter->name, parameter->copy);
+  }
+}
+
+void tap_outputs(Run& run, const LayerState& layer, int k) {
+  const Dtype storage = run.c.precision.storage;
+  if (layer.gives_dx) {
+    run.tap("backward", "d." + layer.label + ".x", run.dx_of(layer, k), storage, {run.rows(k), layer.in});
+  }
+  for (const Parameter* parameter : {layer.weight, layer.bias}) {
+    if (parameter == nullptr) continue;
+    run.tap("backward", "d." + parameter->name, run.gradient_of(parameter, k), storage, parameter->master.shape);
+  }
+}
+
+}  // namespace
+
+void backward(Run& run) {
+  if (run.c.recompute) recompute(run);
+  for (auto layer = run.layers.rbegin(); layer != run.layers.rend() && layer->has_gradient; ++layer) {
+    if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
+    for (int k = run.group_begin; k < run.group_end; ++k) {
+      run.micro_batch = k;
+      tap_inputs(run, *layer, k);
+      layer->steps->backward(run, *layer, k);
+      tap_outputs(run, *layer, k);
+    }
+    run.micro_batch = -1;
+  }
+}
+
+}  // namespace tally::stage

@@ -1,0 +1,14 @@
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+
+void cast(Run& run) {
+  for (Parameter& parameter : run.parameters) {
+    run.tap("cast", "in." + parameter.name, parameter.master);
+    run.kernels.cast(run.device,
+                     {parameter.copy.dtype, parameter.master.as<float>(), parameter.copy.data(), parameter.elements});
+    run.tap("cast", parameter.name, parameter.copy);
+  }
+}
+
+}  // namespace tally::stage

@@ -1,0 +1,31 @@
+// c, by which a micro-batch's loss is multiplied: scale / divisor in binary64, rounded once; 0 where the divisor is 0.
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+namespace {
+
+double divisor(const Run& run) {
+  const auto micro_batches = [&](int window) {
+    return static_cast<double>(run.c.windows[static_cast<std::size_t>(window)].size());
+  };
+  switch (run.c.normalisation) {
+    case Normalisation::window_items:
+      return run.window_items;
+    case Normalisation::mean_of_means:
+      return micro_batches(run.window) * run.items(run.micro_batch);
+    case Normalisation::mean_of_means_configured:
+      return micro_batches(0) * run.items(run.micro_batch);
+    case Normalisation::sum:
+      return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void fix_factor(Run& run) {
+  const double by = divisor(run);
+  run.factor = by == 0 ? 0.0f : static_cast<float>(static_cast<double>(run.window_scale) / by);
+}
+
+}  // namespace tally::stage

@@ -1,0 +1,59 @@
+// Forward over a group of micro-batches, layer by layer. Recomputed activations are not tapped again: backward taps
+// what it reads.
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+namespace {
+
+void tap_inputs(Run& run, const LayerState& layer, int k) {
+  const Dtype storage = run.c.precision.storage;
+  run.tap("forward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  for (const Parameter* parameter : {layer.weight, layer.bias}) {
+    if (parameter != nullptr) run.tap("forward", "in." + parameter->name, parameter->copy);
+  }
+  if (layer.frozen) {
+    run.tap("forward", "in." + layer.label + ".running_mean", layer.running_mean);
+    run.tap("forward", "in." + layer.label + ".running_var", layer.running_var);
+  }
+  if (layer.mask) {
+    run.tap("forward", "in." + layer.label + ".mask", layer.mask.row(run.first_row(k)), Dtype::u8,
+            {run.rows(k), layer.in});
+  }
+}
+
+void tap_outputs(Run& run, const LayerState& layer, int k) {
+  run.tap("forward", layer.label + ".y", run.y_of(layer, k), run.c.precision.storage, {run.rows(k), layer.out});
+  if (!layer.mean || layer.window_statistics) return;
+  const bool by_row = layer.layer->kind == "layer_norm";
+  const std::int64_t place = by_row ? run.first_row_alive(k) : run.slot(k);
+  const std::vector<std::int64_t> shape{by_row ? run.rows(k) : layer.in};
+  run.tap("forward", layer.label + ".mean", layer.mean.row(place), Dtype::fp32, shape);
+  if (layer.var) run.tap("forward", layer.label + ".var", layer.var.row(place), Dtype::fp32, shape);
+  run.tap("forward", layer.label + ".rstd", layer.rstd.row(place), Dtype::fp32, shape);
+}
+
+/// Statistics over all rows of the group, before any micro-batch is normalised.
+void gather_window_statistics(Run& run, LayerState& layer) {
+  layer.steps->group_forward(run, layer);
+  if (run.recomputing) return;
+  run.tap("forward", layer.label + ".mean", layer.mean.row(0), Dtype::fp32, {layer.in});
+  run.tap("forward", layer.label + ".var", layer.var.row(0), Dtype::fp32, {layer.in});
+  run.tap("forward", layer.label + ".rstd", layer.rstd.row(0), Dtype::fp32, {layer.in});
+}
+
+}  // namespace
+
+void forward(Run& run) {
+  for (LayerState& layer : run.layers) {
+    if (layer.window_statistics) gather_window_statistics(run, layer);
+    for (int k = run.group_begin; k < run.group_end; ++k) {
+      run.micro_batch = k;
+      if (!run.recomputing) tap_inputs(run, layer, k);
+      layer.steps->forward(run, layer, k);
+      if (!run.recomputing) tap_outputs(run, layer, k);
+    }
+    run.micro_batch = -1;
+  }
+}
+
+}  // namespace tally::stage

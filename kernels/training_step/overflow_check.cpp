@@ -1,0 +1,15 @@
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+
+void overflow_check(Run& run) {
+  for (Parameter& parameter : run.parameters) {
+    const DeviceTensor& summed = run.tap_summed("overflow_check", parameter);
+    run.kernels.overflow_check(run.device,
+                               {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
+  }
+  run.found = run.found_flag.scalar<std::uint32_t>() != 0;
+  run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});
+}
+
+}  // namespace tally::stage

@@ -1,0 +1,148 @@
+// Everything a stage may read or change: the case, the tensors on the device, and where the loop stands.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device/blas.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/kernel_table.hpp"
+#include "kernels/training_step/run.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+struct Run;
+struct Stages;
+struct LayerState;
+
+/// How one kind of layer runs on micro-batch k. Registered by kernels/training_step/layers/<kind>.cpp.
+struct LayerSteps {
+  void (*forward)(Run& run, LayerState& layer, int k);
+  void (*backward)(Run& run, LayerState& layer, int k);
+  /// With window statistics: what the whole group needs before its first micro-batch. nullptr: nothing.
+  void (*group_forward)(Run& run, LayerState& layer) = nullptr;
+  void (*group_backward)(Run& run, LayerState& layer) = nullptr;
+};
+
+struct RegisterLayerSteps {
+  RegisterLayerSteps(const char* kind, LayerSteps steps);
+};
+/// Throws std::logic_error for a kind that no file registered.
+const LayerSteps& layer_steps(const std::string& kind);
+
+/// One parameter, as a framework keeps it. fp32 unless said otherwise.
+struct Parameter {
+  std::string name;  // "fc1.weight"
+  std::int64_t elements = 0;
+  bool decays = false;            // false where weight_decay excludes it, or there is none
+  bool momentum_started = false;  // the momentum buffer holds something
+  DeviceTensor master;
+  DeviceTensor copy;                           // S: what the layers read
+  DeviceTensor gradient;                       // S, [slots, ...]: one slot for each micro-batch alive at once
+  DeviceTensor buffer;                         // the sum over micro-batches; empty when gradients are written directly
+  DeviceTensor unscaled;                       // from `unscale` on: what is clipped, decayed and applied
+  DeviceTensor momentum, exp_avg, exp_avg_sq;  // empty where the optimizer has none
+};
+
+/// One layer's activations and statistics. Rows are those of the micro-batches alive at once.
+struct LayerState {
+  const Layer* layer = nullptr;
+  const LayerSteps* steps = nullptr;
+  std::size_t index = 0;
+  std::string label;
+  std::int64_t in = 0, out = 0;                    // features
+  Parameter *weight = nullptr, *bias = nullptr;    // nullptr where the layer has none
+  bool has_gradient = false;                       // backward reaches this layer
+  bool gives_dx = false;                           // and passes a gradient on to the layer below
+  bool window_statistics = false, frozen = false;  // batch_norm's; both false: its own of every micro-batch
+  DeviceTensor y, dx;                              // S [rows, out], [rows, in]
+  DeviceTensor mean, var, rstd;                    // batch_norm [groups, in], layer_norm [rows] (no var)
+  DeviceTensor dw_sum, db_sum;                     // batch_norm [groups, in]
+  DeviceTensor running_mean, running_var;          // [in]
+  DeviceTensor mask;                               // u8 [rows of x, in]
+};
+
+/// A run under way. Members are in the order a window needs them.
+struct Run {
+  Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages);
+
+  const Case& c;
+  const RunOptions options;
+  const Stages& stages;
+  Device& device;
+  Blas& blas;
+  KernelTable kernels;
+  bool lockstep;  // window statistics: all micro-batches of a window are one group and stay alive
+  Trace trace;
+
+  // The batch, as the case gives it; never written.
+  DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none
+  std::deque<Parameter> parameters;                   // in model order
+  std::vector<LayerState> layers;
+  DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
+
+  // Scalars on the device.
+  DeviceTensor scale, inverse_scale, growth_counter, found_flag;  // fp32, fp32, i64, u32
+  DeviceTensor gradient_norm, coefficient, norm_partials;         // fp32
+
+  // Where the loop stands.
+  int window = 0;
+  int micro_batch = -1;                // -1 outside the stages marked (k)
+  int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
+  bool recomputing = false;            // forward runs again inside backward
+  std::int64_t step = 0;               // steps taken: t
+  double window_items = 0;             // N of this window
+  float window_scale = 1;              // the loss scale of this window
+  double learning_rate = 0;            // of this window, in binary64
+  float factor = 0;                    // c of this micro-batch
+  int last_step_window = -1;           // the last window that took its step
+  bool found = false;                  // an element of a buffer is not finite: the step is skipped
+
+  /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
+  std::int64_t rows(int k) const;
+  std::int64_t first_row(int k) const;
+  std::int64_t first_row_alive(int k) const;
+  std::int64_t group_rows() const { return first_row(group_end - 1) + rows(group_end - 1) - first_row(group_begin); }
+  /// Index among the micro-batches alive at once: the slot of its gradients and statistics.
+  int slot(int k) const { return k - group_begin; }
+  /// n_k, in binary64.
+  double items(int k) const;
+  /// What layer i reads and writes for micro-batch k: addresses of its first row.
+  void* x_of(const LayerState& layer, int k) const;
+  void* y_of(const LayerState& layer, int k) const;
+  void* dx_of(const LayerState& layer, int k) const;
+  void* dy_of(const LayerState& layer, int k) const;
+  /// The output of the last layer, and x itself for a model without layers.
+  void* output(int k) const;
+  /// The gradient of a parameter by micro-batch k; nullptr for nullptr.
+  void* gradient_of(const Parameter* parameter, int k) const;
+  /// What a window's end reads, tapped as its input: `buffer`, or `gradient` where gradients are written directly.
+  const DeviceTensor& tap_summed(const char* stage, const Parameter& parameter);
+
+  /// Throws std::logic_error for a name that is no parameter.
+  Parameter& parameter(std::string_view name);
+
+  /// out = a b in the storage format, fp32 accumulator; `a_form` and `b_form` say which operands are read transposed.
+  void gemm(Transpose a_form, Transpose b_form, GemmSize size, const void* a, const void* b, void* out);
+
+  /// Copies bits to the trace, under this window and micro_batch. Does nothing when taps are off.
+  void tap(const char* stage, const std::string& tensor, const DeviceTensor& value);
+  void tap(const char* stage, const std::string& tensor, const void* address, Dtype dtype,
+           std::vector<std::int64_t> shape);
+  /// The same for a number the host holds.
+  void tap(const char* stage, const std::string& tensor, float value);
+  void tap(const char* stage, const std::string& tensor, std::int64_t value);
+  /// The same as tap, taps or not.
+  void record(const char* stage, const std::string& tensor, const DeviceTensor& value);
+
+ private:
+  std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]
+  std::vector<double> item_weights_;                   // [row of x]
+};
+
+}  // namespace tally

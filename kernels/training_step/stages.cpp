@@ -1,0 +1,28 @@
+#include "kernels/training_step/stages.hpp"
+
+namespace tally {
+
+const Stages& shipped_stages() {
+  static const Stages stages{.window = stage::run_window,
+                             .begin_window = stage::begin_window,
+                             .learning_rate = stage::fix_learning_rate,
+                             .cast = stage::cast,
+                             .forward = stage::forward,
+                             .running_stats = stage::running_stats,
+                             .factor = stage::fix_factor,
+                             .loss = stage::loss,
+                             .backward = stage::backward,
+                             .accumulate = stage::accumulate,
+                             .overflow_check = stage::overflow_check,
+                             .unscale = stage::unscale,
+                             .norm = stage::norm,
+                             .clip = stage::clip,
+                             .decay = stage::decay,
+                             .optimizer = stage::optimizer,
+                             .scaler = stage::scaler,
+                             .schedule = stage::schedule,
+                             .end_window = stage::end_window};
+  return stages;
+}
+
+}  // namespace tally

@@ -1,0 +1,76 @@
+// The training loop taken apart: one function a stage, in a table that a fault copies and changes in one place.
+//
+//   const Stages& faulty() {
+//     static const Stages stages = [] {
+//       Stages copy = shipped_stages();
+//       copy.factor = [](Run& run) { stage::fix_factor(run); run.factor *= 2; };
+//       return copy;
+//     }();
+//     return stages;
+//   }
+//
+// A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
+// run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kernels/training_step/run_state.hpp"
+
+namespace tally {
+
+using Stage = void (*)(Run& run);
+
+struct Stages {
+  /// The whole window: calls everything below through run.stages.
+  Stage window;
+  Stage begin_window;   // clears the buffers and `found`, takes over the scale
+  Stage learning_rate;  // run.learning_rate from run.step
+  Stage cast;
+  Stage forward;         // the micro-batches of run.group, layer by layer
+  Stage running_stats;   // the same group; once for it with window statistics
+  Stage factor;          // (k) run.factor, the c of the loss's gradient
+  Stage loss;            // (k)
+  Stage backward;        // the same group, in reverse
+  Stage accumulate;      // (k) left out without a buffer
+  Stage overflow_check;  // dynamic scale only; sets run.found
+  Stage unscale;         // unscale … optimizer are left out when run.found
+  Stage norm;            // clipping by norm only
+  Stage clip;
+  Stage decay;
+  Stage optimizer;
+  Stage scaler;    // dynamic scale only
+  Stage schedule;  // run.step after the window
+  Stage end_window;
+  /// Kernels to use instead of the shipped ones: operation -> variant, both as registered.
+  std::map<std::string, std::string> variants = {};
+};
+
+/// The stages that ship. Lives as long as the program.
+const Stages& shipped_stages();
+
+// The shipped stages, for a fault that calls one of them more often, earlier, or on something else.
+namespace stage {
+void run_window(Run& run);
+void begin_window(Run& run);
+void fix_learning_rate(Run& run);
+void cast(Run& run);
+void forward(Run& run);
+void running_stats(Run& run);
+void fix_factor(Run& run);
+void loss(Run& run);
+void backward(Run& run);
+void accumulate(Run& run);
+void overflow_check(Run& run);
+void unscale(Run& run);
+void norm(Run& run);
+void clip(Run& run);
+void decay(Run& run);
+void optimizer(Run& run);
+void scaler(Run& run);
+void schedule(Run& run);
+void end_window(Run& run);
+}  // namespace stage
+
+}  // namespace tally

@@ -1,0 +1,56 @@
+// The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
+// before any goes on (one group); otherwise each micro-batch is a group of its own.
+#include "kernels/training_step/stages.hpp"
+
+namespace tally::stage {
+namespace {
+
+void for_each_micro_batch(Run& run, Stage stage) {
+  for (run.micro_batch = run.group_begin; run.micro_batch < run.group_end; ++run.micro_batch) stage(run);
+  run.micro_batch = -1;
+}
+
+void run_group(Run& run) {
+  const Stages& stages = run.stages;
+  stages.forward(run);
+  stages.running_stats(run);
+  for_each_micro_batch(run, [](Run& each) {
+    each.stages.factor(each);
+    each.stages.loss(each);
+  });
+  stages.backward(run);
+  if (run.options.accumulate) for_each_micro_batch(run, stages.accumulate);
+}
+
+void take_step(Run& run) {
+  const Stages& stages = run.stages;
+  const Recipe& recipe = run.c.recipe;
+  stages.unscale(run);
+  if (recipe.clip.kind == "global_norm") stages.norm(run);
+  if (recipe.clip.kind != "none") stages.clip(run);
+  if (recipe.weight_decay.kind != "none") stages.decay(run);
+  stages.optimizer(run);
+}
+
+}  // namespace
+
+void run_window(Run& run) {
+  const Stages& stages = run.stages;
+  stages.begin_window(run);
+  stages.learning_rate(run);
+  stages.cast(run);
+  const int count = static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());
+  const int together = run.lockstep ? count : 1;
+  for (run.group_begin = 0; run.group_begin < count; run.group_begin += together) {
+    run.group_end = run.group_begin + together;
+    run_group(run);
+  }
+  const bool dynamic = run.c.recipe.loss_scale.kind == "dynamic";
+  if (dynamic) stages.overflow_check(run);
+  if (!run.found) take_step(run);
+  if (dynamic) stages.scaler(run);
+  stages.schedule(run);
+  stages.end_window(run);
+}
+
+}  // namespace tally::stage

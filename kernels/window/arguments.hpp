@@ -1,0 +1,132 @@
+// What the kernels of a window's stages take. Buffers across micro-batches, gradients after unscaling, masters and
+// optimizer state are fp32. Any size may be 0.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+/// copy S = master fp32.
+struct CastArguments {
+  Dtype storage;
+  const float* master;
+  void* copy;
+  std::int64_t elements;
+};
+
+/// buffer += gradient S.
+struct AccumulateArguments {
+  Dtype storage;
+  const void* gradient;
+  float* buffer;
+  std::int64_t elements;
+};
+
+/// running = one_minus_momentum * running + momentum * (batch * correction); correction n / (n - 1) for the variance,
+/// and 1, which changes nothing, for the mean.
+struct RunningStatsArguments {
+  float* running;
+  const float* batch;
+  std::int64_t features;
+  float momentum, one_minus_momentum, correction;
+};
+
+/// found |= any element is not finite. `format` is fp32 for buffers, S for gradients written directly.
+struct OverflowCheckArguments {
+  Dtype format;
+  const void* values;
+  std::uint32_t* found;
+  std::int64_t elements;
+};
+
+/// out fp32 = in * inverse_scale, or in itself without a scale. `format` as in OverflowCheckArguments.
+struct UnscaleArguments {
+  Dtype format;
+  const void* in;
+  float* out;
+  const float* inverse_scale;  // on the device; nullptr without a scale
+  std::int64_t elements;
+};
+
+enum class NormKind { one, two, infinity };
+
+struct NormSource {
+  const float* values;
+  std::int64_t elements;
+};
+
+/// norm [] over all sources together. `partial` has norm_chunks(sources) elements.
+struct NormArguments {
+  NormKind kind;
+  std::span<const NormSource> sources;
+  float* partial;
+  float* norm;
+};
+
+/// Elements one block of the norm's first stage reads.
+inline constexpr std::int64_t norm_chunk = 4096;
+/// One partial result a chunk; an empty source has none.
+inline std::int64_t norm_chunks(std::span<const NormSource> sources) {
+  std::int64_t chunks = 0;
+  for (const auto& source : sources) chunks += (source.elements + norm_chunk - 1) / norm_chunk;
+  return chunks;
+}
+
+/// coefficient [] = min(1, max_norm / (norm + epsilon)), 1 where norm + epsilon = 0.
+struct ClipCoefficientArguments {
+  const float* norm;
+  float* coefficient;
+  float max_norm, epsilon;
+};
+
+/// gradient *= coefficient, in place.
+struct ClipByNormArguments {
+  float* gradient;
+  const float* coefficient;
+  std::int64_t elements;
+};
+
+/// gradient clamped to +-max_value, in place; NaN stays.
+struct ClipByValueArguments {
+  float* gradient;
+  std::int64_t elements;
+  float max_value;
+};
+
+/// l2: gradient += lambda * parameter. decoupled: parameter *= factor, factor = 1 - lr lambda.
+struct DecayArguments {
+  float *gradient, *parameter;
+  std::int64_t elements;
+  float lambda, factor;
+};
+
+/// momentum nullptr: plain SGD. `first`: there is no buffer yet, so it becomes the gradient.
+struct SgdArguments {
+  const float* gradient;
+  float *parameter, *momentum;
+  std::int64_t elements;
+  float rate, mu, one_minus_dampening;
+  bool nesterov, first;
+};
+
+/// corrected_rate = lr / (1 - beta1^(t+1)), root_correction = sqrt(1 - beta2^(t+1)).
+struct AdamArguments {
+  const float* gradient;
+  float *parameter, *exp_avg, *exp_avg_sq;
+  std::int64_t elements;
+  float beta1, one_minus_beta1, beta2, one_minus_beta2, corrected_rate, root_correction, eps;
+};
+
+/// The dynamic loss scale after a window, in place.
+struct ScalerArguments {
+  float* scale;
+  std::int64_t* growth_counter;
+  const std::uint32_t* found;
+  float growth_factor, backoff_factor;
+  std::int64_t growth_interval;
+};
+
+}  // namespace tally

@@ -1,0 +1,39 @@
+// Weight decay. l2: gradient = fl(gradient + fl(lambda * parameter)). decoupled: parameter = fl(parameter * factor),
+// factor = fl(1 - lr lambda).
+//
+//   gradient, parameter [elements] fp32; the one that changes in place
+//
+// One thread an element, grid-stride. No sums.
+#include "kernels/device/launch.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/registration.hpp"
+#include "kernels/window/arguments.hpp"
+
+namespace tally {
+namespace {
+
+__global__ void add_to_gradient(float* gradient, const float* parameter, std::int64_t elements, float lambda) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    gradient[i] = __fadd_rn(gradient[i], __fmul_rn(lambda, parameter[i]));
+  }
+}
+
+__global__ void shrink(float* parameter, std::int64_t elements, float factor) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    parameter[i] = __fmul_rn(parameter[i], factor);
+  }
+}
+
+void l2(Stream& stream, const DecayArguments& a) {
+  launch_elements(stream, a.elements, add_to_gradient, a.gradient, a.parameter, a.elements, a.lambda);
+}
+
+void decoupled(Stream& stream, const DecayArguments& a) {
+  launch_elements(stream, a.elements, shrink, a.parameter, a.elements, a.factor);
+}
+
+const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride"}, l2);
+const RegisterKernel registered_decoupled("decay.decoupled", {.variant = "grid_stride"}, decoupled);
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,103 @@
+#include "oracle/layers/claim.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string_view name_of(Repeats repeats) { return repeats == Repeats::bitwise ? "bitwise" : "within_claim"; }
+
+[[noreturn]] void reject(const std::string& key, const std::string& found, const std::string& expected) {
+  throw std::runtime_error("claims: " + key + " is " + found + "; expected " + expected);
+}
+
+/// The value at `key` of an object, of type T; `kind` is the type's name for people.
+template <class T>
+T take(const Json& object, const std::string& path, const char* key, const char* kind) {
+  const auto place = object.find(key);
+  const std::string at = path + key;
+  if (place == object.end()) reject(at, "missing", kind);
+  const bool fits = std::is_same_v<T, bool>          ? place->is_boolean()
+                    : std::is_same_v<T, std::string> ? place->is_string()
+                                                     : place->is_number_integer();
+  if (!fits) reject(at, place->dump(), kind);
+  return place->get<T>();
+}
+
+void allow_only(const Json& object, const std::string& path, const std::set<std::string>& keys) {
+  if (!object.is_object()) reject(path.empty() ? "the document" : path, object.dump(), "an object");
+  for (const auto& [key, value] : object.items()) {
+    if (!keys.contains(key)) reject(path + key, "unknown", "a key of a claim");
+  }
+}
+
+Json json_of(const KernelClaim& claim) {
+  return {{"variant", claim.variant},
+          {"repeats", name_of(claim.repeats)},
+          {"height", claim.height},
+          {"algorithm", claim.algorithm},
+          {"global_float_atomics", claim.global_float_atomics},
+          {"result", tally::name_of(claim.result)}};
+}
+
+std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {
+  const auto word = take<std::string>(object, path, key, "a word");
+  if (!words.contains(word)) {
+    std::string allowed;
+    for (const auto& each : words) allowed += (allowed.empty() ? "" : " | ") + each;
+    reject(path + key, '"' + word + '"', allowed);
+  }
+  return word;
+}
+
+KernelClaim kernel_of(const Json& object, const std::string& path) {
+  allow_only(object, path, {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result"});
+  KernelClaim claim;
+  claim.variant = take<std::string>(object, path, "variant", "text");
+  claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise
+                                                                                            : Repeats::within_claim;
+  claim.height = take<std::int64_t>(object, path, "height", "an integer");
+  if (claim.height < 0) reject(path + "height", std::to_string(claim.height), "0 or more");
+  claim.algorithm = take<std::string>(object, path, "algorithm", "text");
+  claim.global_float_atomics = take<bool>(object, path, "global_float_atomics", "true or false");
+  claim.result = *dtype_of(one_of(object, path, "result", {"fp32", "fp16", "bf16"}));
+  return claim;
+}
+
+}  // namespace
+
+std::string to_json(const Claims& claims) {
+  Json kernels = Json::object();
+  for (const auto& [operation, claim] : claims.kernels) kernels[operation] = json_of(claim);
+  return Json{{"subject", claims.subject},
+              {"kernels", kernels},
+              {"constants", claims.constants},
+              {"divide", claims.divide},
+              {"flushes_subnormals", claims.flushes_subnormals},
+              {"tensor_cores", claims.tensor_cores}}
+      .dump();
+}
+
+Claims claims_of_json(const std::string& json) {
+  const Json document = Json::parse(json, nullptr, false);
+  if (document.is_discarded()) reject("the document", "no JSON", "an object");
+  allow_only(document, "", {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores"});
+  Claims claims;
+  claims.subject = take<std::string>(document, "", "subject", "text");
+  claims.constants = one_of(document, "", "constants", {"binary64", "fp32"});
+  claims.divide = one_of(document, "", "divide", {"micro_batch", "window"});
+  claims.flushes_subnormals = take<bool>(document, "", "flushes_subnormals", "true or false");
+  claims.tensor_cores = take<bool>(document, "", "tensor_cores", "true or false");
+  if (!document.contains("kernels") || !document["kernels"].is_object()) reject("kernels", "missing", "an object");
+  for (const auto& [operation, claim] : document["kernels"].items()) {
+    claims.kernels[operation] = kernel_of(claim, "kernels." + operation + ".");
+  }
+  return claims;
+}
+
+}  // namespace tally
