@@ -118,7 +118,7 @@ class Column {
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
-  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.backward").height);
+  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.parameter_gradients").height);
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
     Addends all_dy, all_dy_h;

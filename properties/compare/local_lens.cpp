@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <numeric>
-#include <unordered_map>
-
+#include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
 
@@ -60,24 +57,6 @@ void check_window(LocalWalk& walk) {
   walk.skipped ? check_no_step(walk) : check_step(walk);
   if (dynamic) check_scaler(walk);
   check_schedule(walk);
-}
-
-/// In the order of the taps; a missing tap stays behind the check made before it.
-std::vector<TensorCheck> in_order(const Trace& trace, std::vector<TensorCheck> checks) {
-  std::unordered_map<std::string, std::size_t> position;
-  for (const Tap& tap : trace.taps()) position.emplace(tap.name.text(), position.size());
-  std::vector<std::size_t> key(checks.size()), order(checks.size());
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    const auto found = position.find(checks[i].tap);
-    key[i] = last = found == position.end() ? last : found->second;
-  }
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
-  std::vector<TensorCheck> sorted;
-  sorted.reserve(checks.size());
-  for (const std::size_t i : order) sorted.push_back(std::move(checks[i]));
-  return sorted;
 }
 
 }  // namespace
