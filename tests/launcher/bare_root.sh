@@ -13,8 +13,8 @@ carried_variables=(PIP_CERT PIP_INDEX_URL http_proxy https_proxy no_proxy SSL_CE
 carried_files=(/etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt)
 
 if [[ ! -x $folder/usr/bin/git ]]; then
-  mirror=$(sed -n -E 's/^(URIs: *|deb +(\[[^]]*\] +)?)([a-z]+:[^ ]+debian\/?)( .*)?$/\3/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
+  mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null || true; } |
+    sed -n -E 's/^(URIs: *|deb +(\[[^]]*\] +)?)([a-z]+:[^ ]+debian\/?)( .*)?$/\3/p' | sed -n 1p)
   debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" ${mirror:+"$mirror"}
 fi
 for file in "${carried_files[@]}"; do

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Without a terminal, without CI and --yes, and always under --no-setup, nothing is installed: the line is printed, status 3.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
-printf '#!/bin/bash\necho "$@" >>%q\n' "$project/installed" >"$bin/install" && chmod +x "$bin/install"
-ln -sf install "$bin/apt-get" && ln -sf install "$bin/sudo"
+for command in apt-get sudo; do
+  replace "$command" <<<"#!/bin/bash
+echo \"$command \$*\" >>'$project/installed'"
+done
 rm "$bin/cmake" "$bin/ninja"
 line='apt-get install --no-install-recommends --no-remove -o DPkg::Lock::Timeout=300 cmake ninja-build'
 

@@ -2,14 +2,13 @@
 # Root with CI set or --yes installs what tools and configure lack, unasked, and goes on; anybody else gets the line.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 touch "$project/lacking"
-rm "$bin/cmake" "$bin/apt-get"
-cat >"$bin/apt-get" <<APT
+rm "$bin/cmake"
+replace apt-get <<APT
 #!/bin/bash
 echo "\$DEBIAN_FRONTEND: \$*" >>"$project/installed"
 [[ \$* != *" cmake"* ]] || ln -sf "$(type -P cmake)" "$bin/cmake"
 [[ \$* != *libsmall-dev* ]] || rm "$project/lacking"
 APT
-chmod +x "$bin/apt-get"
 
 if ((EUID != 0)); then
   CI=true launch verify --no-cuda

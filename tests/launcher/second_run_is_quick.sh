@@ -5,8 +5,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 launch --no-cuda list
 expect_status $? 0
 stamp=$(stat -c %Y%n "$project/build/no-cuda/build.ninja")
-rm -f "$bin/cmake" && printf '#!/bin/bash\n[[ $* != *preset* ]] && exec %q "$@"\nexit 9\n' "$(type -P cmake)" >"$bin/cmake"
-chmod +x "$bin/cmake"
+replace cmake <<CMAKE
+#!/bin/bash
+[[ \$* != *preset* ]] && exec $(type -P cmake) "\$@"
+exit 9
+CMAKE
 SECONDS=0
 launch --no-cuda list
 expect_status $? 0

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The wheels become a folder that looks like an installed toolkit, or nothing at all.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
-rm -f "$bin/python3"
-cat >"$bin/python3" <<PYTHON
+replace python3 <<PYTHON
 #!/bin/bash
 [[ \$* == *"pip download"* ]] || exec /usr/bin/python3 "\$@"
 echo "\$*" >>"$project/downloads"
@@ -15,7 +14,6 @@ with zipfile.ZipFile(sys.argv[1] + "/one.whl", "w") as wheel:
         wheel.writestr("nvidia/cu13/" + name, "#!/bin/true\\n")
 ' "\$2"
 PYTHON
-chmod +x "$bin/python3"
 fetch() { PATH=$bin "$project/kernels/device/fetch_cuda.sh" "$project/cuda" >"$project/out" 2>"$project/err"; }
 
 touch "$project/offline"
