@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "kernels/device/device.hpp"
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {
 
 struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fault replaces one
-enum class ExecutorKind { host, cuda };
 
 struct RunOptions {
   ExecutorKind executor = ExecutorKind::host;
