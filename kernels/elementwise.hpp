@@ -1,33 +1,18 @@
-// What elementwise kernels share: reading and storing a format, the grid-stride loop, and the launch that fits it.
+// What elementwise kernels share: the grid-stride loop, the launch that fits it, and the choice of a storage type.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/device/half.hpp"
 #include "kernels/device/launch.hpp"
 #include "oracle/case/tensor.hpp"
 
-namespace tally {
-
-/// The value of a stored number, exactly.
-__device__ inline float load(float value) { return value; }
-__device__ inline float load(half value) { return __half2float(value); }
-
-/// Rounded to nearest even into the format.
-template <class S>
-__device__ S store(float value);
-template <>
-__device__ inline float store<float>(float value) {
-  return value;
-}
-template <>
-__device__ inline half store<half>(float value) {
-  return __float2half_rn(value);
-}
+namespace tally::inline TALLY_SIDE {
 
 /// Calls `use` with a value of the C++ type of a storage format.
 template <class Use>
@@ -37,6 +22,8 @@ void by_storage(Dtype storage, Use use) {
       return use(float{});
     case Dtype::fp16:
       return use(half{});
+    case Dtype::bf16:
+      return use(bfloat16{});
     default:
       throw std::logic_error("no kernel for storage " + std::string(name_of(storage)));
   }
@@ -49,12 +36,13 @@ __device__ inline std::int64_t first_element() {
 __device__ inline std::int64_t element_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
 /// One thread an element: whole warps up to 256 threads a block, at most 4096 blocks; nothing for no elements.
-template <class... Parameters, class... Arguments>
-void launch_elements(Stream& stream, std::int64_t elements, void (*kernel)(Parameters...), Arguments... arguments) {
+template <auto kernel, class... Arguments>
+void launch_elements(Stream& stream, std::int64_t elements, Arguments&&... arguments) {
   if (elements == 0) return;
   const std::int64_t threads = std::min<std::int64_t>((elements + 31) / 32 * 32, 256);
   const std::int64_t blocks = std::min<std::int64_t>((elements + threads - 1) / threads, 4096);
-  launch(stream, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), kernel, arguments...);
+  launch<kernel>(stream, {static_cast<unsigned>(blocks), static_cast<unsigned>(threads)},
+                 std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

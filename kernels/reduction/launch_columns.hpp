@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "kernels/device/launch.hpp"
 #include "kernels/reduction/column_sum.hpp"
 
-namespace tally {
+namespace tally::inline TALLY_SIDE {
 
 /// Calls `use.operator()<lanes>()`.
 template <class Use>
@@ -19,11 +20,11 @@ void by_column_lanes(std::int64_t rows, Use use) {
   }
 }
 
-template <int lanes, class... Parameters, class... Arguments>
-void launch_columns(Stream& stream, std::int64_t columns, void (*kernel)(Parameters...), Arguments... arguments) {
+template <int lanes, auto kernel, class... Arguments>
+void launch_columns(Stream& stream, std::int64_t columns, Arguments&&... arguments) {
   if (columns == 0) return;
   const auto blocks = static_cast<unsigned>((columns + column_tile - 1) / column_tile);
-  launch(stream, blocks, Block{column_tile, lanes}, kernel, arguments...);
+  launch<kernel>(stream, {blocks, dim3(column_tile, lanes)}, std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "kernels/device/launch.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::inline TALLY_SIDE {
 
 /// Calls `use.operator()<lanes>()`.
 template <class Use>
@@ -20,13 +21,13 @@ void by_row_lanes(std::int64_t elements, Use use) {
 }
 
 /// Blocks of at most 128 threads, at most 65535 blocks; each takes further rows in strides.
-template <int lanes, class... Parameters, class... Arguments>
-void launch_rows(Stream& stream, std::int64_t rows, void (*kernel)(Parameters...), Arguments... arguments) {
+template <int lanes, auto kernel, class... Arguments>
+void launch_rows(Stream& stream, std::int64_t rows, Arguments&&... arguments) {
   if (rows == 0) return;
   const std::int64_t rows_a_block = std::min<std::int64_t>(rows, 128 / lanes);
   const std::int64_t blocks = std::min<std::int64_t>((rows + rows_a_block - 1) / rows_a_block, 65535);
-  launch(stream, static_cast<unsigned>(blocks), Block{lanes, static_cast<unsigned>(rows_a_block)}, kernel,
-         arguments...);
+  launch<kernel>(stream, {static_cast<unsigned>(blocks), dim3(lanes, static_cast<unsigned>(rows_a_block))},
+                 std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/io.hpp"
 
 namespace tally {
 namespace {
@@ -151,6 +152,23 @@ void add_scalars(Run& run) {
   run.found_flag.zero();
 }
 
+/// What the trace says about this run as a whole.
+void declare(Run& run) {
+  run.trace.case_hash = hash_of(run.c);
+  run.trace.claims.subject = name_of(run.options.executor);
+  run.trace.claims.kernels = run.kernels.claims;
+  KernelClaim gemm{.variant = run.options.executor == ExecutorKind::cuda ? "cublas" : "host"};
+  gemm.result = run.c.precision.storage;
+  run.trace.claims.kernels.emplace("gemm", gemm);
+}
+
+/// Norm partials, once the parameters stand.
+void add_norm_partials(Run& run) {
+  std::vector<NormSource> sources;
+  for (Parameter& each : run.parameters) sources.push_back({each.unscaled.as<float>(), each.elements});
+  run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
+}
+
 }  // namespace
 
 Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages)
@@ -158,15 +176,13 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       options(the_options),
       stages(the_stages),
       device(tally::device(the_options.executor)),
-      blas(blas_of(device, the_options)),
+      stream(device),
       kernels(the_options.executor, the_stages.variants),
       lockstep(has_window_statistics(the_case.model)) {
-  for (std::int64_t row = 0; const auto& sizes : c.windows) {
+  stream.set_schedule_seed(options.schedule_seed);
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
     auto& firsts = first_rows_.emplace_back();
-    for (const std::int64_t count : sizes) {
-      firsts.push_back(row);
-      row += count;
-    }
+    for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
   }
   x = DeviceTensor(device, "x", c.tensors.at("x"));
   target = DeviceTensor(device, "target", c.tensors.at("target"));
@@ -180,10 +196,9 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});
   dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
   add_scalars(*this);
-  std::vector<NormSource> sources;
-  for (Parameter& each : parameters) sources.push_back({each.unscaled.as<float>(), each.elements});
-  norm_partials = DeviceTensor(device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
+  add_norm_partials(*this);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
+  declare(*this);
 }
 
 }  // namespace tally

@@ -4,11 +4,15 @@
 #include <map>
 #include <string>
 
+#include "kernels/device/device.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
+
+template <class Arguments>
+using Kernel = void (*)(Stream& stream, const Arguments& arguments);
 
 struct ActivationKernels {
   Kernel<ActivationArguments> forward, backward;

@@ -18,7 +18,7 @@ void norm(Run& run) {
     run.tap("norm", "in.d." + parameter.name, parameter.unscaled);
     sources.push_back({parameter.unscaled.as<float>(), parameter.elements});
   }
-  run.kernels.norm(run.device,
+  run.kernels.norm(run.stream,
                    {kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
   run.tap("norm", "norm", run.gradient_norm);
 }

@@ -5,7 +5,7 @@ namespace tally::stage {
 void overflow_check(Run& run) {
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("overflow_check", parameter);
-    run.kernels.overflow_check(run.device,
+    run.kernels.overflow_check(run.stream,
                                {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
   run.found = run.found_flag.scalar<std::uint32_t>() != 0;

@@ -1,7 +1,10 @@
 #include "kernels/training_step/run.hpp"
 
+#include <sstream>
+#include <string>
+
+#include "kernels/device/executor/finding.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/io.hpp"
 
 namespace tally {
 namespace {
@@ -64,17 +67,31 @@ void check_inputs(Run& run) {
   }
 }
 
+/// Every window. A rule of the machine that a kernel broke ends the run: what was tapped until then stands.
+void run_windows(Run& run) {
+  const int windows = static_cast<int>(run.c.windows.size());
+  try {
+    for (run.window = 0; run.window < windows; ++run.window) run.stages.window(run);
+    if (!run.options.taps) tap_final_state(run);
+    run.stream.synchronize();
+  } catch (const ExecutorFinding& finding) {
+    run.trace.violations.push_back(finding.what());
+  }
+}
+
+void check_guards(Run& run) {
+  std::istringstream lines(run.device.check_guards());
+  for (std::string line; std::getline(lines, line);) run.trace.violations.push_back(line);
+}
+
 }  // namespace
 
 Trace run(const Case& c, const RunOptions& options) {
   require_supported(c, options);
-  const Stages& stages = options.stages != nullptr ? *options.stages : shipped_stages();
-  Run run(c, options, stages);
-  run.trace.case_hash = hash_of(c);
-  for (run.window = 0; run.window < static_cast<int>(c.windows.size()); ++run.window) stages.window(run);
-  if (!options.taps) tap_final_state(run);
+  Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());
+  run_windows(run);
   check_inputs(run);
-  for (auto& violation : run.device.check_guards()) run.trace.violations.push_back(std::move(violation));
+  check_guards(run);
   return std::move(run.trace);
 }
 

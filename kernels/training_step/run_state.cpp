@@ -86,8 +86,11 @@ void Run::tap(const char* stage, const std::string& tensor, std::int64_t number)
   trace.add({window, micro_batch, stage, tensor}, std::move(value));
 }
 
-void Run::gemm(Transpose a_form, Transpose b_form, GemmSize size, const void* a, const void* b, void* out) {
-  blas.gemm({.a_form = a_form, .b_form = b_form, .size = size, .storage = c.precision.storage}, a, b, out);
+void Run::gemm(GemmCall call) {
+  call.operands = call.result = c.precision.storage;
+  ++products_;
+  const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products_;
+  tally::gemm(stream, call, GemmOrder::draw(seed));
 }
 
 }  // namespace tally

@@ -75,8 +75,8 @@ struct Run {
   const RunOptions options;
   const Stages& stages;
   Device& device;
-  Blas& blas;
-  KernelTable kernels;
+  Stream stream;
+  const KernelTable kernels;
   bool lockstep;  // window statistics: all micro-batches of a window are one group and stay alive
   Trace trace;
 
@@ -127,8 +127,9 @@ struct Run {
   /// Throws std::logic_error for a name that is no parameter.
   Parameter& parameter(std::string_view name);
 
-  /// out = a b in the storage format, fp32 accumulator; `a_form` and `b_form` say which operands are read transposed.
-  void gemm(Transpose a_form, Transpose b_form, GemmSize size, const void* a, const void* b, void* out);
+  /// A product in the storage format, accumulated in fp32. On the host its order of additions is drawn from
+  /// options.order_seed and the number of products before it.
+  void gemm(GemmCall call);
 
   /// Copies bits to the trace, under this window and micro_batch. Does nothing when taps are off.
   void tap(const char* stage, const std::string& tensor, const DeviceTensor& value);
@@ -143,6 +144,7 @@ struct Run {
  private:
   std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]
   std::vector<double> item_weights_;                   // [row of x]
+  std::uint64_t products_ = 0;
 };
 
 }  // namespace tally
