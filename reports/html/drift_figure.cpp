@@ -69,8 +69,7 @@ std::string finding(const ByK& ks) {
 void panel(Markup& page, const std::string& precision, const ByK& ks) {
   Decades decades;
   for (const auto& [k, at] : ks)
-    for (const auto* values : {&at.drift, &at.bound})
-      for (const double value : *values) decades.include(value);
+    for (const double shown : {median_of(at.drift), worst_of(at.drift), median_of(at.bound)}) decades.include(shown);
   decades.limit(-18, 6);
   const auto box = page.open("div");
   {

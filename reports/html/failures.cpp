@@ -29,24 +29,24 @@ void check_row(Markup& page, Table& table, const TensorCheck& t) {
     page.element("small", {}, t.lens + " lens, stage " + t.stage);
   }
   row.status(t.status);
+  row.cell(significant(t.worst_ratio));
+  row.cell(significant(t.error));
+  row.cell(significant(t.bound));
+  both_texts(page, row, t.expected);
+  both_texts(page, row, t.got);
+  row.cell(t.expected == 0 ? "" : significant(t.got / t.expected));
+  row.cell(index_text(t.worst_index));
   row.cell(grouped(t.elements));
   row.cell(grouped(t.differing));
   row.cell(grouped(t.over_bound));
   row.cell(grouped(t.non_finite));
-  row.cell(index_text(t.worst_index));
-  both_texts(page, row, t.expected);
-  both_texts(page, row, t.got);
-  row.cell(t.expected == 0 ? "" : significant(t.got / t.expected));
-  row.cell(significant(t.error));
-  row.cell(significant(t.bound));
-  row.cell(significant(t.worst_ratio));
 }
 
 void census_table(Markup& page, const CaseRecord& c) {
   if (c.worst.empty()) return;
   Table table(page, "Tensors of " + c.title + ", with the worst element of each",
-              {"Tap", "Verdict", ">Elements", ">Differ", ">Over bound", ">Not finite", "Worst at", ">Expected", ">Got",
-               ">Got / expected", ">Error", ">Bound", ">r"});
+              {"Tap", "Verdict", ">r", ">Error", ">Bound", ">Expected", ">Got", ">Got / expected", "Worst at",
+               ">Elements", ">Differ", ">Over bound", ">Not finite"});
   for (const TensorCheck& t : c.worst) check_row(page, table, t);
 }
 

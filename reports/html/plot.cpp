@@ -76,7 +76,7 @@ void Plot::limit_line() {
   const double at = y(1);
   svg_.rectangle({left_, 22 - 6}, right_ - left_, at - 16, ink::limit, "0.08");
   svg_.line({left_, at}, {right_, at}, ink::limit, 1.5);
-  svg_.text({right_ - 2, at - 4}, "end", "limit r = 1", ink::limit);
+  svg_.text({left_ + 4, at - 4}, "start", "limit r = 1", ink::limit);
 }
 
 std::vector<std::size_t> thinned(std::size_t count, std::size_t most) {

@@ -63,7 +63,7 @@ void panel(Markup& page, const Ratios& r, const Decades& decades) {
     Svg svg(page, anchor("p1-", r.precision), "Sorted r, " + r.precision, finding(r), Plot::width, Plot::height);
     Plot plot(svg, decades, r.precision + ": r = error / bound");
     plot.limit_line();
-    plot.tick(0, "0 %"), plot.tick(0.5, "50 %"), plot.tick(0.97, "100 %");
+    plot.tick(0, "0 %"), plot.tick(0.5, "50 %"), plot.tick(0.94, "100 %");
     plot.along("rank of the case");
     svg.dots(points_of(plot, r.end_to_end), ink::series[1], 3, false);
     const auto local = points_of(plot, r.local);

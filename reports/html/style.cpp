@@ -17,8 +17,8 @@ constexpr const char* colours = R"(
 constexpr const char* text = R"(
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
-header,main,footer,.bar{max-width:76rem;margin:0 auto;padding:0 1.25rem}
-h1{font-size:clamp(1.3rem,3.4vw,1.9rem);line-height:1.25;margin:.2rem 0 .6rem;overflow-wrap:anywhere}
+header,main,footer{max-width:76rem;margin:0 auto;padding:0 1.25rem}
+h1{font-size:clamp(1.25rem,3vw,1.65rem);line-height:1.25;margin:.2rem 0 .6rem;overflow-wrap:anywhere}
 h2{font-size:1.25rem;margin:2.6rem 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line)}
 h3{font-size:1.02rem;margin:1.6rem 0 .4rem;overflow-wrap:anywhere}
 h2,h3,tr{scroll-margin-top:1rem}
@@ -55,11 +55,12 @@ tbody th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular
 td.tint-fail,td.tint-error{background:var(--bad-bg)}td.tint-pass{background:var(--ok-bg)}
 td.tint-vacuous,td.tint-not_run{background:var(--warn-bg)}
 tr:target>*,article:target{background:var(--warn-bg)}
-td p{margin:0;min-width:16rem}td small,th small{display:block;font-weight:400;color:var(--muted)}
+td p{margin:0;min-width:16rem}td code{overflow-wrap:normal;white-space:nowrap}
+td code.long{white-space:normal}td small,th small{display:block;font-weight:400;color:var(--muted)}
 :root:has(#rows-failing:checked) tr[data-s]:not([data-s=fail]):not([data-s=error]){display:none}
 figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
-.panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,250px),1fr));gap:1rem}
-.panels svg{width:100%;height:auto;max-width:340px}
+.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,270px),1fr));gap:1rem}
+.panels svg{width:100%;height:auto;max-width:440px}
 .panels div>p{margin:.1rem 0 .2rem;font-size:.9rem}
 svg{max-width:100%;display:block}
 details{margin:.5rem 0}summary{cursor:pointer;min-height:24px;color:var(--link)}

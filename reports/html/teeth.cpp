@@ -9,12 +9,12 @@ void formulas(Markup& page, Table::Row& row, const FaultRecord& fault) {
   const auto cell = row.open();
   if (!fault.right.empty()) {
     page.text("right ");
-    page.element("code", {}, fault.right);
+    page.element("code", {{"class", "long"}}, fault.right);
     page.empty("br", {});
   }
   if (!fault.wrong.empty()) {
     page.text("wrong ");
-    page.element("code", {}, fault.wrong);
+    page.element("code", {{"class", "long"}}, fault.wrong);
   }
   page.element("small", {}, fault.source);
 }

@@ -4,6 +4,7 @@
 
 #include "reports/html/plot.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace tally {
 namespace {
@@ -61,7 +62,7 @@ void legend(Svg& svg, const Records& records) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     svg.line({x, 19}, {x + 14, 19}, ink_of(i), 2);
     svg.text({x + 18, 23}, "start", records[i]->cut);
-    x += 30 + 6.5 * static_cast<double>(records[i]->cut.size());
+    x += 30 + 6.5 * static_cast<double>(code_points_in(visible(records[i]->cut)));
   }
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
@@ -24,17 +26,28 @@ void case_row(Markup& page, Table& table, const CaseRecord& c) {
   row.code(replay_command(c.token));
 }
 
+void case_table(Markup& page, const std::vector<const CaseRecord*>& cases, std::size_t from, std::size_t to) {
+  Table table(page,
+              "Cases " + std::to_string(from + 1) + " to " + std::to_string(to) + " of " + grouped(cases.size()) +
+                  ", worst first",
+              {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", "Stage", "Replay"});
+  for (std::size_t i = from; i < to; ++i) case_row(page, table, *cases[i]);
+}
+
 }  // namespace
 
 void worst_cases_section(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
+  constexpr std::size_t open = 12;
   const auto section = page.open("section", {{"aria-labelledby", "worst"}});
   page.element("h2", {{"id", "worst"}}, "Worst cases");
   const auto cases = by_severity(results);
-  const std::size_t shown = std::min(cases.size(), listed_cases);
-  Table table(page, "The worst " + counted(shown, "case") + " of " + grouped(cases.size()) + ", failures first",
-              {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", "Stage", "Replay"});
-  for (std::size_t i = 0; i < shown; ++i) case_row(page, table, *cases[i]);
+  const std::size_t shown = std::min(cases.size(), listed_cases), first = std::min(shown, open);
+  case_table(page, cases, 0, first);
+  if (first == shown) return;
+  const auto details = page.open("details");
+  page.element("summary", {}, "The next " + counted(shown - first, "case"));
+  case_table(page, cases, first, shown);
 }
 
 }  // namespace tally

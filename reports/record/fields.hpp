@@ -65,11 +65,6 @@ void fields(Archive& a, R& r) {
   a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
 }
 
-template <class Archive, Is<std::pair<std::string, std::string>> R>
-void fields(Archive& a, R& r) {
-  a("assumption", r.first), a("holds", r.second);
-}
-
 template <class Archive, Is<Results> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
@@ -78,10 +73,5 @@ void fields(Archive& a, R& r) {
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
   a("environment", r.environment);
 }
-
-/// A struct that results.json writes as an object.
-template <class T>
-concept Recorded = Is<T, TensorCheck> || Is<T, CaseRecord> || Is<T, LawRecord> || Is<T, FaultRecord> ||
-    Is<T, TrainingRecord> || Is<T, Environment> || Is<T, Results> || Is<T, std::pair<std::string, std::string>>;
 
 }  // namespace tally
