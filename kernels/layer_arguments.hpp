@@ -1,5 +1,6 @@
 // What each layer's and loss's kernels take: device addresses, sizes, constants already rounded to fp32. S is the
-// storage format; statistics, row losses and sums are fp32. Matrices are [rows, features], row-major. Any size may be 0.
+// storage format; statistics, row losses and sums are fp32. Matrices are [rows, features], row-major. Any size may be
+// 0.
 #pragma once
 
 #include <cstdint>
@@ -107,7 +108,7 @@ struct MseArguments {
   float* loss;
   void* dy;
   std::int64_t rows, features;
-  float factor;                          // c
+  float factor;  // c
   float inverse_features, two_over_features;
 };
 

@@ -6,17 +6,16 @@
 //   w                  [features]       S, or none (1)
 //
 // One thread an element, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
 
 template <class S>
 __device__ float scale_of(const S* weight, float rstd, std::int64_t column) {
-  return weight != nullptr ? __fmul_rn(load(weight[column]), rstd) : rstd;
+  return weight != nullptr ? __fmul_rn(to_float(weight[column]), rstd) : rstd;
 }
 
 template <class S>
@@ -25,10 +24,10 @@ __global__ void through_statistics(const S* x, const S* dy, const S* weight, con
                                    std::int64_t features, float inverse_rows) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
     const std::int64_t column = i % features;
-    const float h = __fmul_rn(__fsub_rn(load(x[i]), mean[column]), rstd[column]);
-    const float centred = __fsub_rn(load(dy[i]), __fmul_rn(s1[column], inverse_rows));
+    const float h = __fmul_rn(__fsub_rn(to_float(x[i]), mean[column]), rstd[column]);
+    const float centred = __fsub_rn(to_float(dy[i]), __fmul_rn(s1[column], inverse_rows));
     const float slope = __fmul_rn(h, __fmul_rn(s2[column], inverse_rows));
-    dx[i] = store<S>(__fmul_rn(scale_of(weight, rstd[column], column), __fsub_rn(centred, slope)));
+    dx[i] = from_float<S>(__fmul_rn(scale_of(weight, rstd[column], column), __fsub_rn(centred, slope)));
   }
 }
 
@@ -37,24 +36,24 @@ __global__ void past_statistics(const S* dy, const S* weight, const float* rstd,
                                 std::int64_t features) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
     const std::int64_t column = i % features;
-    dx[i] = store<S>(__fmul_rn(scale_of(weight, rstd[column], column), load(dy[i])));
+    dx[i] = from_float<S>(__fmul_rn(scale_of(weight, rstd[column], column), to_float(dy[i])));
   }
 }
 
 void backward(Stream& stream, const NormBackwardArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     const std::int64_t elements = a.rows * a.features;
-    launch_elements(stream, elements, through_statistics<S>, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
-                    static_cast<const S*>(a.weight), a.mean, a.rstd, a.db_sum, a.dw_sum, static_cast<S*>(a.dx),
-                    elements, a.features, a.inverse_count);
+    launch_elements<through_statistics<S>>(stream, elements, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
+                                           static_cast<const S*>(a.weight), a.mean, a.rstd, a.db_sum, a.dw_sum,
+                                           static_cast<S*>(a.dx), elements, a.features, a.inverse_count);
   });
 }
 
 void backward_frozen(Stream& stream, const NormBackwardArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     const std::int64_t elements = a.rows * a.features;
-    launch_elements(stream, elements, past_statistics<S>, static_cast<const S*>(a.dy),
-                    static_cast<const S*>(a.weight), a.rstd, static_cast<S*>(a.dx), elements, a.features);
+    launch_elements<past_statistics<S>>(stream, elements, static_cast<const S*>(a.dy), static_cast<const S*>(a.weight),
+                                        a.rstd, static_cast<S*>(a.dx), elements, a.features);
   });
 }
 

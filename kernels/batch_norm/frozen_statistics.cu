@@ -3,10 +3,9 @@
 //   running_mean, running_var, mean, var, rstd [features] fp32
 //
 // One thread a feature, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -21,8 +20,8 @@ __global__ void take_running(const float* running_mean, const float* running_var
 }
 
 void frozen_statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
-  launch_elements(stream, a.features, take_running, a.running_mean, a.running_var, a.mean, a.var, a.rstd, a.features,
-                  a.eps);
+  launch_elements<take_running>(stream, a.features, a.running_mean, a.running_var, a.mean, a.var, a.rstd, a.features,
+                                a.eps);
 }
 
 const RegisterKernel registered("batch_norm.frozen_statistics", {.variant = "grid_stride"}, frozen_statistics);

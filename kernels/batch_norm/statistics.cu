@@ -1,17 +1,16 @@
-// Batch statistics in two passes over the group's rows: mean = fl(sum x * fl(1/n)), var = fl(sum fl(d d) * fl(1/n)) with
-// d = fl(x - mean), rstd = fl(1 / fl(sqrt(fl(var + eps)))); fp32.
+// Batch statistics in two passes over the group's rows: mean = fl(sum x * fl(1/n)), var = fl(sum fl(d d) * fl(1/n))
+// with d = fl(x - mean), rstd = fl(1 / fl(sqrt(fl(var + eps)))); fp32.
 //
 //   x               [rows, features] S
 //   mean, var, rstd [features]       fp32
 //
 // A block covers 32 columns; the additions of both passes run as kernels/reduction/column_sum.hpp says: one thread a
 // column up to 63 rows, 8 from 64 on.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -19,17 +18,17 @@ namespace {
 template <class S, int lanes>
 __global__ void two_pass(const S* x, float* mean, float* var, float* rstd, std::int64_t rows, std::int64_t features,
                          float inverse_rows, float eps) {
-  __shared__ float partial[lanes][column_tile];
+  TALLY_SHARED(float, partial, lanes, column_tile);
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * column_tile + threadIdx.x;
   const std::int64_t my_rows = column < features ? rows : 0;
   float sum = 0.0f;
   for (std::int64_t row = threadIdx.y; row < my_rows; row += lanes) {
-    sum = __fadd_rn(sum, load(x[row * features + column]));
+    sum = __fadd_rn(sum, to_float(x[row * features + column]));
   }
   const float centre = __fmul_rn(column_total<lanes>(sum, partial), inverse_rows);
   sum = 0.0f;
   for (std::int64_t row = threadIdx.y; row < my_rows; row += lanes) {
-    const float d = __fsub_rn(load(x[row * features + column]), centre);
+    const float d = __fsub_rn(to_float(x[row * features + column]), centre);
     sum = __fadd_rn(sum, __fmul_rn(d, d));
   }
   const float variance = __fmul_rn(column_total<lanes>(sum, partial), inverse_rows);
@@ -43,8 +42,8 @@ __global__ void two_pass(const S* x, float* mean, float* var, float* rstd, std::
 void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_column_lanes(a.rows, [&]<int lanes>() {
-      launch_columns<lanes>(stream, a.features, two_pass<S, lanes>, static_cast<const S*>(a.x), a.mean, a.var, a.rstd,
-                            a.rows, a.features, a.inverse_rows, a.eps);
+      launch_columns<lanes, two_pass<S, lanes>>(stream, a.features, static_cast<const S*>(a.x), a.mean, a.var, a.rstd,
+                                                a.rows, a.features, a.inverse_rows, a.eps);
     });
   });
 }

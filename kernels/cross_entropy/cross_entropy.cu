@@ -8,12 +8,11 @@
 //
 // Up to 32 classes one thread a row, classes added in order; from 33 a warp a row, as kernels/reduction/row_sum.hpp.
 #include "kernels/device/detmath.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -27,17 +26,17 @@ struct SoftmaxRow {
   float maximum, sum, log_sum;
 
   __device__ SoftmaxRow(const S* row, std::int64_t count, int my_lane) : z(row), classes(count), lane(my_lane) {
-    maximum = load(z[0]);
-    for (std::int64_t c = lane; c < classes; c += lanes) maximum = load(z[c]) > maximum ? load(z[c]) : maximum;
+    maximum = to_float(z[0]);
+    for (std::int64_t c = lane; c < classes; c += lanes) maximum = to_float(z[c]) > maximum ? to_float(z[c]) : maximum;
     maximum = row_maximum<lanes>(maximum);
     sum = 0.0f;
     for (std::int64_t c = lane; c < classes; c += lanes) sum = __fadd_rn(sum, exponential(c));
     sum = row_total<lanes>(sum);
     log_sum = det_log(sum);
   }
-  __device__ float exponential(std::int64_t c) const { return det_exp(__fsub_rn(load(z[c]), maximum)); }
+  __device__ float exponential(std::int64_t c) const { return det_exp(__fsub_rn(to_float(z[c]), maximum)); }
   __device__ float probability(std::int64_t c) const { return __fdiv_rn(exponential(c), sum); }
-  __device__ float nll(std::int64_t c) const { return __fsub_rn(log_sum, __fsub_rn(load(z[c]), maximum)); }
+  __device__ float nll(std::int64_t c) const { return __fsub_rn(log_sum, __fsub_rn(to_float(z[c]), maximum)); }
 };
 
 struct Smoothing {
@@ -55,7 +54,7 @@ template <class S, int lanes>
 __device__ float plain_row(const SoftmaxRow<S, lanes>& row, std::int64_t target, float factor, S* dz) {
   for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
     const float hit = c == target ? 1.0f : 0.0f;
-    dz[c] = store<S>(__fmul_rn(factor, __fsub_rn(row.probability(c), hit)));
+    dz[c] = from_float<S>(__fmul_rn(factor, __fsub_rn(row.probability(c), hit)));
   }
   return row.nll(target);
 }
@@ -72,7 +71,7 @@ __device__ float weighted_row(const SoftmaxRow<S, lanes>& row, std::int64_t targ
   nll_sum = row_total<lanes>(nll_sum);
   for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
     const float q = __fsub_rn(__fmul_rn(shares, row.probability(c)), smoothing.share(c, target));
-    dz[c] = store<S>(__fmul_rn(factor, q));
+    dz[c] = from_float<S>(__fmul_rn(factor, q));
   }
   const float kept = __fmul_rn(__fmul_rn(smoothing.keep, smoothing.weight(target)), row.nll(target));
   return smoothing.smoothed ? __fadd_rn(kept, __fmul_rn(smoothing.spread, nll_sum)) : kept;
@@ -86,7 +85,7 @@ __global__ void softmax_loss(const S* z, const std::int64_t* target, Smoothing s
     S* row_dz = dz + row * classes;
     float row_loss = 0.0f;
     if (target[row] == ignore_index) {
-      for (std::int64_t c = place.lane; c < classes; c += lanes) row_dz[c] = store<S>(0.0f);
+      for (std::int64_t c = place.lane; c < classes; c += lanes) row_dz[c] = from_float<S>(0.0f);
     } else {
       const SoftmaxRow<S, lanes> softmax(z + row * classes, classes, place.lane);
       row_loss = plain ? plain_row<S, lanes>(softmax, target[row], factor, row_dz)
@@ -97,19 +96,19 @@ __global__ void softmax_loss(const S* z, const std::int64_t* target, Smoothing s
 }
 
 template <class S, int lanes, bool plain>
-void launch(Stream& stream, const CrossEntropyArguments& a) {
-  launch_rows<lanes>(stream, a.rows, softmax_loss<S, lanes, plain>, static_cast<const S*>(a.z), a.target,
-                     Smoothing{a.class_weight, a.keep, a.spread, a.smoothed}, a.loss, static_cast<S*>(a.dz), a.rows,
-                     a.classes, a.ignore_index, a.factor);
+void launch_loss(Stream& stream, const CrossEntropyArguments& a) {
+  launch_rows<lanes, softmax_loss<S, lanes, plain>>(stream, a.rows, static_cast<const S*>(a.z), a.target,
+                                                    Smoothing{a.class_weight, a.keep, a.spread, a.smoothed}, a.loss,
+                                                    static_cast<S*>(a.dz), a.rows, a.classes, a.ignore_index, a.factor);
 }
 
 void cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_row_lanes(a.classes, [&]<int lanes>() {
       if (a.class_weight == nullptr && !a.smoothed) {
-        launch<S, lanes, true>(stream, a);
+        launch_loss<S, lanes, true>(stream, a);
       } else {
-        launch<S, lanes, false>(stream, a);
+        launch_loss<S, lanes, false>(stream, a);
       }
     });
   });

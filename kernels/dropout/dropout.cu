@@ -1,12 +1,12 @@
-// Dropout, forward and backward alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever it held.
+// Dropout, forward and backward alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever it
+// held.
 //
 //   x, out [elements] S   mask [elements] u8
 //
 // One thread an element, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -14,14 +14,14 @@ namespace {
 template <class S>
 __global__ void drop(const S* x, const std::uint8_t* mask, S* out, std::int64_t elements, float factor) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    out[i] = store<S>(mask[i] != 0 ? __fmul_rn(load(x[i]), factor) : 0.0f);
+    out[i] = from_float<S>(mask[i] != 0 ? __fmul_rn(to_float(x[i]), factor) : 0.0f);
   }
 }
 
 void dropout(Stream& stream, const DropoutArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, drop<S>, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out),
-                    a.elements, a.factor);
+    launch_elements<drop<S>>(stream, a.elements, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out), a.elements,
+                             a.factor);
   });
 }
 

@@ -4,10 +4,9 @@
 //
 // One thread an element, grid-stride. No sums.
 #include "kernels/device/detmath.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -25,8 +24,7 @@ __device__ float gelu(float x) { return __fmul_rn(__fmul_rn(0.5f, x), __fadd_rn(
 
 __device__ float gelu_gradient(float x, float dy) {
   const float t = inner_tanh(x);
-  const float inner_slope =
-      __fmul_rn(root_2_over_pi, __fadd_rn(1.0f, __fmul_rn(triple_cubic, __fmul_rn(x, x))));
+  const float inner_slope = __fmul_rn(root_2_over_pi, __fadd_rn(1.0f, __fmul_rn(triple_cubic, __fmul_rn(x, x))));
   const float outer_slope = __fmul_rn(__fmul_rn(0.5f, x), __fsub_rn(1.0f, __fmul_rn(t, t)));
   return __fmul_rn(dy, __fadd_rn(__fmul_rn(0.5f, __fadd_rn(1.0f, t)), __fmul_rn(outer_slope, inner_slope)));
 }
@@ -34,27 +32,27 @@ __device__ float gelu_gradient(float x, float dy) {
 template <class S>
 __global__ void forward(const S* x, S* y, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    y[i] = store<S>(gelu(load(x[i])));
+    y[i] = from_float<S>(gelu(to_float(x[i])));
   }
 }
 
 template <class S>
 __global__ void backward(const S* x, const S* dy, S* dx, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    dx[i] = store<S>(gelu_gradient(load(x[i]), load(dy[i])));
+    dx[i] = from_float<S>(gelu_gradient(to_float(x[i]), to_float(dy[i])));
   }
 }
 
 void launch_forward(Stream& stream, const ActivationArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, forward<S>, static_cast<const S*>(a.x), static_cast<S*>(a.out), a.elements);
+    launch_elements<forward<S>>(stream, a.elements, static_cast<const S*>(a.x), static_cast<S*>(a.out), a.elements);
   });
 }
 
 void launch_backward(Stream& stream, const ActivationArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, backward<S>, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
-                    static_cast<S*>(a.out), a.elements);
+    launch_elements<backward<S>>(stream, a.elements, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
+                                 static_cast<S*>(a.out), a.elements);
   });
 }
 

@@ -1,24 +1,23 @@
-// dx of layer norm: g = fl(dy w), h = fl(fl(x - mean) * rstd), m1 = fl(sum g * fl(1/n)), m2 = fl(sum fl(g h) * fl(1/n)),
-// dx = fl(rstd * fl(fl(g - m1) - fl(h m2))); store S.
+// dx of layer norm: g = fl(dy w), h = fl(fl(x - mean) * rstd), m1 = fl(sum g * fl(1/n)), m2 = fl(sum fl(g h) *
+// fl(1/n)), dx = fl(rstd * fl(fl(g - m1) - fl(h m2))); store S.
 //
 //   x, dy, dx  [rows, features] S
 //   mean, rstd [rows]           fp32
 //   w          [features]       S, or none (1)
 //
 // Up to 32 features one thread a row, elements added in order; from 33 a warp a row, as kernels/reduction/row_sum.hpp.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
 
 template <class S>
 __device__ float weighted(const S* dy, const S* weight, std::int64_t i, std::int64_t column) {
-  return weight != nullptr ? __fmul_rn(load(dy[i]), load(weight[column])) : load(dy[i]);
+  return weight != nullptr ? __fmul_rn(to_float(dy[i]), to_float(weight[column])) : to_float(dy[i]);
 }
 
 template <class S, int lanes>
@@ -30,7 +29,7 @@ __global__ void through_statistics(const S* x, const S* dy, const S* weight, con
     float sum = 0.0f, product_sum = 0.0f;
     for (std::int64_t j = place.lane; j < features; j += lanes) {
       const float g = weighted(dy, weight, start + j, j);
-      const float h = __fmul_rn(__fsub_rn(load(x[start + j]), mean[row]), rstd[row]);
+      const float h = __fmul_rn(__fsub_rn(to_float(x[start + j]), mean[row]), rstd[row]);
       sum = __fadd_rn(sum, g);
       product_sum = __fadd_rn(product_sum, __fmul_rn(g, h));
     }
@@ -38,8 +37,8 @@ __global__ void through_statistics(const S* x, const S* dy, const S* weight, con
     const float m2 = __fmul_rn(row_total<lanes>(product_sum), inverse_features);
     for (std::int64_t j = place.lane; j < features; j += lanes) {
       const float g = weighted(dy, weight, start + j, j);
-      const float h = __fmul_rn(__fsub_rn(load(x[start + j]), mean[row]), rstd[row]);
-      dx[start + j] = store<S>(__fmul_rn(rstd[row], __fsub_rn(__fsub_rn(g, m1), __fmul_rn(h, m2))));
+      const float h = __fmul_rn(__fsub_rn(to_float(x[start + j]), mean[row]), rstd[row]);
+      dx[start + j] = from_float<S>(__fmul_rn(rstd[row], __fsub_rn(__fsub_rn(g, m1), __fmul_rn(h, m2))));
     }
   }
 }
@@ -47,9 +46,9 @@ __global__ void through_statistics(const S* x, const S* dy, const S* weight, con
 void backward(Stream& stream, const NormBackwardArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_row_lanes(a.features, [&]<int lanes>() {
-      launch_rows<lanes>(stream, a.rows, through_statistics<S, lanes>, static_cast<const S*>(a.x),
-                         static_cast<const S*>(a.dy), static_cast<const S*>(a.weight), a.mean, a.rstd,
-                         static_cast<S*>(a.dx), a.rows, a.features, a.inverse_count);
+      launch_rows<lanes, through_statistics<S, lanes>>(
+          stream, a.rows, static_cast<const S*>(a.x), static_cast<const S*>(a.dy), static_cast<const S*>(a.weight),
+          a.mean, a.rstd, static_cast<S*>(a.dx), a.rows, a.features, a.inverse_count);
     });
   });
 }

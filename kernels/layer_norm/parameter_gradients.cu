@@ -7,12 +7,11 @@
 //
 // A block covers 32 columns; both sums run as kernels/reduction/column_sum.hpp says: one thread a column up to 63 rows,
 // 8 from 64 on.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -20,31 +19,31 @@ namespace {
 template <class S, int lanes>
 __global__ void sum_columns(const S* x, const S* dy, const float* mean, const float* rstd, S* dw, S* db,
                             std::int64_t rows, std::int64_t features) {
-  __shared__ float partial[lanes][column_tile];
+  TALLY_SHARED(float, partial, lanes, column_tile);
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * column_tile + threadIdx.x;
   float weight_sum = 0.0f, bias_sum = 0.0f;
   if (column < features) {
     for (std::int64_t row = threadIdx.y; row < rows; row += lanes) {
       const std::int64_t i = row * features + column;
-      const float h = __fmul_rn(__fsub_rn(load(x[i]), mean[row]), rstd[row]);
-      weight_sum = __fadd_rn(weight_sum, __fmul_rn(load(dy[i]), h));
-      bias_sum = __fadd_rn(bias_sum, load(dy[i]));
+      const float h = __fmul_rn(__fsub_rn(to_float(x[i]), mean[row]), rstd[row]);
+      weight_sum = __fadd_rn(weight_sum, __fmul_rn(to_float(dy[i]), h));
+      bias_sum = __fadd_rn(bias_sum, to_float(dy[i]));
     }
   }
   weight_sum = column_total<lanes>(weight_sum, partial);
   bias_sum = column_total<lanes>(bias_sum, partial);
   if (column < features && threadIdx.y == 0) {
-    dw[column] = store<S>(weight_sum);
-    db[column] = store<S>(bias_sum);
+    dw[column] = from_float<S>(weight_sum);
+    db[column] = from_float<S>(bias_sum);
   }
 }
 
 void gradient(Stream& stream, const NormGradientArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_column_lanes(a.rows, [&]<int lanes>() {
-      launch_columns<lanes>(stream, a.features, sum_columns<S, lanes>, static_cast<const S*>(a.x),
-                            static_cast<const S*>(a.dy), a.mean, a.rstd, static_cast<S*>(a.dw), static_cast<S*>(a.db),
-                            a.rows, a.features);
+      launch_columns<lanes, sum_columns<S, lanes>>(stream, a.features, static_cast<const S*>(a.x),
+                                                   static_cast<const S*>(a.dy), a.mean, a.rstd, static_cast<S*>(a.dw),
+                                                   static_cast<S*>(a.db), a.rows, a.features);
     });
   });
 }

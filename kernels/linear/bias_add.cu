@@ -4,10 +4,9 @@
 //   bias [features]       S
 //
 // One thread an element, grid-stride. No sums: the claim is one rounding in fp32 and one into S.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -15,15 +14,15 @@ namespace {
 template <class S>
 __global__ void add_bias(S* z, const S* bias, std::int64_t elements, std::int64_t features) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    z[i] = store<S>(__fadd_rn(load(z[i]), load(bias[i % features])));
+    z[i] = from_float<S>(__fadd_rn(to_float(z[i]), to_float(bias[i % features])));
   }
 }
 
 void bias_add(Stream& stream, const BiasAddArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     const std::int64_t elements = a.rows * a.features;
-    launch_elements(stream, elements, add_bias<S>, static_cast<S*>(a.z), static_cast<const S*>(a.bias), elements,
-                    a.features);
+    launch_elements<add_bias<S>>(stream, elements, static_cast<S*>(a.z), static_cast<const S*>(a.bias), elements,
+                                 a.features);
   });
 }
 

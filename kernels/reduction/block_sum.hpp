@@ -5,13 +5,13 @@
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::inline TALLY_SIDE {
 
 inline constexpr int most_warps = 32;
 
 /// The block's result in thread 0. `combine(a, b)` must be commutative; `neutral` fills the missing warps.
 template <class Combine>
-__device__ inline float block_result(float value, float neutral, Combine combine, float (&partial)[most_warps]) {
+__device__ inline float block_result(float value, float neutral, Combine combine, Shared<float, most_warps> partial) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   for (int distance = 16; distance > 0; distance /= 2) {
     value = combine(value, __shfl_xor_sync(whole_warp, value, distance));
@@ -28,4 +28,4 @@ __device__ inline float block_result(float value, float neutral, Combine combine
   return value;
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

@@ -3,9 +3,11 @@
 // no barrier.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/device/cuda_words.hpp"
 
-namespace tally {
+namespace tally::inline TALLY_SIDE {
 
 inline constexpr int column_tile = 32;
 /// Rows from which on several threads share a column.
@@ -14,7 +16,7 @@ inline constexpr int column_lanes = 8;
 
 /// The column's total in every thread of it. `partial` is the block's shared memory and may be reused afterwards.
 template <int lanes>
-__device__ inline float column_total(float sum, float (&partial)[lanes][column_tile]) {
+__device__ inline float column_total(float sum, Shared<float, lanes, column_tile> partial) {
   if constexpr (lanes == 1) {
     return sum;
   } else {
@@ -33,4 +35,4 @@ __device__ inline float column_total(float sum, float (&partial)[lanes][column_t
   }
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

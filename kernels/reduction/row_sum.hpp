@@ -2,9 +2,11 @@
 // in that order; a warp's partial results meet in a shuffle tree of five levels. One lane: plain order, no shuffle.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/device/cuda_words.hpp"
 
-namespace tally {
+namespace tally::inline TALLY_SIDE {
 
 /// Row length from which on a warp shares a row.
 inline constexpr std::int64_t shared_row_elements = 33;
@@ -44,4 +46,4 @@ __device__ inline RowPlace row_place() {
           static_cast<std::int64_t>(gridDim.x) * blockDim.y, static_cast<int>(threadIdx.x)};
 }
 
-}  // namespace tally
+}  // namespace tally::inline TALLY_SIDE

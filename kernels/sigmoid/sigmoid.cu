@@ -4,10 +4,9 @@
 //
 // One thread an element, grid-stride. No sums.
 #include "kernels/device/detmath.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 
 namespace tally {
 namespace {
@@ -22,27 +21,27 @@ __device__ float logistic_gradient(float x, float dy) {
 template <class S>
 __global__ void forward(const S* x, S* y, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    y[i] = store<S>(logistic(load(x[i])));
+    y[i] = from_float<S>(logistic(to_float(x[i])));
   }
 }
 
 template <class S>
 __global__ void backward(const S* x, const S* dy, S* dx, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    dx[i] = store<S>(logistic_gradient(load(x[i]), load(dy[i])));
+    dx[i] = from_float<S>(logistic_gradient(to_float(x[i]), to_float(dy[i])));
   }
 }
 
 void launch_forward(Stream& stream, const ActivationArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, forward<S>, static_cast<const S*>(a.x), static_cast<S*>(a.out), a.elements);
+    launch_elements<forward<S>>(stream, a.elements, static_cast<const S*>(a.x), static_cast<S*>(a.out), a.elements);
   });
 }
 
 void launch_backward(Stream& stream, const ActivationArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, backward<S>, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
-                    static_cast<S*>(a.out), a.elements);
+    launch_elements<backward<S>>(stream, a.elements, static_cast<const S*>(a.x), static_cast<const S*>(a.dy),
+                                 static_cast<S*>(a.out), a.elements);
   });
 }
 

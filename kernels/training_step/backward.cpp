@@ -1,5 +1,5 @@
-// Backward over a group, last layer first, as far down as the first layer with parameters. With recomputation the group's
-// activations are thrown away first and computed again.
+// Backward over a group, last layer first, as far down as the first layer with parameters. With recomputation the
+// group's activations are thrown away first and computed again.
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {

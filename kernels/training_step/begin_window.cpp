@@ -9,8 +9,8 @@ void begin_window(Run& run) {
   }
   run.found = false;
   run.found_flag.zero();
-  run.window_scale = run.scale.read<float>();
-  run.inverse_scale.write(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  run.window_scale = run.scale.scalar<float>();
+  run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   run.window_items = 0;
   const auto& sizes = run.c.windows[static_cast<std::size_t>(run.window)];
   for (int k = 0; k < static_cast<int>(sizes.size()); ++k) run.window_items += run.items(k);

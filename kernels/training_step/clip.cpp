@@ -6,13 +6,13 @@ namespace {
 void by_norm(Run& run) {
   const Choice& clip = run.c.recipe.clip;
   run.tap("clip", "in.norm", run.gradient_norm);
-  run.kernels.clip_coefficient(run.device, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+  run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
                                             static_cast<float>(clip.number("max_norm").to_double()),
                                             static_cast<float>(clip.number("epsilon").to_double())});
   run.tap("clip", "coefficient", run.coefficient);
   for (Parameter& parameter : run.parameters) {
     run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
-    run.kernels.clip_by_norm(run.device,
+    run.kernels.clip_by_norm(run.stream,
                              {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
     run.tap("clip", "d." + parameter.name, parameter.unscaled);
   }
@@ -22,7 +22,7 @@ void by_value(Run& run) {
   const auto limit = static_cast<float>(run.c.recipe.clip.number("max_value").to_double());
   for (Parameter& parameter : run.parameters) {
     run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
-    run.kernels.clip_by_value(run.device, {parameter.unscaled.as<float>(), parameter.elements, limit});
+    run.kernels.clip_by_value(run.stream, {parameter.unscaled.as<float>(), parameter.elements, limit});
     run.tap("clip", "d." + parameter.name, parameter.unscaled);
   }
 }

@@ -6,13 +6,13 @@ namespace {
 void into_gradient(Run& run, Parameter& parameter, const DecayArguments& arguments) {
   run.tap("decay", "in.d." + parameter.name, parameter.unscaled);
   run.tap("decay", "in." + parameter.name, parameter.master);
-  run.kernels.decay_l2(run.device, arguments);
+  run.kernels.decay_l2(run.stream, arguments);
   run.tap("decay", "d." + parameter.name, parameter.unscaled);
 }
 
 void into_parameter(Run& run, Parameter& parameter, const DecayArguments& arguments) {
   run.tap("decay", "in." + parameter.name, parameter.master);
-  run.kernels.decay_decoupled(run.device, arguments);
+  run.kernels.decay_decoupled(run.stream, arguments);
   run.tap("decay", parameter.name, parameter.master);
 }
 

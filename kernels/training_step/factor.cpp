@@ -9,10 +9,14 @@ double divisor(const Run& run) {
     return static_cast<double>(run.c.windows[static_cast<std::size_t>(window)].size());
   };
   switch (run.c.normalisation) {
-    case Normalisation::window_items: return run.window_items;
-    case Normalisation::mean_of_means: return micro_batches(run.window) * run.items(run.micro_batch);
-    case Normalisation::mean_of_means_configured: return micro_batches(0) * run.items(run.micro_batch);
-    case Normalisation::sum: return 1;
+    case Normalisation::window_items:
+      return run.window_items;
+    case Normalisation::mean_of_means:
+      return micro_batches(run.window) * run.items(run.micro_batch);
+    case Normalisation::mean_of_means_configured:
+      return micro_batches(0) * run.items(run.micro_batch);
+    case Normalisation::sum:
+      return 1;
   }
   return 0;
 }

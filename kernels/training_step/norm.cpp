@@ -18,8 +18,8 @@ void norm(Run& run) {
     run.tap("norm", "in.d." + parameter.name, parameter.unscaled);
     sources.push_back({parameter.unscaled.as<float>(), parameter.elements});
   }
-  run.kernels.norm(run.device, {kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(),
-                                run.gradient_norm.as<float>()});
+  run.kernels.norm(run.stream,
+                   {kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
   run.tap("norm", "norm", run.gradient_norm);
 }
 

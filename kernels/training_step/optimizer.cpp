@@ -15,16 +15,15 @@ void sgd(Run& run, const Choice& choice) {
   for (Parameter& parameter : run.parameters) {
     tap_inputs(run, parameter);
     if (parameter.momentum_started) run.tap("optimizer", "in.momentum." + parameter.name, parameter.momentum);
-    run.kernels.sgd(run.device,
-                    {.gradient = parameter.unscaled.as<float>(),
-                     .parameter = parameter.master.as<float>(),
-                     .momentum = parameter.momentum ? parameter.momentum.as<float>() : nullptr,
-                     .elements = parameter.elements,
-                     .rate = static_cast<float>(run.learning_rate),
-                     .mu = static_cast<float>(mu),
-                     .one_minus_dampening = static_cast<float>(1 - choice.number("dampening").to_double()),
-                     .nesterov = choice.flag("nesterov"),
-                     .first = !parameter.momentum_started});
+    run.kernels.sgd(run.stream, {.gradient = parameter.unscaled.as<float>(),
+                                 .parameter = parameter.master.as<float>(),
+                                 .momentum = parameter.momentum ? parameter.momentum.as<float>() : nullptr,
+                                 .elements = parameter.elements,
+                                 .rate = static_cast<float>(run.learning_rate),
+                                 .mu = static_cast<float>(mu),
+                                 .one_minus_dampening = static_cast<float>(1 - choice.number("dampening").to_double()),
+                                 .nesterov = choice.flag("nesterov"),
+                                 .first = !parameter.momentum_started});
     run.tap("optimizer", parameter.name, parameter.master);
     if (!parameter.momentum) continue;
     parameter.momentum_started = true;
@@ -61,7 +60,7 @@ void adam(Run& run, const Choice& choice) {
     arguments.exp_avg = parameter.exp_avg.as<float>();
     arguments.exp_avg_sq = parameter.exp_avg_sq.as<float>();
     arguments.elements = parameter.elements;
-    run.kernels.adam(run.device, arguments);
+    run.kernels.adam(run.stream, arguments);
     run.tap("optimizer", parameter.name, parameter.master);
     run.tap("optimizer", "exp_avg." + parameter.name, parameter.exp_avg);
     run.tap("optimizer", "exp_avg_sq." + parameter.name, parameter.exp_avg_sq);

@@ -5,10 +5,10 @@ namespace tally::stage {
 void overflow_check(Run& run) {
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("overflow_check", parameter);
-    run.kernels.overflow_check(
-        run.device, {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
+    run.kernels.overflow_check(run.stream,
+                               {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
-  run.found = run.found_flag.read<std::uint32_t>() != 0;
+  run.found = run.found_flag.scalar<std::uint32_t>() != 0;
   run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});
 }
 

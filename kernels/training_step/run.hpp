@@ -2,25 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 
+#include "kernels/device/device.hpp"
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {
 
 struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fault replaces one
-enum class ExecutorKind { host, cuda };
 
 struct RunOptions {
   ExecutorKind executor = ExecutorKind::host;
   bool accumulate = true;           // false: one micro-batch a window, gradients written directly: no buffer
   std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: sequential
   std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: in order
-  bool taps = true;                 // false: only the final state is kept (parameters, optimizer state, running values)
-  const Stages* stages = nullptr;   // nullptr: the shipped ones
+  bool taps = true;                // false: only the final state is kept (parameters, optimizer state, running values),
+                                   // under the names of the last windows that wrote them
+  const Stages* stages = nullptr;  // nullptr: the shipped ones
 };
 
-/// Throws DeviceAbsent when the executor's device is not there, CudaError when it is there and fails.
+/// A case that the built-in training step cannot run; what() says which setting, and what it takes instead.
+struct NotSupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws NotSupported before anything runs, DeviceAbsent when the executor's device is not there, CudaError when it is
+/// there and fails.
 Trace run(const Case& c, const RunOptions& options = {});
 
 }  // namespace tally

@@ -42,10 +42,10 @@ struct Parameter {
   bool decays = false;            // false where weight_decay excludes it, or there is none
   bool momentum_started = false;  // the momentum buffer holds something
   DeviceTensor master;
-  DeviceTensor copy;      // S: what the layers read
-  DeviceTensor gradient;  // S, [slots, ...]: one slot for each micro-batch alive at once
-  DeviceTensor buffer;    // the sum over micro-batches; empty when gradients are written directly
-  DeviceTensor unscaled;  // from `unscale` on: what is clipped, decayed and applied
+  DeviceTensor copy;                           // S: what the layers read
+  DeviceTensor gradient;                       // S, [slots, ...]: one slot for each micro-batch alive at once
+  DeviceTensor buffer;                         // the sum over micro-batches; empty when gradients are written directly
+  DeviceTensor unscaled;                       // from `unscale` on: what is clipped, decayed and applied
   DeviceTensor momentum, exp_avg, exp_avg_sq;  // empty where the optimizer has none
 };
 
@@ -72,11 +72,11 @@ struct Run {
   Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages);
 
   const Case& c;
-  const RunOptions& options;
+  const RunOptions options;
   const Stages& stages;
   Device& device;
-  Blas& blas;
-  KernelTable kernels;
+  Stream stream;
+  const KernelTable kernels;
   bool lockstep;  // window statistics: all micro-batches of a window are one group and stay alive
   Trace trace;
 
@@ -92,7 +92,7 @@ struct Run {
 
   // Where the loop stands.
   int window = 0;
-  int micro_batch = -1;               // -1 outside the stages marked (k)
+  int micro_batch = -1;                // -1 outside the stages marked (k)
   int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
   bool recomputing = false;            // forward runs again inside backward
   std::int64_t step = 0;               // steps taken: t
@@ -127,6 +127,10 @@ struct Run {
   /// Throws std::logic_error for a name that is no parameter.
   Parameter& parameter(std::string_view name);
 
+  /// A product in the storage format, accumulated in fp32. On the host its order of additions is drawn from
+  /// options.order_seed and the number of products before it.
+  void gemm(GemmCall call);
+
   /// Copies bits to the trace, under this window and micro_batch. Does nothing when taps are off.
   void tap(const char* stage, const std::string& tensor, const DeviceTensor& value);
   void tap(const char* stage, const std::string& tensor, const void* address, Dtype dtype,
@@ -134,6 +138,13 @@ struct Run {
   /// The same for a number the host holds.
   void tap(const char* stage, const std::string& tensor, float value);
   void tap(const char* stage, const std::string& tensor, std::int64_t value);
+  /// The same as tap, taps or not.
+  void record(const char* stage, const std::string& tensor, const DeviceTensor& value);
+
+ private:
+  std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]
+  std::vector<double> item_weights_;                   // [row of x]
+  std::uint64_t products_ = 0;
 };
 
 }  // namespace tally

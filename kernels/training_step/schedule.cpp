@@ -1,5 +1,5 @@
-// The learning rate, fixed from the step count when a window starts, and the count itself, which moves with steps really
-// taken. Binary64 on the host, as frameworks keep it.
+// The learning rate, fixed from the step count when a window starts, and the count itself, which moves with steps
+// really taken. Binary64 on the host, as frameworks keep it.
 #include <cmath>
 #include <numbers>
 

@@ -28,12 +28,12 @@ struct Stages {
   Stage begin_window;   // clears the buffers and `found`, takes over the scale
   Stage learning_rate;  // run.learning_rate from run.step
   Stage cast;
-  Stage forward;        // the micro-batches of run.group, layer by layer
-  Stage running_stats;  // the same group; once for it with window statistics
-  Stage factor;         // (k) run.factor, the c of the loss's gradient
-  Stage loss;           // (k)
-  Stage backward;       // the same group, in reverse
-  Stage accumulate;     // (k) left out without a buffer
+  Stage forward;         // the micro-batches of run.group, layer by layer
+  Stage running_stats;   // the same group; once for it with window statistics
+  Stage factor;          // (k) run.factor, the c of the loss's gradient
+  Stage loss;            // (k)
+  Stage backward;        // the same group, in reverse
+  Stage accumulate;      // (k) left out without a buffer
   Stage overflow_check;  // dynamic scale only; sets run.found
   Stage unscale;         // unscale … optimizer are left out when run.found
   Stage norm;            // clipping by norm only

@@ -3,9 +3,8 @@
 //   gradient [elements] S   buffer [elements] fp32, in place
 //
 // One thread an element, grid-stride.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -14,13 +13,13 @@ namespace {
 template <class S>
 __global__ void add(const S* gradient, float* buffer, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    buffer[i] = __fadd_rn(buffer[i], load(gradient[i]));
+    buffer[i] = __fadd_rn(buffer[i], to_float(gradient[i]));
   }
 }
 
 void accumulate(Stream& stream, const AccumulateArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, add<S>, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+    launch_elements<add<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
   });
 }
 

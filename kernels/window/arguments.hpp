@@ -58,7 +58,7 @@ struct NormSource {
   std::int64_t elements;
 };
 
-/// norm [] over all sources together. `partial` has norm_partials(sources) elements.
+/// norm [] over all sources together. `partial` has norm_chunks(sources) elements.
 struct NormArguments {
   NormKind kind;
   std::span<const NormSource> sources;
@@ -69,7 +69,7 @@ struct NormArguments {
 /// Elements one block of the norm's first stage reads.
 inline constexpr std::int64_t norm_chunk = 4096;
 /// One partial result a chunk; an empty source has none.
-inline std::int64_t norm_partials(std::span<const NormSource> sources) {
+inline std::int64_t norm_chunks(std::span<const NormSource> sources) {
   std::int64_t chunks = 0;
   for (const auto& source : sources) chunks += (source.elements + norm_chunk - 1) / norm_chunk;
   return chunks;

@@ -1,12 +1,11 @@
-// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), 1 where norm + epsilon = 0, NaN stays
-// NaN; then gradient = fl(gradient * coefficient).
+// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), 1 where norm + epsilon = 0, NaN
+// stays NaN; then gradient = fl(gradient * coefficient).
 //
 //   norm, coefficient [] fp32   gradient [elements] fp32, in place
 //
 // One thread for the coefficient; one thread an element, grid-stride, for the gradient. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -25,11 +24,11 @@ __global__ void scale(float* gradient, const float* coefficient, std::int64_t el
 }
 
 void clip_coefficient(Stream& stream, const ClipCoefficientArguments& a) {
-  launch(stream, {1, 1}, coefficient_of, a.norm, a.coefficient, a.max_norm, a.epsilon);
+  launch<coefficient_of>(stream, {1, 1}, a.norm, a.coefficient, a.max_norm, a.epsilon);
 }
 
 void clip_by_norm(Stream& stream, const ClipByNormArguments& a) {
-  launch_elements(stream, a.elements, scale, a.gradient, a.coefficient, a.elements);
+  launch_elements<scale>(stream, a.elements, a.gradient, a.coefficient, a.elements);
 }
 
 const RegisterKernel registered_coefficient("clip_coefficient", {.variant = "one_thread"}, clip_coefficient);

@@ -3,9 +3,8 @@
 //   gradient [elements] fp32, in place
 //
 // One thread an element, grid-stride.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -19,7 +18,7 @@ __global__ void clamp(float* gradient, std::int64_t elements, float max_value) {
 }
 
 void clip_by_value(Stream& stream, const ClipByValueArguments& a) {
-  launch_elements(stream, a.elements, clamp, a.gradient, a.elements, a.max_value);
+  launch_elements<clamp>(stream, a.elements, a.gradient, a.elements, a.max_value);
 }
 
 const RegisterKernel registered("clip_by_value", {.variant = "grid_stride"}, clip_by_value);

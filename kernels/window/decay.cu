@@ -4,9 +4,8 @@
 //   gradient, parameter [elements] fp32; the one that changes in place
 //
 // One thread an element, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -25,11 +24,11 @@ __global__ void shrink(float* parameter, std::int64_t elements, float factor) {
 }
 
 void l2(Stream& stream, const DecayArguments& a) {
-  launch_elements(stream, a.elements, add_to_gradient, a.gradient, a.parameter, a.elements, a.lambda);
+  launch_elements<add_to_gradient>(stream, a.elements, a.gradient, a.parameter, a.elements, a.lambda);
 }
 
 void decoupled(Stream& stream, const DecayArguments& a) {
-  launch_elements(stream, a.elements, shrink, a.parameter, a.elements, a.factor);
+  launch_elements<shrink>(stream, a.elements, a.parameter, a.elements, a.factor);
 }
 
 const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride"}, l2);

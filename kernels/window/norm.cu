@@ -1,17 +1,16 @@
-// The norm over all parameters in two deterministic stages: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g| where a
-// NaN wins.
+// The norm over all parameters in two deterministic stages: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g|
+// where a NaN wins.
 //
 //   sources [tensors][elements] fp32   partial [chunks] fp32   norm [] fp32
 //
-// First stage: one block a chunk of 4096 elements, up to 24 tensors a launch; thread t takes elements t, t + threads, ...
-// of its chunk in order, then the block reduces as kernels/reduction/block_sum.hpp. Second stage: one block over all
-// chunks in the same way. No atomics: the order depends on the sizes alone.
+// First stage: one block a chunk of 4096 elements, up to 24 tensors a launch; thread t takes elements t, t + threads,
+// ... of its chunk in order, then the block reduces as kernels/reduction/block_sum.hpp. Second stage: one block over
+// all chunks in the same way. No atomics: the order depends on the sizes alone.
 #include <algorithm>
 
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/reduction/block_sum.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -47,7 +46,7 @@ struct Sources {
 
 template <class Reduction>
 __global__ void reduce_chunk(Sources sources, float* partial) {
-  __shared__ float shared[most_warps];
+  TALLY_SHARED(float, shared, most_warps);
   int tensor = 0;
   while (tensor + 1 < sources.tensors && sources.first_chunk[tensor + 1] <= static_cast<std::int64_t>(blockIdx.x)) {
     ++tensor;
@@ -66,7 +65,7 @@ __global__ void reduce_chunk(Sources sources, float* partial) {
 
 template <class Reduction>
 __global__ void reduce_partials(const float* partial, std::int64_t chunks, float* norm) {
-  __shared__ float shared[most_warps];
+  TALLY_SHARED(float, shared, most_warps);
   const Reduction combine;
   float value = 0.0f;
   for (std::int64_t i = threadIdx.x; i < chunks; i += blockDim.x) value = combine(value, partial[i]);
@@ -95,18 +94,21 @@ void two_stage(Stream& stream, const NormArguments& a) {
       largest = std::max(largest, source.elements);
     }
     if (chunks == 0) continue;
-    launch(stream, {static_cast<unsigned>(chunks), threads_for(largest)}, reduce_chunk<Reduction>, batch,
-           a.partial + done);
+    launch<reduce_chunk<Reduction>>(stream, {static_cast<unsigned>(chunks), threads_for(largest)}, batch,
+                                    a.partial + done);
     done += chunks;
   }
-  launch(stream, {1, threads_for(done)}, reduce_partials<Reduction>, a.partial, done, a.norm);
+  launch<reduce_partials<Reduction>>(stream, {1, threads_for(done)}, a.partial, done, a.norm);
 }
 
 void norm(Stream& stream, const NormArguments& a) {
   switch (a.kind) {
-    case NormKind::one: return two_stage<SumOfMagnitudes>(stream, a);
-    case NormKind::two: return two_stage<SumOfSquares>(stream, a);
-    case NormKind::infinity: return two_stage<LargestMagnitude>(stream, a);
+    case NormKind::one:
+      return two_stage<SumOfMagnitudes>(stream, a);
+    case NormKind::two:
+      return two_stage<SumOfSquares>(stream, a);
+    case NormKind::infinity:
+      return two_stage<LargestMagnitude>(stream, a);
   }
 }
 

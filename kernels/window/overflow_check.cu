@@ -4,27 +4,23 @@
 //
 // One thread an element, grid-stride; a thread that saw one sets the flag by an integer atomic, so every
 // order gives the same result.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
 namespace {
 
-/// Exponent bits all set: infinity or NaN.
-__device__ bool finite(float value) { return (__float_as_uint(value) & 0x7f800000u) != 0x7f800000u; }
-
 template <class S>
 __global__ void find_non_finite(const S* values, std::uint32_t* found, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    if (!finite(load(values[i]))) atomicOr(found, 1u);
+    if (!isfinite(to_float(values[i]))) atomicOr(found, 1u);
   }
 }
 
 void overflow_check(Stream& stream, const OverflowCheckArguments& a) {
   by_storage(a.format, [&]<class S>(S) {
-    launch_elements(stream, a.elements, find_non_finite<S>, static_cast<const S*>(a.values), a.found, a.elements);
+    launch_elements<find_non_finite<S>>(stream, a.elements, static_cast<const S*>(a.values), a.found, a.elements);
   });
 }
 

@@ -4,9 +4,8 @@
 //   running, batch [features] fp32, running in place
 //
 // One thread a feature, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -21,8 +20,8 @@ __global__ void move(float* running, const float* batch, std::int64_t features, 
 }
 
 void running_stats(Stream& stream, const RunningStatsArguments& a) {
-  launch_elements(stream, a.features, move, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum,
-                  a.correction);
+  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum,
+                        a.correction);
 }
 
 const RegisterKernel registered("running_stats", {.variant = "grid_stride"}, running_stats);

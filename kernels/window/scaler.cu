@@ -1,12 +1,11 @@
-// The dynamic loss scale after a window, in fp32: an overflow multiplies it by backoff_factor and clears the counter; a clean
-// window counts, and at growth_interval the scale is multiplied by growth_factor and the counter returns to 0.
+// The dynamic loss scale after a window, in fp32: an overflow multiplies it by backoff_factor and clears the counter; a
+// clean window counts, and at growth_interval the scale is multiplied by growth_factor and the counter returns to 0.
 //
 //   scale [] fp32, growth_counter [] i64, in place   found [] u32
 //
 // One thread.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -26,8 +25,8 @@ __global__ void adjust(float* scale, std::int64_t* growth_counter, const std::ui
 }
 
 void scaler(Stream& stream, const ScalerArguments& a) {
-  launch(stream, {1, 1}, adjust, a.scale, a.growth_counter, a.found, a.growth_factor, a.backoff_factor,
-         a.growth_interval);
+  launch<adjust>(stream, {1, 1}, a.scale, a.growth_counter, a.found, a.growth_factor, a.backoff_factor,
+                 a.growth_interval);
 }
 
 const RegisterKernel registered("scaler", {.variant = "one_thread"}, scaler);

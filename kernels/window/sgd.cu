@@ -4,9 +4,8 @@
 //   gradient, parameter, momentum [elements] fp32; parameter and momentum in place
 //
 // One thread an element, grid-stride. No sums.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 
 namespace tally {
@@ -34,7 +33,7 @@ __global__ void step(const float* gradient, float* parameter, Momentum momentum,
 
 void sgd(Stream& stream, const SgdArguments& a) {
   const Momentum momentum{a.momentum, a.mu, a.one_minus_dampening, a.nesterov, a.first};
-  launch_elements(stream, a.elements, step, a.gradient, a.parameter, momentum, a.elements, a.rate);
+  launch_elements<step>(stream, a.elements, a.gradient, a.parameter, momentum, a.elements, a.rate);
 }
 
 const RegisterKernel registered("sgd", {.variant = "grid_stride"}, sgd);

@@ -70,12 +70,9 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       }
     }
   }
-  ExpectedForward result{joined(exact.y, y), {}, {}, {}};
-  if (exact.mean.size() == 0) return result;
-  result.mean = joined(exact.mean, mean);
-  result.var = joined(exact.var, var);
-  result.rstd = exact_rstd(pass, exact.var, rstd);
-  return result;
+  const auto& exact_mean = frozen(pass) ? pass.tensors.at("running_mean").v : exact.mean;
+  const auto& exact_var = frozen(pass) ? pass.tensors.at("running_var").v : exact.var;
+  return {joined(exact.y, y), joined(exact_mean, mean), joined(exact_var, var), exact_rstd(pass, exact_var, rstd)};
 }
 
 /// One feature's backward, its dy and normalised x gathered over one group.
@@ -121,7 +118,7 @@ class Column {
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
-  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.backward").height);
+  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.parameter_gradients").height);
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
     Addends all_dy, all_dy_h;

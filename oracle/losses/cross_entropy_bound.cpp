@@ -63,8 +63,6 @@ RowTerms row_terms(const Arithmetic& fp32, const BoundedMatrix& z, Eigen::Index 
 class ClassWeights {
  public:
   ClassWeights(const Choice& loss, double classes) : classes_(classes), smoothing_(loss.number("label_smoothing")) {
-    const auto weight = loss.options.find("weight");
-    if (weight == loss.options.end()) return;
     for (const Decimal& w : loss.numbers("weight")) weights_.push_back(constant(w));
   }
 

@@ -50,6 +50,7 @@ class Arithmetic {
       : u_(format.unit_roundoff() * pays),
         underflow_(format.underflow()),
         threshold_(format.overflow_threshold()),
+        smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
         significand_(format.p) {}
 
@@ -112,14 +113,15 @@ class Arithmetic {
   /// The rounding of an exact result in v +- passed_on; underflow and relative rounding exclude each other.
   Bounded finish(double v, double passed_on, double roundings, double underflow, Bounded x, Bounded y) const {
     if (!std::isfinite(v)) return {v, decided(x) && decided(y) ? 0 : infinite};
-    const double rounding = std::max(roundings * u_ * (std::fabs(v) + passed_on), underflow);
+    const bool normal = std::fabs(v) - passed_on >= smallest_normal_ * 2;
+    const double rounding = std::max(roundings * u_ * (std::fabs(v) + passed_on), normal ? 0 : underflow);
     const double e = v == 0 && passed_on == 0 && roundings <= 1 ? 0 : (passed_on + rounding) * inflation;
     if (std::fabs(v) + e < threshold_) return {v, e};
     if (std::fabs(v) - e >= threshold_) return {std::copysign(infinite, v), 0};
     return {v, infinite};
   }
 
-  double u_, underflow_, threshold_;
+  double u_, underflow_, threshold_, smallest_normal_;
   bool flushes_;
   int significand_;
 };

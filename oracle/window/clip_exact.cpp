@@ -8,11 +8,8 @@ enum class Norm { one, two, largest };
 
 Norm norm_of(const Choice& clip) {
   if (clip.kind != "global_norm") return Norm::two;
-  const OptionValue& norm = clip.options.at("norm");
-  if (const auto* text = std::get_if<std::string>(&norm))
-    return *text == "inf" ? Norm::largest : *text == "1" ? Norm::one : Norm::two;
-  if (const auto* whole = std::get_if<std::int64_t>(&norm)) return *whole == 1 ? Norm::one : Norm::two;
-  return number<long double>(clip.number("norm")) == 1 ? Norm::one : Norm::two;
+  const std::string& norm = clip.text("norm");
+  return norm == "inf" ? Norm::largest : norm == "1" ? Norm::one : Norm::two;
 }
 
 template <class T>

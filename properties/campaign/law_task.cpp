@@ -1,9 +1,6 @@
 #include "properties/campaign/law_task.hpp"
 
 #include <rapidcheck.h>
-#include <rapidcheck/detail/TestMetadata.h>
-#include <rapidcheck/detail/TestParams.h>
-#include <rapidcheck/detail/Testing.h>
 
 #include <chrono>
 #include <cmath>

@@ -1,7 +1,6 @@
 // The running variance takes the biased variance of the batch.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -15,7 +14,7 @@ __global__ void move(float* running, const float* batch, std::int64_t features, 
 }
 
 void running_stats(Stream& stream, const RunningStatsArguments& a) {
-  launch_elements(stream, a.features, move, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum);
+  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum);
 }
 
 const RegisterKernel kernel("running_stats", {.variant = "biased-running-variance"}, running_stats);

@@ -1,7 +1,6 @@
 // The running statistics weigh old and new the wrong way round.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -16,8 +15,8 @@ __global__ void move(float* running, const float* batch, std::int64_t features, 
 }
 
 void running_stats(Stream& stream, const RunningStatsArguments& a) {
-  launch_elements(stream, a.features, move, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum,
-                  a.correction);
+  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum,
+                        a.correction);
 }
 
 const RegisterKernel kernel("running_stats", {.variant = "bn-momentum-swapped"}, running_stats);

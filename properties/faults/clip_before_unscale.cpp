@@ -10,10 +10,10 @@ void norm(Run& run) {
   stage::norm(run);
   std::vector<NormSource> scaled;
   for (Parameter& parameter : run.parameters) {
-    if (run.summed(parameter).dtype != Dtype::fp32) return;
-    scaled.push_back({run.summed(parameter).as<float>(), parameter.elements});
+    if (!parameter.buffer) return;
+    scaled.push_back({parameter.buffer.as<float>(), parameter.elements});
   }
-  run.kernels.norm(run.device, {NormKind::two, scaled, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
+  run.kernels.norm(run.stream, {NormKind::two, scaled, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
   run.tap("norm", "norm", run.gradient_norm);
 }
 

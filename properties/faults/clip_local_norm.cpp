@@ -8,7 +8,7 @@ void norm(Run& run) {
   stage::norm(run);
   const Parameter& first = run.parameters.front();
   const NormSource only{first.unscaled.as<float>(), first.elements};
-  run.kernels.norm(run.device,
+  run.kernels.norm(run.stream,
                    {NormKind::two, {&only, 1}, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
   run.tap("norm", "norm", run.gradient_norm);
 }

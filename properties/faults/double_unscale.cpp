@@ -7,7 +7,7 @@ namespace {
 void unscale(Run& run) {
   stage::unscale(run);
   for (Parameter& parameter : run.parameters) {
-    run.kernels.unscale(run.device, {Dtype::fp32, parameter.unscaled.data(), parameter.unscaled.as<float>(),
+    run.kernels.unscale(run.stream, {Dtype::fp32, parameter.unscaled.data(), parameter.unscaled.as<float>(),
                                      run.inverse_scale.as<float>(), parameter.elements});
     run.tap("unscale", "d." + parameter.name, parameter.unscaled);
   }

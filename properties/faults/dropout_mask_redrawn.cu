@@ -1,8 +1,7 @@
 // The forward pass drops other elements than the sample's mask says.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -11,14 +10,14 @@ namespace {
 template <class S>
 __global__ void drop_elsewhere(const S* x, const std::uint8_t* mask, S* out, std::int64_t elements, float factor) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    out[i] = store<S>(mask[elements - 1 - i] != 0 ? __fmul_rn(load(x[i]), factor) : 0.0f);
+    out[i] = from_float<S>(mask[elements - 1 - i] != 0 ? __fmul_rn(to_float(x[i]), factor) : 0.0f);
   }
 }
 
 void dropout(Stream& stream, const DropoutArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, drop_elsewhere<S>, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out),
-                    a.elements, a.factor);
+    launch_elements<drop_elsewhere<S>>(stream, a.elements, static_cast<const S*>(a.x), a.mask, static_cast<S*>(a.out),
+                                       a.elements, a.factor);
   });
 }
 

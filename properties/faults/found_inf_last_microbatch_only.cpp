@@ -8,10 +8,10 @@ void overflow_check(Run& run) {
   const int last = micro_batches(run) - 1;
   for (Parameter& parameter : run.parameters) {
     run.tap("overflow_check", "in.buffer." + parameter.name, parameter.buffer);
-    run.kernels.overflow_check(run.device, {parameter.gradient.dtype, run.gradient_of(&parameter, last),
+    run.kernels.overflow_check(run.stream, {parameter.gradient.dtype, run.gradient_of(&parameter, last),
                                             run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
-  run.found = run.found_flag.read<std::uint32_t>() != 0;
+  run.found = run.found_flag.scalar<std::uint32_t>() != 0;
   run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});
 }
 

@@ -1,8 +1,7 @@
 // The column sum of the bias gradient accumulates in fp16.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -11,18 +10,18 @@ namespace {
 template <class S>
 __global__ void sum_in_half(const S* dy, S* db, std::int64_t rows, std::int64_t features) {
   for (std::int64_t column = first_element(); column < features; column += element_stride()) {
-    half sum = store<half>(0.0f);
+    half sum = from_float<half>(0.0f);
     for (std::int64_t row = 0; row < rows; ++row) {
-      sum = store<half>(__fadd_rn(load(sum), load(dy[row * features + column])));
+      sum = from_float<half>(__fadd_rn(to_float(sum), to_float(dy[row * features + column])));
     }
-    db[column] = store<S>(load(sum));
+    db[column] = from_float<S>(to_float(sum));
   }
 }
 
 void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.features, sum_in_half<S>, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
-                    a.features);
+    launch_elements<sum_in_half<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
+                                    a.features);
   });
 }
 

@@ -1,7 +1,6 @@
 // The sum over micro-batches is rounded to fp16 after every addition.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -11,13 +10,13 @@ namespace {
 template <class S>
 __global__ void add_in_half(const S* gradient, float* buffer, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    buffer[i] = load(store<half>(__fadd_rn(buffer[i], load(gradient[i]))));
+    buffer[i] = to_float(from_float<half>(__fadd_rn(buffer[i], to_float(gradient[i]))));
   }
 }
 
 void accumulate(Stream& stream, const AccumulateArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, add_in_half<S>, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+    launch_elements<add_in_half<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
   });
 }
 

@@ -1,7 +1,6 @@
 // The norm reads its neighbours' partial sums before they are written.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -12,7 +11,7 @@ constexpr unsigned threads = 64;
 
 /// Sums squares through shared memory, and reads its neighbour's part without waiting for it.
 __global__ void sum_without_barrier(const float* values, std::int64_t elements, float* norm) {
-  __shared__ float partial[threads];
+  TALLY_SHARED(float, partial, threads);
   float sum = 0.0f;
   for (std::int64_t i = threadIdx.x; i < elements; i += blockDim.x)
     sum = __fadd_rn(sum, __fmul_rn(values[i], values[i]));

@@ -8,8 +8,8 @@ void begin_window(Run& run) {
   if (run.window == 0) return stage::begin_window(run);
   run.found = false;
   run.found_flag.zero();
-  run.window_scale = run.scale.read<float>();
-  run.inverse_scale.write(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  run.window_scale = run.scale.scalar<float>();
+  run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   run.window_items = 0;
   for (int k = 0; k < micro_batches(run); ++k) run.window_items += run.items(k);
 }

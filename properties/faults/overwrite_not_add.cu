@@ -1,7 +1,6 @@
 // The kernel stores where it should add (beta = 0 for beta = 1).
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/registration.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -10,12 +9,12 @@ namespace {
 
 template <class S>
 __global__ void overwrite(const S* gradient, float* buffer, std::int64_t elements) {
-  for (std::int64_t i = first_element(); i < elements; i += element_stride()) buffer[i] = load(gradient[i]);
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) buffer[i] = to_float(gradient[i]);
 }
 
 void accumulate(Stream& stream, const AccumulateArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.elements, overwrite<S>, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+    launch_elements<overwrite<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
   });
 }
 

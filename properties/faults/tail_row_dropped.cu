@@ -1,8 +1,7 @@
 // The column sum misses the last row of every micro-batch.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -12,15 +11,15 @@ template <class S>
 __global__ void sum_all_but_last(const S* dy, S* db, std::int64_t rows, std::int64_t features) {
   for (std::int64_t column = first_element(); column < features; column += element_stride()) {
     float sum = 0.0f;
-    for (std::int64_t row = 0; row + 1 < rows; ++row) sum = __fadd_rn(sum, load(dy[row * features + column]));
-    db[column] = store<S>(sum);
+    for (std::int64_t row = 0; row + 1 < rows; ++row) sum = __fadd_rn(sum, to_float(dy[row * features + column]));
+    db[column] = from_float<S>(sum);
   }
 }
 
 void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements(stream, a.features, sum_all_but_last<S>, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
-                    a.features);
+    launch_elements<sum_all_but_last<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
+                                         a.features);
   });
 }
 

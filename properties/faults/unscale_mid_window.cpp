@@ -8,7 +8,7 @@ void accumulate(Run& run) {
   stage::accumulate(run);
   if (run.micro_batch != 0) return;
   for (Parameter& parameter : run.parameters) {
-    run.kernels.unscale(run.device, {Dtype::fp32, parameter.buffer.data(), parameter.buffer.as<float>(),
+    run.kernels.unscale(run.stream, {Dtype::fp32, parameter.buffer.data(), parameter.buffer.as<float>(),
                                      run.inverse_scale.as<float>(), parameter.elements});
   }
 }

@@ -1,8 +1,7 @@
 // The bias kernel writes one element past its output.
-#include "kernels/device/launch.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
-#include "kernels/registration.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -11,15 +10,15 @@ namespace {
 template <class S>
 __global__ void add_bias_and_one_more(S* z, const S* bias, std::int64_t elements, std::int64_t features) {
   for (std::int64_t i = first_element(); i <= elements; i += element_stride()) {
-    z[i] = store<S>(__fadd_rn(i < elements ? load(z[i]) : 0.0f, load(bias[i % features])));
+    z[i] = from_float<S>(__fadd_rn(i < elements ? to_float(z[i]) : 0.0f, to_float(bias[i % features])));
   }
 }
 
 void bias_add(Stream& stream, const BiasAddArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     const std::int64_t elements = a.rows * a.features;
-    launch_elements(stream, elements + 1, add_bias_and_one_more<S>, static_cast<S*>(a.z), static_cast<const S*>(a.bias),
-                    elements, a.features);
+    launch_elements<add_bias_and_one_more<S>>(stream, elements + 1, static_cast<S*>(a.z), static_cast<const S*>(a.bias),
+                                              elements, a.features);
   });
 }
 

@@ -14,7 +14,7 @@ void shape(Plan& plan) {
 
 Outcome holds(const Case& c, const Subject& subject) {
   Outcome outcome = judge(c, subject).outcome;
-  outcome.semantic_gap = oracle::semantic_gap(c);
+  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   return outcome;
 }
 
@@ -30,7 +30,7 @@ const RegisterLaw registered{{
     .name = "batch_norm_keeps_its_definition",
     .family = "BatchNorm",
     .statement = "BatchNorm over each micro-batch equals its own definition; its gap to the full batch is reported.",
-    .faults = {"biased-running-variance", "bn-affine-gradient-last-only", "one-pass-variance"},
+    .faults = {"biased-running-variance", "bn-affine-gradient-last-only"},
     .shape = shape,
     .holds = holds,
     .control = "statistics over the whole window give other gradients",

@@ -14,14 +14,14 @@ const ActivationKernels& kernels_of(const Run& run, const Layer& layer) {
 
 void forward(Run& run, LayerState& layer, int k) {
   kernels_of(run, *layer.layer)
-      .forward(run.device, {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k),
-                            run.rows(k) * layer.in});
+      .forward(run.stream,
+               {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k), run.rows(k) * layer.in});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (!layer.gives_dx) return;
   kernels_of(run, *layer.layer)
-      .backward(run.device, {run.c.precision.storage, run.x_of(layer, k), run.dy_of(layer, k), run.dx_of(layer, k),
+      .backward(run.stream, {run.c.precision.storage, run.x_of(layer, k), run.dy_of(layer, k), run.dx_of(layer, k),
                              run.rows(k) * layer.in});
 }
 

@@ -13,29 +13,28 @@ std::int64_t place_of(const Run& run, const LayerState& layer, int k) {
 }
 
 void gather(Run& run, LayerState& layer, const void* x, std::int64_t rows, std::int64_t place) {
-  const BatchNormStatisticsArguments arguments{
-      .storage = run.c.precision.storage,
-      .x = x,
-      .running_mean = layer.running_mean.as<float>(),
-      .running_var = layer.running_var.as<float>(),
-      .mean = values(layer.mean, place),
-      .var = values(layer.var, place),
-      .rstd = values(layer.rstd, place),
-      .rows = rows,
-      .features = layer.in,
-      .inverse_rows = static_cast<float>(1 / static_cast<double>(rows)),
-      .eps = static_cast<float>(layer.layer->number("eps").to_double())};
+  const BatchNormStatisticsArguments arguments{.storage = run.c.precision.storage,
+                                               .x = x,
+                                               .running_mean = layer.running_mean.as<float>(),
+                                               .running_var = layer.running_var.as<float>(),
+                                               .mean = values(layer.mean, place),
+                                               .var = values(layer.var, place),
+                                               .rstd = values(layer.rstd, place),
+                                               .rows = rows,
+                                               .features = layer.in,
+                                               .inverse_rows = static_cast<float>(1 / static_cast<double>(rows)),
+                                               .eps = static_cast<float>(layer.layer->number("eps").to_double())};
   if (layer.frozen) {
-    run.kernels.batch_norm_frozen_statistics(run.device, arguments);
+    run.kernels.batch_norm_frozen_statistics(run.stream, arguments);
   } else {
-    run.kernels.batch_norm_statistics(run.device, arguments);
+    run.kernels.batch_norm_statistics(run.stream, arguments);
   }
 }
 
 void forward(Run& run, LayerState& layer, int k) {
   const std::int64_t place = place_of(run, layer, k);
   if (!layer.window_statistics) gather(run, layer, run.x_of(layer, k), run.rows(k), place);
-  run.kernels.batch_norm_forward(run.device, {.storage = run.c.precision.storage,
+  run.kernels.batch_norm_forward(run.stream, {.storage = run.c.precision.storage,
                                               .x = run.x_of(layer, k),
                                               .weight = layer.weight ? layer.weight->copy.data() : nullptr,
                                               .bias = layer.bias ? layer.bias->copy.data() : nullptr,
@@ -56,18 +55,17 @@ void group_forward(Run& run, LayerState& layer) {
 void sum(Run& run, LayerState& layer, int first, std::int64_t rows, std::int64_t place, void* dw, void* db,
          bool keep_sums) {
   if (dw == nullptr && !keep_sums) return;
-  run.kernels.batch_norm_parameter_gradients(run.device,
-                                             {.storage = run.c.precision.storage,
-                                              .x = run.x_of(layer, first),
-                                              .dy = run.dy_of(layer, first),
-                                              .mean = values(layer.mean, place),
-                                              .rstd = values(layer.rstd, place),
-                                              .dw = dw,
-                                              .db = db,
-                                              .dw_sum = keep_sums ? values(layer.dw_sum, place) : nullptr,
-                                              .db_sum = keep_sums ? values(layer.db_sum, place) : nullptr,
-                                              .rows = rows,
-                                              .features = layer.in});
+  run.kernels.batch_norm_parameter_gradients(run.stream, {.storage = run.c.precision.storage,
+                                                          .x = run.x_of(layer, first),
+                                                          .dy = run.dy_of(layer, first),
+                                                          .mean = values(layer.mean, place),
+                                                          .rstd = values(layer.rstd, place),
+                                                          .dw = dw,
+                                                          .db = db,
+                                                          .dw_sum = keep_sums ? values(layer.dw_sum, place) : nullptr,
+                                                          .db_sum = keep_sums ? values(layer.db_sum, place) : nullptr,
+                                                          .rows = rows,
+                                                          .features = layer.in});
 }
 
 void group_backward(Run& run, LayerState& layer) {
@@ -93,9 +91,9 @@ void backward(Run& run, LayerState& layer, int k) {
                                         .features = layer.in,
                                         .inverse_count = static_cast<float>(1 / static_cast<double>(counted))};
   if (layer.frozen) {
-    run.kernels.batch_norm_backward_frozen(run.device, arguments);
+    run.kernels.batch_norm_backward_frozen(run.stream, arguments);
   } else {
-    run.kernels.batch_norm_backward(run.device, arguments);
+    run.kernels.batch_norm_backward(run.stream, arguments);
   }
 }
 

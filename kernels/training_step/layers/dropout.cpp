@@ -14,12 +14,12 @@ DropoutArguments arguments_of(Run& run, LayerState& layer, int k, const void* fr
 }
 
 void forward(Run& run, LayerState& layer, int k) {
-  run.kernels.dropout_forward(run.device, arguments_of(run, layer, k, run.x_of(layer, k), run.y_of(layer, k)));
+  run.kernels.dropout_forward(run.stream, arguments_of(run, layer, k, run.x_of(layer, k), run.y_of(layer, k)));
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (!layer.gives_dx) return;
-  run.kernels.dropout_backward(run.device, arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
+  run.kernels.dropout_backward(run.stream, arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
 }
 
 const RegisterLayerSteps registered("dropout", {forward, backward});

@@ -10,23 +10,22 @@ float* values(const DeviceTensor& tensor, const Run& run, int k) {
 float inverse(std::int64_t features) { return static_cast<float>(1 / static_cast<double>(features)); }
 
 void forward(Run& run, LayerState& layer, int k) {
-  run.kernels.layer_norm_forward(run.device,
-                                 {.storage = run.c.precision.storage,
-                                  .x = run.x_of(layer, k),
-                                  .weight = layer.weight ? layer.weight->copy.data() : nullptr,
-                                  .bias = layer.bias ? layer.bias->copy.data() : nullptr,
-                                  .mean = values(layer.mean, run, k),
-                                  .rstd = values(layer.rstd, run, k),
-                                  .y = run.y_of(layer, k),
-                                  .rows = run.rows(k),
-                                  .features = layer.in,
-                                  .inverse_features = inverse(layer.in),
-                                  .eps = static_cast<float>(layer.layer->number("eps").to_double())});
+  run.kernels.layer_norm_forward(run.stream, {.storage = run.c.precision.storage,
+                                              .x = run.x_of(layer, k),
+                                              .weight = layer.weight ? layer.weight->copy.data() : nullptr,
+                                              .bias = layer.bias ? layer.bias->copy.data() : nullptr,
+                                              .mean = values(layer.mean, run, k),
+                                              .rstd = values(layer.rstd, run, k),
+                                              .y = run.y_of(layer, k),
+                                              .rows = run.rows(k),
+                                              .features = layer.in,
+                                              .inverse_features = inverse(layer.in),
+                                              .eps = static_cast<float>(layer.layer->number("eps").to_double())});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (layer.weight != nullptr) {
-    run.kernels.layer_norm_parameter_gradients(run.device, {.storage = run.c.precision.storage,
+    run.kernels.layer_norm_parameter_gradients(run.stream, {.storage = run.c.precision.storage,
                                                             .x = run.x_of(layer, k),
                                                             .dy = run.dy_of(layer, k),
                                                             .mean = values(layer.mean, run, k),
@@ -39,7 +38,7 @@ void backward(Run& run, LayerState& layer, int k) {
                                                             .features = layer.in});
   }
   if (!layer.gives_dx) return;
-  run.kernels.layer_norm_backward(run.device, {.storage = run.c.precision.storage,
+  run.kernels.layer_norm_backward(run.stream, {.storage = run.c.precision.storage,
                                                .x = run.x_of(layer, k),
                                                .dy = run.dy_of(layer, k),
                                                .weight = layer.weight ? layer.weight->copy.data() : nullptr,

@@ -1,0 +1,84 @@
+#include "kernels/device/device.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/guard_zone.hpp"
+
+namespace tally {
+
+std::string_view name_of(ExecutorKind kind) { return kind == ExecutorKind::host ? "host" : "cuda"; }
+
+CudaError::CudaError(const std::string& what, std::source_location at)
+    : std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": " + what) {}
+
+struct Device::Allocations {
+  struct Block {
+    std::string name;
+    std::size_t bytes;
+    std::uint64_t number;
+  };
+  std::mutex mutex;
+  std::map<std::byte*, Block> live;  // by the buffer's address
+  std::string damage;                // of released buffers
+  std::uint64_t taken = 0;
+};
+
+Device::Device(ExecutorKind kind, std::string name, const DeviceFunctions& functions)
+    : kind_(kind), name_(std::move(name)), functions_(&functions), allocations_(new Allocations) {}
+
+Device::~Device() { delete allocations_; }
+
+void* Device::allocate(std::size_t bytes, std::string name) {
+  constexpr int poison = 0xff;
+  auto* base = static_cast<std::byte*>(functions_->allocate(bytes + 2 * guard_bytes));
+  std::byte* data = base + guard_bytes;
+  const std::lock_guard lock(allocations_->mutex);
+  const std::uint64_t number = ++allocations_->taken;
+  write_guards(*this, data, bytes, number);
+  fill(data, poison, bytes);
+  allocations_->live.emplace(data, Allocations::Block{std::move(name), bytes, number});
+  return data;
+}
+
+void Device::release(void* address) noexcept {
+  if (address == nullptr) return;
+  try {
+    const std::lock_guard lock(allocations_->mutex);
+    const auto found = allocations_->live.find(static_cast<std::byte*>(address));
+    if (found != allocations_->live.end()) {
+      const auto& [data, block] = *found;
+      allocations_->damage += guard_damage(*this, data, block.bytes, block.number, block.name);
+      allocations_->live.erase(found);
+    }
+  } catch (const std::exception& error) {  // a failing device: the next call on it says so
+    allocations_->damage += std::string("guard zones not read: ") + error.what() + "\n";
+  }
+  functions_->release(static_cast<std::byte*>(address) - guard_bytes);
+}
+
+std::string Device::check_guards() {
+  const std::lock_guard lock(allocations_->mutex);
+  std::string damage = std::exchange(allocations_->damage, {});
+  for (const auto& [data, block] : allocations_->live) {
+    const std::string found = guard_damage(*this, data, block.bytes, block.number, block.name);
+    if (!found.empty()) write_guards(*this, data, block.bytes, block.number);
+    damage += found;
+  }
+  return damage;
+}
+
+void Device::write(void* address, const void* from, std::size_t bytes) {
+  if (bytes > 0) functions_->write(address, from, bytes);
+}
+void Device::read(const void* address, void* to, std::size_t bytes) {
+  if (bytes > 0) functions_->read(address, to, bytes);
+}
+void Device::fill(void* address, int byte, std::size_t bytes) {
+  if (bytes > 0) functions_->fill(address, byte, bytes);
+}
+
+}  // namespace tally

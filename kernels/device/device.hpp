@@ -1,0 +1,147 @@
+// The machine a run uses: its memory, with guard zones around every buffer, and its streams.
+//
+// Fresh memory is poisoned: every byte 0xff, a NaN in every floating-point format. The guard zones start at the very
+// next byte on both sides and are NaN in every 16-bit and 32-bit format too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+enum class ExecutorKind { host, cuda };
+
+/// "host", "cuda".
+std::string_view name_of(ExecutorKind kind);
+
+/// The asked-for device is not there: built without CUDA, or neither /dev/nvidia* nor libcuda.so.1.
+class DeviceAbsent : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The device is there, and failed.
+class CudaError : public std::runtime_error {
+ public:
+  CudaError(const std::string& what, std::source_location at);
+};
+
+/// What a device must be able to do; kernels/device/host_device.cpp, kernels/device/cuda/cuda_device.cpp.
+struct DeviceFunctions {
+  void* (*allocate)(std::size_t bytes);
+  void (*release)(void* address) noexcept;
+  void (*write)(void* address, const void* from, std::size_t bytes);  // from the host
+  void (*read)(const void* address, void* to, std::size_t bytes);     // to the host, after all work on it
+  void (*fill)(void* address, int byte, std::size_t bytes);
+  void* (*create_stream)();
+  void (*release_stream)(void* stream) noexcept;
+  void (*synchronize)(void* stream);
+  void* (*create_event)();
+  void (*release_event)(void* event) noexcept;
+  void (*record)(void* event, void* stream);
+  void (*wait)(void* stream, void* event);
+};
+
+/// One device. Threads may share it; what it throws is CudaError, or std::bad_alloc for host memory.
+class Device {
+ public:
+  Device(ExecutorKind kind, std::string name, const DeviceFunctions& functions);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  ExecutorKind kind() const { return kind_; }
+  const std::string& name() const { return name_; }  // of the machine, for reports
+  const DeviceFunctions& functions() const { return *functions_; }
+
+  /// Poisoned memory between guard zones; `name` is for check_guards. Never nullptr, also for 0 bytes.
+  void* allocate(std::size_t bytes, std::string name);
+  void release(void* address) noexcept;
+
+  void write(void* address, const void* from, std::size_t bytes);
+  void read(const void* address, void* to, std::size_t bytes);
+  void fill(void* address, int byte, std::size_t bytes);
+  void zero(void* address, std::size_t bytes) { fill(address, 0, bytes); }
+
+  /// Empty when every guard zone is intact; otherwise one line for each damaged buffer, also of those released since
+  /// the last call. Damaged zones are restored, so the next call reports what happened since.
+  std::string check_guards();
+
+ private:
+  struct Allocations;
+  ExecutorKind kind_;
+  std::string name_;
+  const DeviceFunctions* functions_;
+  Allocations* allocations_;
+};
+
+/// The process's device of that kind. Throws DeviceAbsent, or CudaError when it is there and fails.
+Device& device(ExecutorKind kind);
+
+/// Memory for elements of one type, released with the object.
+class Buffer {
+ public:
+  Buffer(Device& on, std::string name, Dtype dtype, std::size_t elements);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+
+  void* data() const { return data_; }
+  Dtype dtype() const { return dtype_; }
+  std::size_t elements() const { return elements_; }
+  std::size_t bytes() const { return elements_ * size_of(dtype_); }
+
+ private:
+  Device* device_;
+  void* data_;
+  Dtype dtype_;
+  std::size_t elements_;
+};
+
+/// Work in order. The host executor works at once; CUDA's streams also order with Device::write, read and fill.
+class Stream {
+ public:
+  explicit Stream(Device& on);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Device& device() const { return *device_; }
+  void* handle() const { return handle_; }
+  /// Returns when all work is done; throws CudaError for a fault in it.
+  void synchronize();
+
+  /// From now on every launch on the host executor draws its schedule from this seed; 0: threads run in order.
+  void set_schedule_seed(std::uint64_t seed);
+  /// The next launch's own seed.
+  std::uint64_t draw_schedule();
+
+ private:
+  Device* device_;
+  void* handle_;
+  std::uint64_t schedule_seed_ = 0, launches_ = 0;
+};
+
+/// A point in a stream that another stream can wait for.
+class Event {
+ public:
+  explicit Event(Device& on);
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(Stream& stream);
+  void wait(Stream& stream);
+
+ private:
+  Device* device_;
+  void* handle_;
+};
+
+}  // namespace tally

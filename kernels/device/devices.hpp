@@ -1,0 +1,12 @@
+// The devices behind device(): one function each.
+#pragma once
+
+#include "kernels/device/device.hpp"
+
+namespace tally {
+
+Device& host_device();
+/// Throws DeviceAbsent, CudaError. Only in builds with CUDA.
+Device& cuda_device();
+
+}  // namespace tally

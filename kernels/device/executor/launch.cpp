@@ -1,0 +1,122 @@
+#include "kernels/device/executor/launch.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "kernels/device/executor/finding.hpp"
+#include "kernels/device/executor/shared_memory.hpp"
+#include "kernels/device/executor/state.hpp"
+
+namespace tally::executor {
+namespace {
+
+constexpr unsigned most_blocks_y = 65535, most_threads_z = 64;
+
+void check_shape(const Launch& launch) {
+  const auto [bx, by, bz] = uint3(launch.blocks);
+  const auto [tx, ty, tz] = uint3(launch.threads);
+  const auto threads = std::uint64_t{tx} * ty * tz;
+  const bool blocks_fit =
+      bx >= 1 && by >= 1 && bz >= 1 && bx <= 0x7fffffffu && by <= most_blocks_y && bz <= most_blocks_y;
+  const bool threads_fit =
+      threads >= 1 && tx <= most_threads && ty <= most_threads && tz <= most_threads_z && threads <= most_threads;
+  if (blocks_fit && threads_fit && launch.shared_bytes <= shared_memory_limit) return;
+  const auto text = [](unsigned x, unsigned y, unsigned z) {
+    return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
+  };
+  throw std::invalid_argument("launch at " + describe(launch.at) + ": " + text(bx, by, bz) + " blocks of " +
+                              text(tx, ty, tz) + " threads with " + std::to_string(launch.shared_bytes) +
+                              " bytes of shared memory; expected 1 to 1024 threads, at least one block, at most " +
+                              std::to_string(shared_memory_limit) + " bytes");
+}
+
+/// Drops every thread where it stands.
+void reset_fibres(State& s) {
+  s.ready.clear();
+  s.idle.clear();
+  for (auto fibre = s.fibres.rbegin(); fibre != s.fibres.rend(); ++fibre) {
+    (*fibre)->restart();
+    s.idle.push_back(fibre->get());
+  }
+}
+
+void begin_block(State& s, uint3 block) {
+  blockIdx = block;
+  thread_order = {.next = 0, .count = blockDim.x * blockDim.y * blockDim.z, .tracked = false};
+  begin_shared_memory(s.launch->shared_bytes);
+  s.barrier.arrived = 0;
+  s.barrier.waiting.clear();
+  s.fibres_used = 0;
+  if (s.schedule.drawn()) {
+    s.start_order.resize(thread_order.count);
+    std::iota(s.start_order.begin(), s.start_order.end(), 0u);
+    for (std::size_t i = s.start_order.size(); i > 1; --i) {
+      std::swap(s.start_order[i - 1], s.start_order[s.schedule.below(i)]);
+    }
+    begin_tracking(0);
+  }
+}
+
+void check_stacks(State& s) {
+  for (std::size_t i = 0; i < s.fibres_used; ++i) {
+    if (s.fibres[i]->stack_intact()) continue;
+    s.fibres[i]->repair_stack();
+    throw ExecutorFinding(place() + ": a thread overflowed its stack of " + std::to_string(stack_bytes) + " bytes");
+  }
+}
+
+void run_block(State& s, uint3 block) {
+  begin_block(s, block);
+  if (s.idle.empty()) add_fibre();
+  s.fibre = s.idle.back();
+  s.idle.pop_back();
+  s.fibres_used = s.fibre->number() + 1;
+  switch_context(s.home, s.fibre->context);
+  if (s.failure != nullptr) std::rethrow_exception(std::exchange(s.failure, nullptr));
+  if (thread_order.tracked && s.alive > 0) throw ExecutorFinding(place() + ": " + describe_deadlock());
+  check_stacks(s);
+}
+
+uint3 block_at(std::uint64_t number) {
+  const std::uint64_t x = number % gridDim.x, y = number / gridDim.x % gridDim.y;
+  return {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(number / gridDim.x / gridDim.y)};
+}
+
+/// In order, or for a drawn schedule from a drawn block on, forwards or backwards.
+void run_blocks(State& s) {
+  const std::uint64_t count = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
+  const bool drawn = s.schedule.drawn();
+  const std::uint64_t first = drawn ? s.schedule.below(count) : 0;
+  const bool backwards = drawn && s.schedule.below(2) == 1;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    run_block(s, block_at((first + (backwards ? count - i : i)) % count));
+  }
+}
+
+}  // namespace
+
+void run(const Launch& launch) {
+  static thread_local State mine;
+  current_state = &mine;
+  if (mine.launch != nullptr) throw std::logic_error("a kernel launched another at " + describe(launch.at));
+  check_shape(launch);
+  mine.launch = &launch;
+  mine.schedule = Schedule(launch.schedule_seed);
+  mine.start_order.clear();
+  gridDim = launch.blocks;
+  blockDim = launch.threads;
+  try {
+    run_blocks(mine);
+  } catch (...) {
+    reset_fibres(mine);
+    mine.launch = nullptr;
+    end_shared_memory();
+    throw;
+  }
+  mine.launch = nullptr;
+  end_shared_memory();
+}
+
+}  // namespace tally::executor

@@ -1,0 +1,28 @@
+// Runs one launch on the calling operating-system thread: block after block, each block's threads as lazy fibres.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+#include "kernels/device/executor/block.hpp"
+#include "kernels/device/host/indices.hpp"
+
+namespace tally::executor {
+
+struct Launch {
+  dim3 blocks, threads;
+  std::size_t shared_bytes = 0;
+  std::uint64_t schedule_seed = 0;  // 0: threads run in order
+  const char* kernel = "";          // its name, for findings
+  std::source_location at = {};
+  /// Runs the kernel for as many threads as start_next_thread() grants.
+  void (*run_threads)(const void* arguments) = nullptr;
+  const void* arguments = nullptr;
+};
+
+/// Throws ExecutorFinding, std::invalid_argument for a shape no device accepts, and whatever a kernel throws. After a
+/// throw the executor is ready for the next launch; the threads that had not ended are dropped where they stood.
+void run(const Launch& launch);
+
+}  // namespace tally::executor

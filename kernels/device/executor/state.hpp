@@ -1,0 +1,95 @@
+// The block under way on this operating-system thread: who has ended, who waits for what, which fibres are free.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <source_location>
+#include <vector>
+
+#include "kernels/device/executor/fibre.hpp"
+#include "kernels/device/executor/launch.hpp"
+#include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/executor/warp.hpp"
+
+namespace tally::executor {
+
+inline constexpr unsigned most_threads = 1024, lanes_a_warp = 32;
+
+/// A collective some lanes of a warp wait in. Lanes with disjoint masks may each have one.
+struct Pending {
+  Collective collective;
+  unsigned mask, arrived = 0;
+  std::array<Contribution, lanes_a_warp> from;
+  std::array<Fibre*, lanes_a_warp> waiting{};
+  std::array<std::source_location, lanes_a_warp> at;
+};
+
+struct Warp {
+  unsigned ended = 0;  // lanes that returned, or that the block never had
+  std::vector<Pending> pending;
+};
+
+struct Barrier {
+  unsigned arrived = 0;
+  std::source_location at;
+  std::vector<Fibre*> waiting;
+};
+
+struct State {
+  const Launch* launch = nullptr;
+  Schedule schedule;
+  std::vector<unsigned> start_order;  // drawn; empty: 0, 1, ...
+  unsigned alive = 0;                 // threads of the block that have not returned
+  unsigned thread = 0;                // the one that runs
+  Fibre* fibre = nullptr;             // and its fibre
+  bool starting = false;              // this fibre has run no thread of the block yet
+  std::array<Warp, most_threads / lanes_a_warp> warps;
+  Barrier barrier;
+  std::vector<Fibre*> ready;
+  std::vector<Fibre*> idle;                    // the last is taken first
+  std::vector<std::unique_ptr<Fibre>> fibres;  // all there are
+  std::size_t fibres_used = 0;                 // in this block: the first so many
+  Context home;                                // where the block was started
+  std::exception_ptr failure;
+
+  bool unstarted() const { return thread_order.next < thread_order.count; }
+};
+
+/// This operating-system thread's; set by run().
+inline constinit thread_local State* current_state = nullptr;
+inline State& state() { return *current_state; }
+
+/// From now on every start and end is tracked; `ended` threads of the block, in order, have returned already.
+void begin_tracking(unsigned ended);
+/// The running thread is about to wait, or needs to know who has ended.
+void track();
+
+/// The running thread waits: others run until it is made ready again.
+void suspend();
+/// Runs something else until this fibre is needed again; it holds no thread.
+void leave_idle();
+/// A waiting fibre may go on.
+void make_ready(Fibre* fibre);
+
+/// The running thread has returned.
+void end_thread();
+/// Completes the collectives and the barrier that waited for the running thread, which has just ended.
+void complete_collectives(Warp& warp);
+void complete_barrier();
+
+/// A new fibre, free.
+void add_fibre();
+
+uint3 index_of(unsigned thread);
+/// "kernel NAME launched at FILE:LINE, block (x, y, z)".
+std::string place();
+/// "thread (x, y, z)".
+std::string describe_thread(unsigned thread);
+std::string describe(std::source_location at);
+std::string_view name_of(Collective collective);
+/// Why no thread can go on: everyone that waits, and for what.
+std::string describe_deadlock();
+
+}  // namespace tally::executor

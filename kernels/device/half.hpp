@@ -1,0 +1,80 @@
+// The storage formats of kernels: float, tally::half (binary16), tally::bfloat16. Under nvcc the 16-bit types are
+// CUDA's; on the host they are Tally's own two bytes, with the same conversions, bit for bit.
+//
+// to_float is exact. from_float rounds once, to nearest even, subnormals included; overflow gives infinity, a NaN gives
+// the format's 0x7fff. There is no 16-bit arithmetic: kernels compute in fp32.
+#pragma once
+
+#include "kernels/device/cuda_words.hpp"
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#else
+#include "kernels/device/host/half_bits.hpp"
+#endif
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally::inline TALLY_SIDE {
+
+#ifdef __CUDACC__
+
+using half = __half;
+using bfloat16 = __nv_bfloat16;
+
+__host__ __device__ inline float to_float(half value) { return __half2float(value); }
+__host__ __device__ inline float to_float(bfloat16 value) { return __bfloat162float(value); }
+
+template <class S>
+__host__ __device__ inline S from_float(float value);
+template <>
+__host__ __device__ inline float from_float<float>(float value) {
+  return value;
+}
+template <>
+__host__ __device__ inline half from_float<half>(float value) {
+  return __float2half_rn(value);
+}
+template <>
+__host__ __device__ inline bfloat16 from_float<bfloat16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+
+#else
+
+struct half {
+  std::uint16_t bits;
+  half() = default;
+  explicit half(float value) : bits(half_bits(value)) {}
+  explicit operator float() const { return half_value(bits); }
+};
+
+struct bfloat16 {
+  std::uint16_t bits;
+  bfloat16() = default;
+  explicit bfloat16(float value) : bits(bfloat16_bits(value)) {}
+  explicit operator float() const { return bfloat16_value(bits); }
+};
+
+inline float to_float(half value) { return static_cast<float>(value); }
+inline float to_float(bfloat16 value) { return static_cast<float>(value); }
+
+template <class S>
+inline S from_float(float value) {
+  return S(value);
+}
+
+#endif
+
+__host__ __device__ inline float to_float(float value) { return value; }
+
+/// The Dtype of a storage type.
+template <class S>
+inline constexpr Dtype dtype_of_storage = Dtype::fp32;
+template <>
+inline constexpr Dtype dtype_of_storage<half> = Dtype::fp16;
+template <>
+inline constexpr Dtype dtype_of_storage<bfloat16> = Dtype::bf16;
+
+}  // namespace tally::inline TALLY_SIDE

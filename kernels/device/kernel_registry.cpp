@@ -1,0 +1,59 @@
+#include "kernels/device/kernel_registry.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include "oracle/registered_files.hpp"
+
+namespace tally {
+namespace {
+
+using Key = std::tuple<std::string, ExecutorKind, std::string>;
+
+std::map<Key, RegisteredKernel>& registry() {
+  static std::map<Key, RegisteredKernel> all;
+  return all;
+}
+
+std::string describe(std::string_view operation, ExecutorKind executor, std::string_view variant) {
+  return std::string(operation) + (variant.empty() ? "" : "/" + std::string(variant)) + " on " +
+         std::string(name_of(executor));
+}
+
+}  // namespace
+
+void register_kernel(RegisteredKernel kernel, std::source_location at) {
+  note_registered(at);
+  const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
+  const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
+  if (!registry().emplace(key, std::move(kernel)).second) {
+    throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
+  }
+}
+
+std::vector<const RegisteredKernel*> registered_kernels() {
+  std::vector<const RegisteredKernel*> all;
+  for (const auto& [key, kernel] : registry()) all.push_back(&kernel);
+  return all;
+}
+
+const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
+  const auto found = registry().lower_bound(Key(operation, executor, variant));
+  if (found != registry().end()) {
+    const RegisteredKernel& kernel = found->second;
+    const bool named = variant.empty() || kernel.claim.variant == variant;
+    if (kernel.operation == operation && kernel.executor == executor && named) return kernel;
+  }
+  throw std::logic_error("no kernel " + describe(operation, executor, variant) + " is registered");
+}
+
+const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant,
+                                    std::type_index arguments) {
+  const RegisteredKernel& found = find_kernel(operation, executor, variant);
+  if (found.arguments == arguments) return found;
+  throw std::logic_error("kernel " + describe(operation, executor, variant) + " takes " + found.arguments.name() +
+                         ", not " + arguments.name());
+}
+
+}  // namespace tally

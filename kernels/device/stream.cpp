@@ -1,0 +1,25 @@
+#include "kernels/device/device.hpp"
+
+namespace tally {
+
+Stream::Stream(Device& on) : device_(&on), handle_(on.functions().create_stream()) {}
+Stream::~Stream() { device_->functions().release_stream(handle_); }
+void Stream::synchronize() { device_->functions().synchronize(handle_); }
+
+void Stream::set_schedule_seed(std::uint64_t seed) {
+  schedule_seed_ = seed;
+  launches_ = 0;
+}
+
+std::uint64_t Stream::draw_schedule() {
+  if (schedule_seed_ == 0) return 0;
+  const std::uint64_t mixed = schedule_seed_ * 0x9e3779b97f4a7c15ull + ++launches_ * 0xbf58476d1ce4e5b9ull;
+  return (mixed ^ (mixed >> 29)) | 1;
+}
+
+Event::Event(Device& on) : device_(&on), handle_(on.functions().create_event()) {}
+Event::~Event() { device_->functions().release_event(handle_); }
+void Event::record(Stream& stream) { device_->functions().record(handle_, stream.handle()); }
+void Event::wait(Stream& stream) { device_->functions().wait(stream.handle(), handle_); }
+
+}  // namespace tally

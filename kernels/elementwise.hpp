@@ -1,0 +1,48 @@
+// What elementwise kernels share: the grid-stride loop, the launch that fits it, and the choice of a storage type.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "kernels/device/cuda_words.hpp"
+#include "kernels/device/half.hpp"
+#include "kernels/device/launch.hpp"
+#include "oracle/case/tensor.hpp"
+
+namespace tally::inline TALLY_SIDE {
+
+/// Calls `use` with a value of the C++ type of a storage format.
+template <class Use>
+void by_storage(Dtype storage, Use use) {
+  switch (storage) {
+    case Dtype::fp32:
+      return use(float{});
+    case Dtype::fp16:
+      return use(half{});
+    case Dtype::bf16:
+      return use(bfloat16{});
+    default:
+      throw std::logic_error("no kernel for storage " + std::string(name_of(storage)));
+  }
+}
+
+/// The first element of this thread in a grid-stride loop, and how far apart its elements lie.
+__device__ inline std::int64_t first_element() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t element_stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
+
+/// One thread an element: whole warps up to 256 threads a block, at most 4096 blocks; nothing for no elements.
+template <auto kernel, class... Arguments>
+void launch_elements(Stream& stream, std::int64_t elements, Arguments&&... arguments) {
+  if (elements == 0) return;
+  const std::int64_t threads = std::min<std::int64_t>((elements + 31) / 32 * 32, 256);
+  const std::int64_t blocks = std::min<std::int64_t>((elements + threads - 1) / threads, 4096);
+  launch<kernel>(stream, {static_cast<unsigned>(blocks), static_cast<unsigned>(threads)},
+                 std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace tally::inline TALLY_SIDE

@@ -1,0 +1,204 @@
+// Puts a case on the device: what a framework does before its first window.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/training_step/stages.hpp"
+#include "oracle/case/io.hpp"
+
+namespace tally {
+namespace {
+
+bool has_window_statistics(const Model& model) {
+  return std::ranges::any_of(model.layers, [](const Layer& layer) {
+    return layer.kind == "batch_norm" && layer.text("statistics") == "window";
+  });
+}
+
+/// Sizes of what is alive at once: a window's micro-batches in lockstep, one of them otherwise.
+struct Alive {
+  std::int64_t rows = 0, micro_batches = 1;
+  Alive(const Case& c, bool lockstep) {
+    for (const auto& window : c.windows) {
+      const auto count = static_cast<std::int64_t>(window.size());
+      const std::int64_t all = std::accumulate(window.begin(), window.end(), std::int64_t{0});
+      rows = std::max(rows, lockstep ? all : *std::ranges::max_element(window));
+      if (lockstep) micro_batches = std::max(micro_batches, count);
+    }
+  }
+};
+
+/// False for parameters that weight_decay excludes, and for kind none.
+bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
+  const Choice& choice = c.recipe.weight_decay;
+  if (choice.kind == "none") return false;
+  const auto& exclude = choice.texts("exclude");
+  const auto excluded = [&](const char* word) { return std::ranges::find(exclude, word) != exclude.end(); };
+  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
+  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && norm);
+}
+
+DeviceTensor optional_tensor(Device& on, const Case& c, const std::string& name) {
+  const auto place = c.tensors.find(name);
+  return place == c.tensors.end() ? DeviceTensor{} : DeviceTensor(on, name, place->second);
+}
+
+/// Optimizer state of the case, or zeros.
+DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& parameter) {
+  if (DeviceTensor given = optional_tensor(run.device, run.c, name)) return given;
+  DeviceTensor state(run.device, name, run.c.precision.master, parameter.master.shape);
+  state.zero();
+  return state;
+}
+
+void add_optimizer_state(Run& run, Parameter& parameter) {
+  const Choice& optimizer = run.c.recipe.optimizer;
+  if (optimizer.kind == "adam") {
+    parameter.exp_avg = state_tensor(run, "exp_avg." + parameter.name, parameter);
+    parameter.exp_avg_sq = state_tensor(run, "exp_avg_sq." + parameter.name, parameter);
+  } else if (optimizer.number("momentum").to_double() != 0) {
+    parameter.momentum_started = run.c.tensors.contains("momentum." + parameter.name);
+    parameter.momentum = state_tensor(run, "momentum." + parameter.name, parameter);
+  }
+}
+
+Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const Alive& alive) {
+  const std::string name = layer.name + "." + tensor;
+  const auto place = run.c.tensors.find(name);
+  if (layer.name.empty() || place == run.c.tensors.end()) return nullptr;
+  const Precision& precision = run.c.precision;
+  Parameter& parameter = run.parameters.emplace_back();
+  parameter.name = name;
+  parameter.elements = static_cast<std::int64_t>(place->second.elements());
+  parameter.decays = decays(run.c, layer, tensor);
+  parameter.master = DeviceTensor(run.device, name, place->second);
+  const auto& shape = parameter.master.shape;
+  std::vector<std::int64_t> slots = shape;
+  slots.insert(slots.begin(), alive.micro_batches);
+  parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
+  parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
+  if (run.options.accumulate) {
+    parameter.buffer = DeviceTensor(run.device, "buffer of " + name, precision.accumulate, shape);
+  }
+  parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
+  add_optimizer_state(run, parameter);
+  return &parameter;
+}
+
+void add_statistics(Run& run, LayerState& state, const Alive& alive) {
+  const auto make = [&](const char* what, std::vector<std::int64_t> shape) {
+    return DeviceTensor(run.device, state.label + "." + what, Dtype::fp32, std::move(shape));
+  };
+  if (state.layer->kind == "layer_norm") {
+    state.mean = make("mean", {alive.rows});
+    state.rstd = make("rstd", {alive.rows});
+    return;
+  }
+  if (state.layer->kind != "batch_norm") return;
+  for (auto [tensor, what] : {std::pair{&state.mean, "mean"},
+                              {&state.var, "var"},
+                              {&state.rstd, "rstd"},
+                              {&state.dw_sum, "dw_sum"},
+                              {&state.db_sum, "db_sum"}}) {
+    *tensor = make(what, {alive.micro_batches, state.in});
+  }
+  state.window_statistics = state.layer->text("statistics") == "window";
+  state.frozen = state.layer->text("statistics") == "frozen";
+  state.running_mean = optional_tensor(run.device, run.c, state.label + ".running_mean");
+  state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
+}
+
+void add_layer(Run& run, std::size_t i, const Alive& alive) {
+  const Layer& layer = run.c.model.layers[i];
+  LayerState& state = run.layers.emplace_back();
+  state.layer = &layer;
+  state.steps = &layer_steps(layer.kind);
+  state.index = i;
+  state.label = label_of(run.c.model, i);
+  state.in = features_before(run.c.model, i);
+  state.out = features_before(run.c.model, i + 1);
+  state.gives_dx = !run.parameters.empty();
+  state.weight = add_parameter(run, layer, "weight", alive);
+  state.bias = add_parameter(run, layer, "bias", alive);
+  state.has_gradient = !run.parameters.empty();
+  const Dtype storage = run.c.precision.storage;
+  state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
+  if (state.gives_dx) state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
+  if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
+  add_statistics(run, state, alive);
+}
+
+/// fp32 class weights of a cross-entropy, where it has any.
+DeviceTensor class_weights(Device& on, const Choice& loss, std::int64_t classes) {
+  if (loss.kind != "cross_entropy" || !loss.options.contains("weight") || loss.numbers("weight").empty()) return {};
+  Tensor weights(Dtype::fp32, {classes});
+  const auto& numbers = loss.numbers("weight");
+  for (std::size_t i = 0; i < numbers.size(); ++i) weights.set(i, numbers[i].to_double());
+  return DeviceTensor(on, "class weights", weights);
+}
+
+void add_scalars(Run& run) {
+  const auto scalar = [&](const char* name, Dtype dtype) { return DeviceTensor(run.device, name, dtype, {}); };
+  const Choice& choice = run.c.recipe.loss_scale;
+  run.scale = scalar("scale", Dtype::fp32);
+  run.inverse_scale = scalar("inverse_scale", Dtype::fp32);
+  run.growth_counter = scalar("growth_counter", Dtype::i64);
+  run.gradient_norm = scalar("norm", Dtype::fp32);
+  run.coefficient = scalar("coefficient", Dtype::fp32);
+  run.found_flag = DeviceTensor(run.device, "found", Dtype::u8, {4});
+  const bool dynamic = choice.kind == "dynamic";
+  const double initial = choice.kind == "none" ? 1 : choice.number(dynamic ? "initial" : "scale").to_double();
+  run.scale.set_scalar(static_cast<float>(initial));
+  run.growth_counter.set_scalar<std::int64_t>(dynamic ? choice.integer("growth_counter") : 0);
+  run.found_flag.zero();
+}
+
+/// What the trace says about this run as a whole.
+void declare(Run& run) {
+  run.trace.case_hash = hash_of(run.c);
+  run.trace.claims.subject = name_of(run.options.executor);
+  run.trace.claims.kernels = run.kernels.claims;
+  KernelClaim gemm{.variant = run.options.executor == ExecutorKind::cuda ? "cublas" : "host"};
+  gemm.result = run.c.precision.storage;
+  run.trace.claims.kernels.emplace("gemm", gemm);
+}
+
+/// Norm partials, once the parameters stand.
+void add_norm_partials(Run& run) {
+  std::vector<NormSource> sources;
+  for (Parameter& each : run.parameters) sources.push_back({each.unscaled.as<float>(), each.elements});
+  run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
+}
+
+}  // namespace
+
+Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages)
+    : c(the_case),
+      options(the_options),
+      stages(the_stages),
+      device(tally::device(the_options.executor)),
+      stream(device),
+      kernels(the_options.executor, the_stages.variants),
+      lockstep(has_window_statistics(the_case.model)) {
+  stream.set_schedule_seed(options.schedule_seed);
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    auto& firsts = first_rows_.emplace_back();
+    for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
+  }
+  x = DeviceTensor(device, "x", c.tensors.at("x"));
+  target = DeviceTensor(device, "target", c.tensors.at("target"));
+  item_weight = optional_tensor(device, c, "item_weight");
+  for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(tally::item_weight(c, row).to_double());
+  const Alive alive(c, lockstep);
+  layers.reserve(c.model.layers.size());
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) add_layer(*this, i, alive);
+  const std::int64_t features = features_before(c.model, c.model.layers.size());
+  class_weight = class_weights(device, c.model.loss, features);
+  losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});
+  dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
+  add_scalars(*this);
+  add_norm_partials(*this);
+  if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
+  declare(*this);
+}
+
+}  // namespace tally

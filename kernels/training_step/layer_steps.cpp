@@ -1,0 +1,24 @@
+#include <map>
+#include <stdexcept>
+
+#include "kernels/training_step/run_state.hpp"
+
+namespace tally {
+namespace {
+
+std::map<std::string, LayerSteps>& all_steps() {
+  static std::map<std::string, LayerSteps> steps;
+  return steps;
+}
+
+}  // namespace
+
+RegisterLayerSteps::RegisterLayerSteps(const char* kind, LayerSteps steps) { all_steps()[kind] = steps; }
+
+const LayerSteps& layer_steps(const std::string& kind) {
+  const auto place = all_steps().find(kind);
+  if (place == all_steps().end()) throw std::logic_error("no training step for layers of kind '" + kind + "'");
+  return place->second;
+}
+
+}  // namespace tally

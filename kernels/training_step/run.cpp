@@ -1,0 +1,98 @@
+#include "kernels/training_step/run.hpp"
+
+#include <sstream>
+#include <string>
+
+#include "kernels/device/executor/finding.hpp"
+#include "kernels/training_step/stages.hpp"
+
+namespace tally {
+namespace {
+
+[[noreturn]] void refuse(const std::string& place, std::string_view found, const std::string& expected) {
+  throw NotSupported(place + " is " + std::string(found) + "; the built-in training step takes " + expected);
+}
+
+/// Throws NotSupported for what the built-in training step cannot do.
+void require_supported(const Case& c, const RunOptions& options) {
+  const Precision& precision = c.precision;
+  if (precision.accumulate != Dtype::fp32) refuse("precision.accumulate", name_of(precision.accumulate), "fp32");
+  if (precision.master != Dtype::fp32) refuse("precision.master", name_of(precision.master), "fp32");
+  if (precision.compute != Dtype::fp32) refuse("precision.compute", name_of(precision.compute), "fp32");
+  if (precision.tf32) refuse("precision.tf32", "true", "false");
+  if (options.accumulate) return;
+  for (const auto& window : c.windows) {
+    if (window.size() != 1) {
+      refuse("a window without an accumulation buffer", std::to_string(window.size()) + " micro-batches", "one");
+    }
+  }
+}
+
+/// Parameters, optimizer state and running values under the names of the windows that left them.
+void tap_final_state(Run& run) {
+  run.micro_batch = -1;
+  if (run.last_step_window >= 0) {
+    run.window = run.last_step_window;
+    for (const Parameter& parameter : run.parameters) {
+      run.record("optimizer", parameter.name, parameter.master);
+      if (parameter.momentum) run.record("optimizer", "momentum." + parameter.name, parameter.momentum);
+      if (!parameter.exp_avg) continue;
+      run.record("optimizer", "exp_avg." + parameter.name, parameter.exp_avg);
+      run.record("optimizer", "exp_avg_sq." + parameter.name, parameter.exp_avg_sq);
+    }
+  }
+  run.window = static_cast<int>(run.c.windows.size()) - 1;
+  for (const LayerState& layer : run.layers) {
+    if (!layer.running_mean || layer.frozen) continue;
+    run.micro_batch = layer.window_statistics ? -1 : static_cast<int>(run.c.windows.back().size()) - 1;
+    run.record("running_stats", layer.label + ".running_mean", layer.running_mean);
+    run.record("running_stats", layer.label + ".running_var", layer.running_var);
+  }
+}
+
+/// Inputs are read only: they must end with the bits they began with.
+void check_inputs(Run& run) {
+  const auto check = [&](const std::string& name, const DeviceTensor& tensor) {
+    if (tensor && !(tensor.read() == run.c.tensors.at(name))) {
+      run.trace.violations.push_back("input '" + name + "' changed during the run; expected its bits to stay");
+    }
+  };
+  check("x", run.x);
+  check("target", run.target);
+  check("item_weight", run.item_weight);
+  for (const LayerState& layer : run.layers) {
+    if (layer.mask) check(layer.label + ".mask", layer.mask);
+    if (layer.frozen) check(layer.label + ".running_mean", layer.running_mean);
+    if (layer.frozen) check(layer.label + ".running_var", layer.running_var);
+  }
+}
+
+/// Every window. A rule of the machine that a kernel broke ends the run: what was tapped until then stands.
+void run_windows(Run& run) {
+  const int windows = static_cast<int>(run.c.windows.size());
+  try {
+    for (run.window = 0; run.window < windows; ++run.window) run.stages.window(run);
+    if (!run.options.taps) tap_final_state(run);
+    run.stream.synchronize();
+  } catch (const ExecutorFinding& finding) {
+    run.trace.violations.push_back(finding.what());
+  }
+}
+
+void check_guards(Run& run) {
+  std::istringstream lines(run.device.check_guards());
+  for (std::string line; std::getline(lines, line);) run.trace.violations.push_back(line);
+}
+
+}  // namespace
+
+Trace run(const Case& c, const RunOptions& options) {
+  require_supported(c, options);
+  Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());
+  run_windows(run);
+  check_inputs(run);
+  check_guards(run);
+  return std::move(run.trace);
+}
+
+}  // namespace tally

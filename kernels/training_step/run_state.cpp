@@ -1,0 +1,96 @@
+#include "kernels/training_step/run_state.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace tally {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+std::int64_t Run::rows(int k) const { return c.windows[at(window)][at(k)]; }
+
+std::int64_t Run::first_row(int k) const { return first_rows_[at(window)][at(k)]; }
+
+std::int64_t Run::first_row_alive(int k) const { return lockstep ? first_row(k) - first_row(0) : 0; }
+
+double Run::items(int k) const {
+  double sum = 0;
+  const std::int64_t first = first_row(k);
+  for (std::int64_t row = first; row < first + rows(k); ++row) sum += item_weights_[static_cast<std::size_t>(row)];
+  return sum;
+}
+
+void* Run::x_of(const LayerState& layer, int k) const {
+  return layer.index == 0 ? x.row(first_row(k)) : layers[layer.index - 1].y.row(first_row_alive(k));
+}
+
+void* Run::y_of(const LayerState& layer, int k) const { return layer.y.row(first_row_alive(k)); }
+
+void* Run::dx_of(const LayerState& layer, int k) const { return layer.dx.row(first_row_alive(k)); }
+
+void* Run::dy_of(const LayerState& layer, int k) const {
+  const bool last = layer.index + 1 == layers.size();
+  return (last ? dy : layers[layer.index + 1].dx).row(first_row_alive(k));
+}
+
+void* Run::output(int k) const { return layers.empty() ? x.row(first_row(k)) : y_of(layers.back(), k); }
+
+void* Run::gradient_of(const Parameter* parameter, int k) const {
+  return parameter == nullptr ? nullptr : parameter->gradient.row(slot(k));
+}
+
+const DeviceTensor& Run::tap_summed(const char* stage, const Parameter& parameter) {
+  const DeviceTensor& summed = parameter.buffer ? parameter.buffer : parameter.gradient;
+  tap(stage, (parameter.buffer ? "in.buffer." : "in.d.") + parameter.name, summed.data(), summed.dtype,
+      parameter.master.shape);
+  return summed;
+}
+
+Parameter& Run::parameter(std::string_view name) {
+  for (Parameter& each : parameters) {
+    if (each.name == name) return each;
+  }
+  throw std::logic_error("no parameter '" + std::string(name) + "' in this model");
+}
+
+void Run::tap(const char* stage, const std::string& tensor, const DeviceTensor& value) {
+  tap(stage, tensor, value.data(), value.dtype, value.shape);
+}
+
+void Run::tap(const char* stage, const std::string& tensor, const void* address, Dtype dtype,
+              std::vector<std::int64_t> shape) {
+  if (!options.taps) return;
+  Tensor value(dtype, std::move(shape));
+  device.read(address, value.bytes.data(), value.bytes.size());
+  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+}
+
+void Run::record(const char* stage, const std::string& tensor, const DeviceTensor& value) {
+  trace.add({window, micro_batch, stage, tensor}, value.read());
+}
+
+void Run::tap(const char* stage, const std::string& tensor, float number) {
+  if (!options.taps) return;
+  Tensor value(Dtype::fp32, {});
+  value.set(0, static_cast<double>(number));
+  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+}
+
+void Run::tap(const char* stage, const std::string& tensor, std::int64_t number) {
+  if (!options.taps) return;
+  Tensor value(Dtype::i64, {});
+  value.set_bits(0, static_cast<std::uint64_t>(number));
+  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+}
+
+void Run::gemm(GemmCall call) {
+  call.operands = call.result = c.precision.storage;
+  ++products_;
+  const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products_;
+  tally::gemm(stream, call, GemmOrder::draw(seed));
+}
+
+}  // namespace tally

@@ -1,0 +1,64 @@
+#include "oracle/case/expected_tensors.hpp"
+
+#include "oracle/case/decimal.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+using Expected = std::map<std::string, ExpectedTensor>;
+
+void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Layer& layer = c.model.layers[i];
+    const std::int64_t features = features_before(c.model, i);
+    for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors) {
+      if (!tensor.present(layer)) continue;
+      std::vector<std::int64_t> shape = tensor.shape(layer, features);
+      for (std::int64_t& size : shape) size = size == -1 ? rows : size;
+      const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : c.precision.master;
+      expected.insert_or_assign(layer.name + "." + tensor.name, ExpectedTensor{dtype, shape, true});
+    }
+  }
+}
+
+void add_batch(const Case& c, std::int64_t rows, Expected& expected) {
+  const std::int64_t outputs = features_before(c.model, c.model.layers.size());
+  expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, true});
+  if (c.model.loss.kind == "cross_entropy")
+    expected.insert_or_assign("target", ExpectedTensor{Dtype::i64, {rows}, true});
+  else
+    expected.insert_or_assign("target", ExpectedTensor{c.precision.storage, {rows, outputs}, true});
+  if (c.model.loss.kind == "mse" && c.model.loss.flag("item_weights"))
+    expected.insert_or_assign("item_weight", ExpectedTensor{Dtype::i64, {rows}, true});
+}
+
+}  // namespace
+
+std::int64_t rows_of(const Case& c) {
+  std::int64_t rows = 0;
+  for (const auto& window : c.windows)
+    for (const std::int64_t size : window) rows += size;
+  return rows;
+}
+
+std::vector<std::string> state_of(const Choice& optimizer) {
+  if (optimizer.kind == "adam") return {"exp_avg", "exp_avg_sq"};
+  if (optimizer.kind == "sgd" && compare_decimals(optimizer.number("momentum").text, "0") != 0) return {"momentum"};
+  return {};
+}
+
+std::map<std::string, ExpectedTensor> expected_tensors(const Case& c) {
+  Expected expected;
+  const std::int64_t rows = rows_of(c);
+  add_batch(c, rows, expected);
+  add_layers(c, rows, expected);
+  for (const std::string& parameter : parameters_of(c.model))
+    for (const std::string& state : state_of(c.recipe.optimizer))
+      expected.insert_or_assign(state + "." + parameter,
+                                ExpectedTensor{c.precision.master, expected.at(parameter).shape, false});
+  expected.insert_or_assign("step", ExpectedTensor{Dtype::i64, {}, false});
+  return expected;
+}
+
+}  // namespace tally

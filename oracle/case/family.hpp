@@ -1,0 +1,52 @@
+// The families of drawing number 1 (oracle/case/drawing.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+/// The random words of one element.
+class Words {
+ public:
+  Words(std::uint64_t seed, std::uint32_t salt, std::uint64_t element) : seed_(seed), salt_(salt), element_(element) {}
+  std::uint32_t operator[](std::uint32_t i) const;
+  /// floor(word i * n / 2^32), in 0 ... n-1.
+  std::uint64_t below(std::uint32_t i, std::uint64_t n) const { return (std::uint64_t{(*this)[i]} * n) >> 32; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint32_t salt_;
+  std::uint64_t element_;
+};
+
+/// Significand bits and smallest exponent of the tensor's format; integers have none.
+struct DrawnFormat {
+  int p, emin;
+};
+
+/// Arguments after the family's name, `<a>:<b>`.
+using Arguments = std::vector<std::int64_t>;
+
+struct RealFamily {
+  std::string name;
+  std::vector<std::int64_t> most;  // one argument each, from 1 to this
+  double (*value)(const Words& words, const DrawnFormat& format, const Arguments& arguments);
+};
+
+struct WholeFamily {
+  std::string name;
+  std::vector<std::int64_t> most;  // one argument each, from 0 to this
+  std::vector<Dtype> dtypes;
+  std::int64_t (*value)(const Words& words, const Arguments& arguments);
+};
+
+const std::vector<RealFamily>& real_families();
+const std::vector<WholeFamily>& whole_families();
+
+}  // namespace tally

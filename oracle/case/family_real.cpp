@@ -1,0 +1,69 @@
+#include <cmath>
+
+#include "oracle/case/family.hpp"
+
+namespace tally {
+namespace {
+
+double top_bits(std::uint32_t word, int bits) { return static_cast<double>(word >> (32 - bits)); }
+
+double sign_of(std::uint32_t word) { return word >> 31 != 0 ? -1.0 : 1.0; }
+
+double zero(const Words&, const DrawnFormat&, const Arguments&) { return 0; }
+double one(const Words&, const DrawnFormat&, const Arguments&) { return 1; }
+
+double uniform(const Words& w, const DrawnFormat& f, const Arguments&) {
+  return std::ldexp(top_bits(w[0], f.p), 1 - f.p) - 1;
+}
+
+double positive(const Words& w, const DrawnFormat& f, const Arguments&) {
+  return 0.5 + std::ldexp(top_bits(w[0], f.p - 1), 1 - f.p);
+}
+
+/// Twelve uniforms on the midpoints of 2^32 cells; the sum stays below 2^37, so nothing rounds.
+double normal(const Words& w, const DrawnFormat&, const Arguments&) {
+  std::int64_t sum = 12 - (std::int64_t{12} << 32);
+  for (std::uint32_t i = 0; i < 12; ++i) sum += 2 * std::int64_t{w[i]};
+  return std::ldexp(static_cast<double>(sum), -33);
+}
+
+double he(const Words& w, const DrawnFormat& f, const Arguments& a) {
+  return normal(w, f, a) * std::sqrt(2.0 / static_cast<double>(a[0]));
+}
+
+double dyadic(const Words& w, const DrawnFormat&, const Arguments& a) {
+  const std::int64_t largest = (std::int64_t{1} << a[0]) - 1;
+  const auto drawn = static_cast<std::int64_t>(w.below(0, static_cast<std::uint64_t>(2 * largest + 1)));
+  return std::ldexp(static_cast<double>(drawn - largest), -static_cast<int>(a[0]));
+}
+
+double significand(std::uint32_t word, const DrawnFormat& f) {
+  return 1 + std::ldexp(top_bits(word, f.p - 1), 1 - f.p);
+}
+
+double wide(const Words& w, const DrawnFormat& f, const Arguments&) {
+  return sign_of(w[2]) * std::ldexp(significand(w[0], f), static_cast<int>(w.below(1, 15)) - 12);
+}
+
+double variance(const Words& w, const DrawnFormat& f, const Arguments&) {
+  return std::ldexp(significand(w[0], f), static_cast<int>(w.below(1, 3)) - 2);
+}
+
+double tiny(const Words& w, const DrawnFormat& f, const Arguments&) {
+  const std::uint64_t units = w.below(0, std::uint64_t{1} << (f.p + 1));
+  return sign_of(w[1]) * std::ldexp(static_cast<double>(units), f.emin - f.p + 1);
+}
+
+}  // namespace
+
+const std::vector<RealFamily>& real_families() {
+  static const std::vector<RealFamily> all{
+      {"zeros", {}, zero},        {"ones", {}, one},      {"uniform", {}, uniform},
+      {"positive", {}, positive}, {"normal", {}, normal}, {"he", {std::int64_t{1} << 40}, he},
+      {"dyadic", {16}, dyadic},   {"wide", {}, wide},     {"variance", {}, variance},
+      {"tiny", {}, tiny},
+  };
+  return all;
+}
+
+}  // namespace tally

@@ -1,0 +1,26 @@
+// One option of a contract: read, checked, written.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "oracle/case/findings.hpp"
+#include "oracle/case/json.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+
+/// The value as the option's type; nullopt with a finding when it is of another type. Of the words of a text option,
+/// those that are numbers stand in JSON as numbers, the others as strings.
+std::optional<OptionValue> read_option(const Option& option, const Json& json, const std::string& path,
+                                       Findings& findings);
+
+/// Type, range and words of a value. A wrong type, or an integer out of range, is broken: sizes hang on it.
+void check_option(const Option& option, const OptionValue& value, const std::string& path, Findings& findings);
+
+Json write_option(const OptionValue& value);
+
+/// "a number > 0 and < 1".
+std::string allowed(const Option& option);
+
+}  // namespace tally

@@ -1,0 +1,167 @@
+#include <fstream>
+
+#include "oracle/case/choice.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/limits.hpp"
+#include "oracle/case/packed_case.hpp"
+#include "oracle/case/rules.hpp"
+#include "oracle/case/sections.hpp"
+
+namespace tally {
+namespace {
+
+Layer read_layer(const Json& json, const std::string& path, Findings& findings) {
+  ObjectReader object(&json, path, findings);
+  Layer layer;
+  static_cast<Choice&>(layer) = read_choice(object, "layer");
+  const Json* name = object.optional("name");
+  layer.name = read_text(name, object.path("name"), findings).value_or("");
+  if (name != nullptr && layer.name.empty() && findings.sound(object.path("name")))
+    findings.add_broken(object.path("name"), "\"\"", "letters, digits, _ and -");
+  if (!layer.kind.empty()) object.finish();
+  return layer;
+}
+
+Model read_model(const Json* json, Findings& findings) {
+  ObjectReader object(json, "$.model", findings);
+  Model model;
+  model.input = read_integer(object.required("input"), object.path("input"), findings).value_or(1);
+  const Json* layers = object.required("layers");
+  if (layers != nullptr && !layers->is(Json::Kind::array))
+    findings.add_broken(object.path("layers"), shown(*layers), "a list of layers");
+  else if (layers != nullptr)
+    for (std::size_t i = 0; i < layers->items.size(); ++i)
+      model.layers.push_back(read_layer(layers->items[i], element_path(object.path("layers"), i), findings));
+  if (const Json* loss = object.required("loss")) {
+    ObjectReader loss_object(loss, object.path("loss"), findings);
+    model.loss = read_choice(loss_object, "loss");
+    if (!model.loss.kind.empty()) loss_object.finish();
+  }
+  object.finish();
+  return model;
+}
+
+std::vector<std::vector<std::int64_t>> read_windows(const Json* json, Findings& findings) {
+  std::vector<std::vector<std::int64_t>> windows;
+  if (json == nullptr) return windows;
+  if (!json->is(Json::Kind::array)) findings.add_broken("$.windows", shown(*json), "a list of windows");
+  for (std::size_t w = 0; json->is(Json::Kind::array) && w < json->items.size(); ++w) {
+    const Json& window = json->items[w];
+    const std::string path = element_path("$.windows", w);
+    std::vector<std::int64_t>& sizes = windows.emplace_back();
+    if (!window.is(Json::Kind::array)) findings.add_broken(path, shown(window), "a list of micro-batch sizes");
+    for (std::size_t k = 0; window.is(Json::Kind::array) && k < window.items.size(); ++k)
+      sizes.push_back(read_integer(&window.items[k], element_path(path, k), findings).value_or(1));
+  }
+  return windows;
+}
+
+Normalisation read_normalisation(const Json* json, Findings& findings) {
+  std::vector<std::string> words;
+  for (const Normalisation normalisation : normalisations) words.emplace_back(name_of(normalisation));
+  const auto word = read_word(json, "$.normalisation", words, findings);
+  for (const Normalisation normalisation : normalisations)
+    if (word && *word == name_of(normalisation)) return normalisation;
+  return Normalisation::window_items;
+}
+
+Precision read_precision(const Json* json, Findings& findings) {
+  ObjectReader object(json, "$.precision", findings);
+  Precision precision;
+  for (const PrecisionKey& key : precision_keys)
+    if (const auto word = read_word(object.required(key.name), object.path(key.name), words_of(key), findings))
+      precision.*key.dtype = *dtype_of(*word);
+  precision.tf32 = read_boolean(object.required("tf32"), object.path("tf32"), findings).value_or(false);
+  object.finish();
+  return precision;
+}
+
+Recipe read_recipe(const Json* json, Findings& findings) {
+  ObjectReader object(json, "$.recipe", findings);
+  Recipe recipe;
+  for (const RecipeSection& section : recipe_sections) {
+    const Json* found = object.required(section.name);
+    if (found == nullptr) continue;
+    ObjectReader choice(found, object.path(section.name), findings);
+    recipe.*section.choice = read_choice(choice, section.name);
+    if (!(recipe.*section.choice).kind.empty()) choice.finish();
+  }
+  object.finish();
+  return recipe;
+}
+
+bool read_recompute(const Json* json, Findings& findings) {
+  if (json == nullptr) return false;
+  ObjectReader object(json, "$.execution", findings);
+  const bool recompute = read_boolean(object.optional("recompute"), object.path("recompute"), findings).value_or(false);
+  object.finish();
+  return recompute;
+}
+
+Case case_of_json(const Json& json, const TensorSources& sources, Findings& findings) {
+  ObjectReader object(&json, "$", findings);
+  const auto version = read_integer(object.required("tally_case"), object.path("tally_case"), findings);
+  if (version && *version != 1) findings.add("$.tally_case", std::to_string(*version), "1");
+  Case c;
+  c.name = read_text(object.optional("name"), object.path("name"), findings).value_or("");
+  c.model = read_model(object.required("model"), findings);
+  c.windows = read_windows(object.required("windows"), findings);
+  c.normalisation = read_normalisation(object.optional("normalisation"), findings);
+  c.precision = read_precision(object.required("precision"), findings);
+  c.recipe = read_recipe(object.required("recipe"), findings);
+  c.recompute = read_recompute(object.optional("execution"), findings);
+  if (const Json* tensors = object.required("tensors"))
+    c.tensors = read_tensors(*tensors, object.path("tensors"), sources, findings);
+  object.finish();
+  return c;
+}
+
+/// At most the limit and one byte more, so that a device that never ends is a finding too.
+std::string contents_of(const std::filesystem::path& file, Findings& findings) {
+  std::error_code error;
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::vector<char> block(1 << 16);
+  if (stream && !std::filesystem::is_directory(file, error))
+    while (text.size() <= most_text &&
+           stream.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
+      text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  if (!stream.eof() && text.size() <= most_text)
+    findings.add_broken("$", "no readable file at " + json_string(file.string()), "a case file");
+  return text;
+}
+
+}  // namespace
+
+Case unpack_case(std::string_view text, const TensorSources& sources) {
+  Findings findings;
+  if (text.size() > most_text)
+    throw InvalidCase({{"$", "more than " + std::to_string(most_text) + " bytes", "a case file"}});
+  const auto json = parse_json(text, findings);
+  Case c;
+  if (json) {
+    c = case_of_json(*json, sources, findings);
+    apply_rules(c, findings);
+  }
+  if (!findings.empty()) throw InvalidCase(findings.errors());
+  return c;
+}
+
+Case read_case(std::string_view json, const std::filesystem::path& folder) {
+  return unpack_case(json, {folder, false});
+}
+
+Case read_case_file(const std::filesystem::path& file) {
+  Findings findings;
+  const std::string text = contents_of(file, findings);
+  if (!findings.empty()) throw InvalidCase(findings.errors());
+  return read_case(text, file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+}
+
+std::vector<CaseError> validate(const Case& c) {
+  Findings findings;
+  apply_rules(c, findings);
+  return findings.errors();
+}
+
+}  // namespace tally

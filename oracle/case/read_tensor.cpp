@@ -1,0 +1,149 @@
+#include "oracle/case/read_tensor.hpp"
+
+#include <charconv>
+#include <stdexcept>
+
+#include "oracle/case/element.hpp"
+#include "oracle/case/limits.hpp"
+#include "oracle/case/read_object.hpp"
+#include "oracle/case/tensor_file.hpp"
+
+namespace tally {
+namespace {
+
+const std::vector<std::string> dtype_words{"fp32", "fp16", "bf16", "i64", "u8"};
+
+/// nullopt, with a finding, unless every size is an integer >= 0 and the product is within the limit.
+std::optional<std::vector<std::int64_t>> read_shape(const Json* json, const std::string& path, Findings& findings) {
+  if (json == nullptr) return std::nullopt;
+  if (!json->is(Json::Kind::array)) {
+    findings.add_broken(path, shown(*json), "a list of sizes");
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> shape;
+  for (std::size_t i = 0; i < json->items.size(); ++i)
+    if (const auto size = read_integer(&json->items[i], element_path(path, i), findings)) shape.push_back(*size);
+  if (shape.size() != json->items.size()) return std::nullopt;
+  try {
+    if (elements_of(shape) <= most_elements) return shape;
+  } catch (const std::length_error&) {  // reported below, as a product just above the limit is
+  }
+  findings.add_broken(path, to_string(shape), "sizes >= 0 with a product <= " + std::to_string(most_elements));
+  return std::nullopt;
+}
+
+/// Where one inline tensor stands, and what has been read of it.
+struct InlineTensor {
+  std::string path;
+  Dtype dtype;
+  std::vector<std::int64_t> shape;
+  Findings& findings;
+
+  std::optional<Tensor> filled(const Json& data) const {
+    const std::string at = member_path(path, "data");
+    const std::string wanted = std::to_string(elements_of(shape)) + " elements, as the shape says";
+    if (!data.is(Json::Kind::array) || data.items.size() != elements_of(shape)) {
+      findings.add_broken(at, shown(data), wanted);
+      return std::nullopt;
+    }
+    Tensor tensor(dtype, shape);
+    constexpr std::size_t most_reported = 8;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < data.items.size() && wrong < most_reported; ++i) {
+      const auto bits = exact_bits(dtype, data.items[i]);
+      if (bits)
+        tensor.set_bits(i, *bits);
+      else
+        ++wrong, note(data.items[i], element_path(at, i));
+    }
+    if (wrong != 0) return std::nullopt;
+    return tensor;
+  }
+
+  void note(const Json& element, const std::string& at) const {
+    if (!findings.sound(at)) return;  // a malformed number was reported by the parser
+    findings.add_broken(
+        at, shown(element),
+        "a number, or a string holding a hexadecimal float, that " + std::string(name_of(dtype)) + " holds exactly");
+  }
+};
+
+/// A seed may use all 64 bits.
+std::optional<std::uint64_t> seed_of(const Json& json) {
+  std::uint64_t seed = 0;
+  const char* end = json.text.data() + json.text.size();
+  const auto result = std::from_chars(json.text.data(), end, seed);
+  if (!json.is(Json::Kind::number) || result.ec != std::errc{} || result.ptr != end) return std::nullopt;
+  return seed;
+}
+
+std::optional<Drawing> read_drawing(const Json& json, const std::string& path, Findings& findings) {
+  const bool triple = json.is(Json::Kind::array) && json.items.size() == 3 && json.items[2].is(Json::Kind::string);
+  const auto number = triple ? seed_of(json.items[0]) : std::nullopt;
+  const auto seed = triple ? seed_of(json.items[1]) : std::nullopt;
+  if (number && *number <= 1000 && seed) return Drawing{static_cast<int>(*number), *seed, json.items[2].text};
+  findings.add_broken(path, shown(json), "[number, seed, family]");
+  return std::nullopt;
+}
+
+class TensorReader {
+ public:
+  TensorReader(bool drawings, Findings& findings) : drawings_(drawings), findings_(findings) {}
+
+  std::optional<Tensor> read(const Json& json, const std::string& path) {
+    ObjectReader object(&json, path, findings_);
+    const Json* drawing = drawings_ ? object.optional("drawing") : nullptr;
+    const auto word = read_word(object.required("dtype"), object.path("dtype"), dtype_words, findings_);
+    const auto shape = read_shape(object.required("shape"), object.path("shape"), findings_);
+    const Json* data = drawing == nullptr ? object.required("data") : nullptr;
+    object.finish();
+    if (!word || !shape) return std::nullopt;
+    if (drawing != nullptr) return drawn(*drawing, object.path("drawing"), *dtype_of(*word), *shape);
+    if (data == nullptr) return std::nullopt;
+    return InlineTensor{path, *dtype_of(*word), *shape, findings_}.filled(*data);
+  }
+
+ private:
+  std::optional<Tensor> drawn(const Json& json, const std::string& path, Dtype dtype,
+                              const std::vector<std::int64_t>& shape) {
+    auto drawing = read_drawing(json, path, findings_);
+    if (!drawing) return std::nullopt;
+    drawn_elements_ += elements_of(shape);
+    if (drawn_elements_ > most_elements) {
+      findings_.add_broken(path, "more than " + std::to_string(most_elements) + " drawn elements", "fewer");
+      return std::nullopt;
+    }
+    Tensor tensor(dtype, shape);
+    try {
+      draw(tensor, *drawing);
+    } catch (const std::invalid_argument& unknown) {
+      findings_.add_broken(path, unknown.what(), "a drawing known to this version");
+      return std::nullopt;
+    }
+    return tensor;
+  }
+
+  bool drawings_;
+  Findings& findings_;
+  std::size_t drawn_elements_ = 0;
+};
+
+}  // namespace
+
+std::map<std::string, Tensor> read_tensors(const Json& json, const std::string& path, const TensorSources& sources,
+                                           Findings& findings) {
+  if (const Json* file = json.member("file"); file != nullptr && !file->is(Json::Kind::object))
+    return read_tensor_file(json, path, sources.folder, findings);
+  std::map<std::string, Tensor> tensors;
+  if (!json.is(Json::Kind::object)) {
+    findings.add_broken(path, shown(json), "an object of tensors, or {\"file\": ...}");
+    return tensors;
+  }
+  TensorReader reader(sources.drawings, findings);
+  for (std::size_t i = 0; i < json.items.size(); ++i)
+    if (auto tensor = reader.read(json.items[i], member_path(path, json.keys[i])))
+      tensors.emplace(json.keys[i], *std::move(tensor));
+  return tensors;
+}
+
+}  // namespace tally

@@ -1,0 +1,52 @@
+#include <cmath>
+
+#include "oracle/case/element.hpp"
+#include "oracle/case/json.hpp"
+#include "oracle/case/rules.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t most_reported = 8;
+
+/// Notes the elements of a tensor that do not fulfil `holds`, the first few of them.
+template <class Holds>
+void check_elements(const Case& c, const std::string& name, const char* expected, Findings& findings, Holds holds) {
+  const auto found = c.tensors.find(name);
+  if (found == c.tensors.end() || !findings.sound(tensor_path(name))) return;
+  const Tensor& tensor = found->second;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < tensor.elements() && wrong < most_reported; ++i)
+    if (!holds(tensor.value(i))) {
+      findings.add(element_path(tensor_path(name) + ".data", i), canonical_element(tensor, i).text, expected);
+      ++wrong;
+    }
+}
+
+bool finite(double value) { return std::isfinite(value); }
+bool not_negative(double value) { return value >= 0; }
+
+void check_layer(const Case& c, const Layer& layer, Findings& findings) {
+  for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors) {
+    const std::string name = layer.name + "." + tensor.name;
+    if (tensor.role == Role::mask)
+      check_elements(c, name, "0 or 1", findings, [](double value) { return value == 0 || value == 1; });
+    if (tensor.role == Role::running && tensor.name == "running_var")
+      check_elements(c, name, "a variance >= 0", findings, not_negative);
+  }
+}
+
+}  // namespace
+
+void check_tensor_values(const Case& c, Findings& findings) {
+  for (const auto& [name, tensor] : c.tensors) {
+    check_elements(c, name, "a finite number", findings, finite);
+    if (name.starts_with("exp_avg_sq.")) check_elements(c, name, "a second moment >= 0", findings, not_negative);
+  }
+  check_elements(c, "step", "a step >= 0", findings, not_negative);
+  check_elements(c, "item_weight", "an item weight >= 0", findings, not_negative);
+  for (const Layer& layer : c.model.layers) check_layer(c, layer, findings);
+}
+
+}  // namespace tally

@@ -1,0 +1,47 @@
+#include "oracle/case/rules.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "oracle/case/json.hpp"
+
+namespace tally {
+namespace {
+
+struct Rule {
+  void (*check)(const Case&, Findings&);
+  std::vector<std::string_view> needs;
+};
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all{
+      {check_choices, {}},
+      {check_names, {"$.model.layers"}},
+      {check_windows, {"$.windows"}},
+      {check_precision, {"$.precision"}},
+      {check_sizes, {"$.model", "$.windows"}},
+      {check_statistics, {"$.model", "$.windows"}},
+      {check_class_weights, {"$.model"}},
+      {check_optimizer, {"$.recipe.optimizer"}},
+      {check_warmup, {"$.recipe.learning_rate"}},
+      {check_growth_counter, {"$.recipe.loss_scale"}},
+      {check_tensor_shapes, {"$.model", "$.windows", "$.precision", "$.recipe.optimizer"}},
+      {check_optimizer_state, {"$.model", "$.recipe.optimizer"}},
+      {check_tensor_values, {"$.model"}},
+      {check_targets, {"$.model"}},
+  };
+  return all;
+}
+
+}  // namespace
+
+void apply_rules(const Case& c, Findings& findings) {
+  for (const Rule& rule : rules())
+    if (std::all_of(rule.needs.begin(), rule.needs.end(), [&](std::string_view path) { return findings.sound(path); }))
+      rule.check(c, findings);
+}
+
+std::string tensor_path(const std::string& name) { return member_path("$.tensors", name); }
+
+}  // namespace tally

@@ -1,0 +1,32 @@
+// The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
+#pragma once
+
+#include "oracle/case/findings.hpp"
+
+namespace tally {
+
+/// All rules, in order, on a case that may be broken where the findings say so.
+void apply_rules(const Case& c, Findings& findings);
+
+// Grammar once more, for cases built in memory; and what other rules rest on.
+void check_choices(const Case& c, Findings& findings);
+void check_names(const Case& c, Findings& findings);
+void check_windows(const Case& c, Findings& findings);
+void check_precision(const Case& c, Findings& findings);
+
+// Combinations.
+void check_sizes(const Case& c, Findings& findings);            // model, windows
+void check_statistics(const Case& c, Findings& findings);       // model, windows
+void check_class_weights(const Case& c, Findings& findings);    // model
+void check_optimizer(const Case& c, Findings& findings);        // recipe.optimizer
+void check_warmup(const Case& c, Findings& findings);           // recipe.learning_rate
+void check_growth_counter(const Case& c, Findings& findings);   // recipe.loss_scale
+void check_tensor_shapes(const Case& c, Findings& findings);    // model, windows, precision, recipe.optimizer
+void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer
+void check_tensor_values(const Case& c, Findings& findings);    // model
+void check_targets(const Case& c, Findings& findings);          // model
+
+/// `$.tensors['fc1.weight']`.
+std::string tensor_path(const std::string& name);
+
+}  // namespace tally

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "oracle/case/decimal.hpp"
+#include "oracle/case/findings.hpp"
+#include "oracle/case/json.hpp"
+#include "oracle/case/safetensors.hpp"
+#include "oracle/case/safetensors_dtype.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::uint64_t longest_header = 100'000'000;  // the format's own limit
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw std::runtime_error("safetensors: " + where + ": " + what);
+}
+
+struct Entry {
+  std::string name;
+  Dtype dtype = Dtype::fp32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0, end = 0;
+};
+
+std::vector<std::int64_t> read_sizes(const Json& entry, std::string_view key, const std::string& where) {
+  const Json* list = entry.member(key);
+  if (list == nullptr || !list->is(Json::Kind::array)) refuse(where, std::string(key) + " is no list");
+  std::vector<std::int64_t> values;
+  for (const Json& item : list->items) {
+    const auto value = item.is(Json::Kind::number) ? exact_integer(item.text) : std::nullopt;
+    if (!value || *value < 0) refuse(where, std::string(key) + " holds " + shown(item));
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Dtype read_dtype(const Json& entry, const std::string& where) {
+  const Json* word = entry.member("dtype");
+  if (word != nullptr && word->is(Json::Kind::string))
+    for (const auto& [name, dtype] : safetensors_dtypes)
+      if (word->text == name) return dtype;
+  refuse(where, "dtype " + (word == nullptr ? "is missing" : shown(*word)) + ", not one of F32, F16, BF16, I64, U8");
+}
+
+/// Checked against the bytes there are, so that no memory is taken for what is not there.
+Entry read_entry(const std::string& name, const Json& json, std::uint64_t available) {
+  const std::string where = "tensor " + json_string(name.substr(0, 80));
+  if (!json.is(Json::Kind::object)) refuse(where, "its entry is " + shown(json));
+  Entry entry{name, read_dtype(json, where), read_sizes(json, "shape", where)};
+  if (json.keys.size() != 3) refuse(where, "its entry has keys besides dtype, shape and data_offsets");
+  const auto offsets = read_sizes(json, "data_offsets", where);
+  if (offsets.size() != 2 || offsets[0] > offsets[1] || static_cast<std::uint64_t>(offsets[1]) > available)
+    refuse(where, "data_offsets " + to_string(offsets) + " beside " + std::to_string(available) + " bytes of data");
+  entry.begin = static_cast<std::uint64_t>(offsets[0]);
+  entry.end = static_cast<std::uint64_t>(offsets[1]);
+  std::size_t elements = 0;
+  try {
+    elements = elements_of(entry.shape);
+  } catch (const std::length_error& error) {
+    refuse(where, error.what());
+  }
+  if (entry.end - entry.begin != elements * size_of(entry.dtype))
+    refuse(where, "data_offsets " + to_string(offsets) + " do not fit " + std::string(name_of(entry.dtype)) + " " +
+                      to_string(entry.shape));
+  return entry;
+}
+
+void read_metadata(const Json& json, TensorFile& file) {
+  if (!json.is(Json::Kind::object)) refuse("__metadata__", "it is " + shown(json));
+  for (std::size_t i = 0; i < json.items.size(); ++i) {
+    if (!json.items[i].is(Json::Kind::string)) refuse("__metadata__", json_string(json.keys[i]) + " is no string");
+    file.metadata.emplace(json.keys[i], json.items[i].text);
+  }
+}
+
+Json read_header(std::string_view bytes, std::uint64_t length) {
+  Findings findings;
+  const auto header = parse_json(bytes.substr(8, length), findings);
+  if (!findings.empty()) refuse("header", findings.errors().front().path + ": " + findings.errors().front().found);
+  if (!header || !header->is(Json::Kind::object)) refuse("header", "it is no JSON object");
+  return *header;
+}
+
+std::uint64_t header_length(std::string_view bytes) {
+  if (bytes.size() < 8) refuse("header", std::to_string(bytes.size()) + " bytes are no header length");
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  if (length > longest_header || length > bytes.size() - 8)
+    refuse("header", "length " + std::to_string(length) + " in a file of " + std::to_string(bytes.size()) + " bytes");
+  return length;
+}
+
+/// The data must be covered exactly once, in some order of the tensors.
+void check_coverage(std::vector<Entry>& entries, std::uint64_t available) {
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::uint64_t covered = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != covered)
+      refuse("tensor " + json_string(entry.name.substr(0, 80)),
+             "data_offsets begin at " + std::to_string(entry.begin) + " where " + std::to_string(covered) + " is next");
+    covered = entry.end;
+  }
+  if (covered != available) refuse("data", std::to_string(available - covered) + " bytes belong to no tensor");
+}
+
+}  // namespace
+
+TensorFile read_safetensors(std::string_view bytes) {
+  const std::uint64_t length = header_length(bytes);
+  const Json header = read_header(bytes, length);
+  const std::string_view data = bytes.substr(8 + length);
+  TensorFile file;
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < header.items.size(); ++i) {
+    if (header.keys[i] == "__metadata__")
+      read_metadata(header.items[i], file);
+    else
+      entries.push_back(read_entry(header.keys[i], header.items[i], data.size()));
+  }
+  check_coverage(entries, data.size());
+  for (Entry& entry : entries) {
+    Tensor tensor(entry.dtype, std::move(entry.shape));
+    if (!tensor.bytes.empty()) std::memcpy(tensor.bytes.data(), data.data() + entry.begin, tensor.bytes.size());
+    file.tensors.emplace(std::move(entry.name), std::move(tensor));
+  }
+  return file;
+}
+
+TensorFile read_safetensors_file(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) refuse(file.string(), "no such regular file");
+  const auto size = std::filesystem::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  if (error || !stream) refuse(file.string(), "it cannot be opened");
+  std::string bytes(size, '\0');
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(file.string(), "it cannot be read");
+  return read_safetensors(bytes);
+}
+
+}  // namespace tally

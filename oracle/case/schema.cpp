@@ -1,0 +1,214 @@
+#include "oracle/case/decimal.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/json.hpp"
+#include "oracle/case/option.hpp"
+#include "oracle/case/sections.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+Json typed(const char* type) {
+  Json json = Json::object();
+  json.add("type", Json::of_string(type));
+  return json;
+}
+
+Json words_json(const std::vector<std::string>& words) {
+  Json list = Json::array();
+  for (const std::string& word : words) list.items.push_back(write_option(word));
+  return list;
+}
+
+Json one_of(const std::vector<std::string>& words) {
+  Json json = Json::object();
+  json.add("enum", words_json(words));
+  return json;
+}
+
+Json list_of(Json items, const char* least = "0") {
+  Json json = typed("array");
+  json.add("items", std::move(items));
+  json.add("minItems", Json::of_number(least));
+  return json;
+}
+
+/// An object that allows no keys but its own; `required` holds those without a default.
+class ObjectSchema {
+ public:
+  ObjectSchema& required(const std::string& key, Json schema) {
+    required_.items.push_back(Json::of_string(key));
+    return optional(key, std::move(schema));
+  }
+  ObjectSchema& optional(const std::string& key, Json schema) {
+    properties_.add(key, std::move(schema));
+    return *this;
+  }
+  Json take() {
+    Json json = typed("object");
+    json.add("additionalProperties", Json::of_boolean(false));
+    json.add("properties", std::move(properties_));
+    json.add("required", std::move(required_));
+    return json;
+  }
+
+ private:
+  Json properties_ = Json::object();
+  Json required_ = Json::array();
+};
+
+Json ranged(const char* type, const Range& range) {
+  Json json = typed(type);
+  const auto side = [&](const char* keyword, const std::string& limit) {
+    if (!limit.empty()) json.add(keyword, Json::of_number(limit));
+  };
+  side("exclusiveMinimum", range.above);
+  side("minimum", range.at_least);
+  side("exclusiveMaximum", range.below);
+  side("maximum", range.at_most);
+  return json;
+}
+
+Json option_schema(const Option& option) {
+  const auto by_type = [&] {
+    switch (option.type) {
+      case OptionType::boolean:
+        return typed("boolean");
+      case OptionType::integer:
+        return ranged("integer", option.range);
+      case OptionType::number:
+        return ranged("number", option.range);
+      case OptionType::text:
+        return one_of(option.words);
+      case OptionType::number_list:
+        return list_of(ranged("number", option.range));
+      case OptionType::text_list:
+        return list_of(one_of(option.words));
+    }
+    return Json::object();
+  };
+  Json json = by_type();
+  if (option.standard) json.add("default", write_option(*option.standard));
+  return json;
+}
+
+/// Whether a layer of this kind has a tensor however its boolean options stand.
+bool always_has_tensors(const Contract& contract) {
+  std::vector<std::string> flags;
+  for (const Option& option : contract.options)
+    if (option.type == OptionType::boolean) flags.push_back(option.name);
+  for (std::size_t setting = 0; setting < std::size_t{1} << flags.size(); ++setting) {
+    Choice layer{contract.kind, {}};
+    for (std::size_t i = 0; i < flags.size(); ++i) layer.options[flags[i]] = (setting >> i & 1) != 0;
+    bool any = false;
+    for (const LayerTensor& tensor : contract.tensors) any = any || tensor.present(layer);
+    if (!any) return false;
+  }
+  return true;
+}
+
+Json choice_schema(const Contract& contract) {
+  ObjectSchema object;
+  Json kind = Json::object();
+  kind.add("const", Json::of_string(contract.kind));
+  object.required("kind", std::move(kind));
+  for (const Option& option : contract.options) {
+    if (option.standard)
+      object.optional(option.name, option_schema(option));
+    else
+      object.required(option.name, option_schema(option));
+  }
+  if (contract.section == "layer") {
+    Json name = typed("string");
+    name.add("pattern", Json::of_string("^[A-Za-z0-9_-]+$"));
+    if (always_has_tensors(contract))
+      object.required("name", std::move(name));
+    else
+      object.optional("name", std::move(name));
+  }
+  Json json = object.take();
+  json.add("description", Json::of_string(contract.definition));
+  return json;
+}
+
+Json section_schema(std::string_view section) {
+  Json choices = Json::array();
+  for (const Contract* contract : contracts_of(section)) choices.items.push_back(choice_schema(*contract));
+  Json json = Json::object();
+  json.add("oneOf", std::move(choices));
+  return json;
+}
+
+Json tensor_schema() {
+  Json hexadecimal = typed("string");
+  hexadecimal.add("pattern", Json::of_string("^[+-]?0[xX]([0-9a-fA-F]+\\.?[0-9a-fA-F]*|\\.[0-9a-fA-F]+)"
+                                             "[pP][+-]?[0-9]+$"));
+  Json element = Json::object();
+  Json& forms = element.add("anyOf", Json::array());
+  forms.items = {typed("number"), std::move(hexadecimal)};
+  return ObjectSchema{}
+      .required("dtype", one_of({"fp32", "fp16", "bf16", "i64", "u8"}))
+      .required("shape", list_of(ranged("integer", {.at_least = "0"})))
+      .required("data", list_of(std::move(element)))
+      .take();
+}
+
+Json tensors_schema() {
+  Json inline_tensors = typed("object");
+  inline_tensors.add("additionalProperties", tensor_schema());
+  inline_tensors.add("required", words_json({"x", "target"}));
+  Json json = Json::object();
+  Json& forms = json.add("oneOf", Json::array());
+  forms.items = {ObjectSchema{}.required("file", typed("string")).take(), std::move(inline_tensors)};
+  return json;
+}
+
+Json model_schema() {
+  return ObjectSchema{}
+      .required("input", ranged("integer", {.at_least = "1"}))
+      .required("layers", list_of(section_schema("layer")))
+      .required("loss", section_schema("loss"))
+      .take();
+}
+
+Json precision_schema() {
+  ObjectSchema object;
+  for (const PrecisionKey& key : precision_keys) object.required(std::string(key.name), one_of(words_of(key)));
+  return object.required("tf32", typed("boolean")).take();
+}
+
+Json recipe_schema() {
+  ObjectSchema object;
+  for (const RecipeSection& section : recipe_sections)
+    object.required(std::string(section.name), section_schema(section.name));
+  return object.take();
+}
+
+Json normalisation_schema() {
+  std::vector<std::string> words;
+  for (const Normalisation normalisation : normalisations) words.emplace_back(name_of(normalisation));
+  return one_of(words);
+}
+
+}  // namespace
+
+std::string json_schema() {
+  Json version = Json::object();
+  version.add("const", Json::of_number("1"));
+  Json json = ObjectSchema{}
+                  .required("tally_case", std::move(version))
+                  .optional("name", typed("string"))
+                  .required("model", model_schema())
+                  .required("windows", list_of(list_of(ranged("integer", {.at_least = "1"}), "1"), "1"))
+                  .optional("normalisation", normalisation_schema())
+                  .required("precision", precision_schema())
+                  .required("recipe", recipe_schema())
+                  .optional("execution", ObjectSchema{}.optional("recompute", typed("boolean")).take())
+                  .required("tensors", tensors_schema())
+                  .take();
+  json.add("$schema", Json::of_string("https://json-schema.org/draft/2020-12/schema"));
+  json.add("title", Json::of_string("Tally case"));
+  return to_text(json, JsonLayout::readable);
+}
+
+}  // namespace tally

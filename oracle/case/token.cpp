@@ -1,0 +1,41 @@
+#include "oracle/case/base32.hpp"
+#include "oracle/case/compression.hpp"
+#include "oracle/case/limits.hpp"
+#include "oracle/case/packed_case.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::string_view prefix = "tly1:";
+
+[[noreturn]] void refuse(const std::string& found, const std::string& expected) {
+  throw InvalidCase({{"token", found, expected}});
+}
+
+/// `$.model` of the case inside becomes `token.model`.
+std::vector<CaseError> inside_token(std::vector<CaseError> errors) {
+  for (CaseError& error : errors)
+    if (error.path.starts_with("$")) error.path.replace(0, 1, "token");
+  return errors;
+}
+
+}  // namespace
+
+std::string token_of(const Case& c) {
+  return std::string(prefix) + to_base32(compress(to_text(json_of(c, true), JsonLayout::compact)));
+}
+
+Case case_of_token(std::string_view token) {
+  if (!token.starts_with(prefix)) refuse(json_string(token.substr(0, 20)), "a token beginning with \"tly1:\"");
+  const auto stream = from_base32(token.substr(prefix.size()));
+  if (!stream) refuse(std::to_string(token.size()) + " characters", "letters a-z and digits 2-7, all of the token");
+  const auto text = decompress(*stream, most_text);
+  if (!text) refuse("a damaged token", "all of the token, unchanged");
+  try {
+    return unpack_case(*text, {{}, true});
+  } catch (const InvalidCase& invalid) {
+    throw InvalidCase(inside_token(invalid.errors()));
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/layer_arguments.hpp"
+#include "tests/kernels/on_host.hpp"
+
+namespace tally {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> forward(const std::string& kind, const std::vector<double>& x, Dtype storage = Dtype::fp32) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  const DeviceTensor from = on_host(x, storage), y = room(n, storage);
+  call((kind + ".forward").c_str(), ActivationArguments{storage, from.data(), nullptr, y.data(), n});
+  return values_of(y);
+}
+
+std::vector<double> backward(const std::string& kind, const std::vector<double>& x, const std::vector<double>& dy) {
+  const auto n = static_cast<std::int64_t>(x.size());
+  const DeviceTensor from = on_host(x), gradient = on_host(dy), dx = room(n);
+  call((kind + ".backward").c_str(), ActivationArguments{Dtype::fp32, from.data(), gradient.data(), dx.data(), n});
+  return values_of(dx);
+}
+
+TEST(Relu, PassesPositiveValuesAndNaNAndNothingElse) {
+  const auto y = forward("relu", {-1, -0.0, 0, 0.5, infinity, -infinity, nan});
+  EXPECT_EQ((std::vector<double>(y.begin(), y.end() - 1)), (std::vector<double>{0, 0, 0, 0.5, infinity, 0}));
+  EXPECT_TRUE(std::isnan(y.back()));
+  EXPECT_EQ(backward("relu", {-1, 0, 2}, {5, 6, 7}), (std::vector<double>{0, 0, 7}));
+}
+
+TEST(Tanh, StaysWithinTwoUlpAndKeepsSymmetry) {
+  auto x = drawn(700);
+  for (double& value : x) value *= 8;
+  const auto y = forward("tanh", x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = std::tanh(x[i]);
+    ASSERT_LE(std::fabs(y[i] - exact), 4 * u * std::fabs(exact)) << x[i];  // an ulp is at most 2u of the value
+  }
+  EXPECT_EQ(forward("tanh", {0, infinity, -infinity}), (std::vector<double>{0, 1, -1}));
+}
+
+TEST(Sigmoid, StaysWithinTheRoundingsOfItsFormula) {
+  auto x = drawn(700);
+  for (double& value : x) value *= 20;
+  const auto y = forward("sigmoid", x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = 1 / (1 + std::exp(-x[i]));
+    ASSERT_LE(std::fabs(y[i] - exact), 7 * u * exact) << x[i];  // exp 4u, addition u, division u, second order
+  }
+  EXPECT_EQ(forward("sigmoid", {0, 200, -200}), (std::vector<double>{0.5, 1, 0}));
+}
+
+TEST(Gelu, BothFormsStayWithinTheRoundingsOfTheirFormulas) {
+  auto x = drawn(700);
+  for (double& value : x) value *= 5;
+  const auto by_erf = forward("gelu_none", x), by_tanh = forward("gelu_tanh", x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i];
+    // Inside the bracket, at most 2: erf or tanh 4u, its argument's roundings times at most 1, the addition u; then u.
+    ASSERT_LE(std::fabs(by_erf[i] - v / 2 * (1 + std::erf(v / std::sqrt(2.0)))), 9 * u * std::fabs(v)) << v;
+    const double inner = std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v);
+    ASSERT_LE(std::fabs(by_tanh[i] - v / 2 * (1 + std::tanh(inner))), 9 * u * std::fabs(v)) << v;
+  }
+}
+
+/// Backward against differences of the exact function is for the lenses; here its value at points that are exact.
+TEST(Activations, HaveTheKnownSlopeAtZero) {
+  EXPECT_EQ(backward("tanh", {0}, {3}), std::vector<double>{3});
+  EXPECT_EQ(backward("sigmoid", {0}, {3}), std::vector<double>{0.75});
+  EXPECT_EQ(backward("gelu_none", {0}, {3}), std::vector<double>{1.5});
+  EXPECT_EQ(backward("gelu_tanh", {0}, {3}), std::vector<double>{1.5});
+}
+
+TEST(Activations, TakeAndGiveHalfPrecisionAndNothingAtAll) {
+  EXPECT_EQ(forward("sigmoid", {0, 20}, Dtype::fp16), (std::vector<double>{0.5, 1}));
+  EXPECT_TRUE(forward("tanh", {}).empty());
+}
+
+TEST(Dropout, KeepsAndScalesOrDropsEvenInfinity) {
+  const DeviceTensor x = on_host({1, -2, infinity, 4}), y = room(4);
+  const DeviceTensor mask = on_host({1, 0, 0, 1}, Dtype::u8);
+  call("dropout.forward", DropoutArguments{Dtype::fp32, x.data(), mask.as<std::uint8_t>(), y.data(), 4, 2.0f});
+  EXPECT_EQ(values_of(y), (std::vector<double>{2, 0, 0, 8}));
+}
+
+}  // namespace
+}  // namespace tally

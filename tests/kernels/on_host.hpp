@@ -1,0 +1,55 @@
+// Numbers on the host executor's device and back, and the shipped kernels by operation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/device_tensor.hpp"
+
+namespace tally {
+
+inline Device& host() { return device(ExecutorKind::host); }
+
+template <class Arguments>
+void call(const char* operation, const Arguments& arguments) {
+  Stream stream(host());
+  kernel<Arguments>(operation, ExecutorKind::host)(stream, arguments);
+}
+
+/// A vector of values, rounded to the format.
+inline DeviceTensor on_host(const std::vector<double>& values, Dtype dtype = Dtype::fp32) {
+  Tensor tensor(dtype, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) tensor.set(i, values[i]);
+  return DeviceTensor(host(), "test", tensor);
+}
+
+/// Room for n numbers, none of them set.
+inline DeviceTensor room(std::int64_t n, Dtype dtype = Dtype::fp32) {
+  DeviceTensor tensor(host(), "test", dtype, {n});
+  tensor.poison();
+  return tensor;
+}
+
+inline std::vector<double> values_of(const DeviceTensor& tensor) {
+  const Tensor read = tensor.read();
+  std::vector<double> values(read.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = read.value(i);
+  return values;
+}
+
+/// n numbers in [-1, 1) with 24 significant bits, the same at every call.
+inline std::vector<double> drawn(std::int64_t n) {
+  std::uint64_t state = 11;
+  std::vector<double> values(static_cast<std::size_t>(n));
+  for (double& value : values) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    value = static_cast<double>(static_cast<std::int64_t>(state >> 40) - (1 << 23)) / (1 << 23);
+  }
+  return values;
+}
+
+/// Unit roundoff of fp32.
+inline constexpr double u = 0x1p-24;
+
+}  // namespace tally

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kernels/subject/trace.hpp"
+#include "kernels/training_step/run.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/safetensors.hpp"
+#include "tests/kernels/small_case.hpp"
+
+namespace tally {
+namespace {
+
+class TraceFile : public testing::Test {
+ protected:
+  std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("trace-") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".safetensors");
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  /// Reads `trace` back against the small case and returns what it was refused with.
+  std::string refusal(const Trace& trace) {
+    write_trace(trace, file_);
+    try {
+      read_trace(file_, small_case());
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  Trace with(const std::string& name, const Tensor& value) {
+    Trace trace;
+    trace.case_hash = hash_of(small_case());
+    trace.add(tap_name_of(name), value);
+    return trace;
+  }
+};
+
+TEST_F(TraceFile, ComesBackAsItWasWritten) {
+  const Case c = case_with_everything();
+  const Trace written = run(c);
+  write_trace(written, file_);
+  const Trace read = read_trace(file_, c);
+  EXPECT_EQ(read.case_hash, hash_of(c));
+  EXPECT_EQ(to_json(read.claims), to_json(written.claims));
+  ASSERT_EQ(read.taps().size(), written.taps().size());
+  for (std::size_t i = 0; i < read.taps().size(); ++i) {
+    EXPECT_EQ(read.taps()[i].name, written.taps()[i].name);
+    EXPECT_TRUE(read.taps()[i].value == written.taps()[i].value) << read.taps()[i].name.text();
+  }
+}
+
+TEST_F(TraceFile, RefusesAShapeThatTheCaseDoesNotHave) {
+  EXPECT_EQ(refusal(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}))),
+            file_.string() + ": w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]");
+}
+
+TEST_F(TraceFile, RefusesAFormatThatTheCaseDoesNotHave) {
+  EXPECT_EQ(refusal(with("w0/m1/loss/in.target", Tensor(Dtype::fp32, {3}))),
+            file_.string() + ": w0/m1/loss/in.target: found fp32 [3]; expected i64 [3]");
+}
+
+TEST_F(TraceFile, RefusesTapsThatTheCaseCannotHave) {
+  for (const char* name : {"w2/cast/fc1.weight", "w0/m2/loss/loss", "w0/loss/loss", "w0/guess/fc1.weight",
+                           "w0/cast/fc9.weight", "w0/optimizer/exp_avg.fc1.weight"}) {
+    EXPECT_NE(refusal(with(name, Tensor(Dtype::fp32, {4, 5}))).find("expected no such tap in this case"),
+              std::string::npos)
+        << name;
+  }
+}
+
+TEST_F(TraceFile, RefusesATraceOfAnotherCase) {
+  Trace trace = with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {4, 5}));
+  trace.case_hash = "0";
+  EXPECT_NE(refusal(trace).find("metadata case is '0'"), std::string::npos);
+}
+
+TEST_F(TraceFile, StandsInTheOrderOfAWindowWhenNoOrderIsWritten) {
+  TensorFile content;
+  content.metadata = {{"tally_trace", "1"}, {"case", hash_of(small_case())}, {"claims", to_json(Claims{})}};
+  for (const char* name : {"w0/m0/loss/loss", "w0/m0/loss/in.factor", "w0/cast/fc1.weight", "w0/schedule/step"}) {
+    const std::string text = name;
+    content.tensors[text] = text.ends_with("step")     ? Tensor(Dtype::i64, {})
+                            : text.ends_with("factor") ? Tensor(Dtype::fp32, {})
+                            : text.ends_with("loss")   ? Tensor(Dtype::fp32, {2})
+                                                       : Tensor(Dtype::fp32, {4, 5});
+  }
+  std::ofstream(file_, std::ios::binary) << write_safetensors(content);
+  std::string names;
+  for (const Tap& tap : read_trace(file_, small_case()).taps()) names += tap.name.text() + " ";
+  EXPECT_EQ(names, "w0/cast/fc1.weight w0/m0/loss/in.factor w0/m0/loss/loss w0/schedule/step ");
+}
+
+TEST(Trace, KeepsTheFirstInputAndTheLastOutputOfAStageThatRanTwice) {
+  Trace trace;
+  for (const double value : {1.0, 2.0}) {
+    Tensor tensor(Dtype::fp32, {});
+    tensor.set(0, value);
+    trace.add(tap_name_of("w0/norm/in.d.p"), tensor);
+    trace.add(tap_name_of("w0/norm/norm"), tensor);
+  }
+  EXPECT_EQ(trace.taps().size(), 2u);
+  EXPECT_EQ(trace.find("w0/norm/in.d.p")->value(0), 1);
+  EXPECT_EQ(trace.find("w0/norm/norm")->value(0), 2);
+}
+
+}  // namespace
+}  // namespace tally
