@@ -14,12 +14,12 @@ def cannot_run():
 
 
 def compile_alone(tree, path):
-    folders = [option for folder in [tree.root, *tree.include_folders] for option in ("-isystem", folder)]
+    folders = [option for folder in [tree.root, *tree.include_folders] for option in ("-I", folder)]
     command = [COMPILER, "-std=c++20", "-fsyntax-only", *folders, "-x", "c++", "-"]
     result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True)
     if result.returncode == 0 or CUDA.search(result.stderr):
         return None
-    errors = [line for line in result.stderr.splitlines() if "error:" in line]
+    errors = [line for line in result.stderr.splitlines() if re.search(r": (?:fatal )?error: ", line)]
     return path, (errors or result.stderr.splitlines() or ["failed without a message"])[0]
 
 
