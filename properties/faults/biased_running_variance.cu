@@ -17,7 +17,7 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
   launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum);
 }
 
-const RegisterKernel kernel("running_stats", {.variant = "biased-running-variance"}, running_stats);
+const RegisterKernel kernel("running_stats", {.variant = "~biased-running-variance"}, running_stats);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("running_stats", "biased-running-variance");

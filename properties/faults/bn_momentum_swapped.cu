@@ -19,7 +19,7 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
                         a.correction);
 }
 
-const RegisterKernel kernel("running_stats", {.variant = "bn-momentum-swapped"}, running_stats);
+const RegisterKernel kernel("running_stats", {.variant = "~bn-momentum-swapped"}, running_stats);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("running_stats", "bn-momentum-swapped");

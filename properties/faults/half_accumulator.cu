@@ -25,7 +25,7 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel kernel("linear.bias_gradient", {.variant = "half-accumulator"}, bias_gradient);
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~half-accumulator"}, bias_gradient);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("linear.bias_gradient", "half-accumulator");

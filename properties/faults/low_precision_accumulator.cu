@@ -20,7 +20,7 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
   });
 }
 
-const RegisterKernel kernel("accumulate", {.variant = "low-precision-accumulator"}, accumulate);
+const RegisterKernel kernel("accumulate", {.variant = "~low-precision-accumulator"}, accumulate);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("accumulate", "low-precision-accumulator");

@@ -33,7 +33,7 @@ void norm(Stream& stream, const NormArguments& a) {
   launch(stream, {1, 1}, take_root, a.norm);
 }
 
-const RegisterKernel kernel("norm", {.variant = "missing-barrier"}, norm);
+const RegisterKernel kernel("norm", {.variant = "~missing-barrier"}, norm);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("norm", "missing-barrier");

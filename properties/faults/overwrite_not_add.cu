@@ -18,7 +18,7 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
   });
 }
 
-const RegisterKernel kernel("accumulate", {.variant = "overwrite-not-add"}, accumulate);
+const RegisterKernel kernel("accumulate", {.variant = "~overwrite-not-add"}, accumulate);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("accumulate", "overwrite-not-add");

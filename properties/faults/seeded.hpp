@@ -21,7 +21,7 @@ const Stages& replaced() {
 /// .cu registers.
 inline Stages with_kernel(const std::string& operation, const std::string& fault) {
   Stages copy = shipped_stages();
-  copy.variants[operation] = fault;
+  copy.variants[operation] = "~" + fault;
   return copy;
 }
 

@@ -13,11 +13,12 @@ int doctor() {
   std::cout << "tally     " TALLY_VERSION "\n";
   std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
   std::cout << "toolkit   " TALLY_CUDA_TOOLKIT "\n";
-  std::cout << "host      " << device(ExecutorKind::host).description() << "\n";
-  if (device_present(ExecutorKind::cuda)) {
-    std::cout << "cuda      " << device(ExecutorKind::cuda).description() << "\n";
-  } else {
-    std::cout << "cuda      not run: " << device_absence(ExecutorKind::cuda) << "\n";
+  std::cout << "host      " << device(ExecutorKind::host).name() << "\n";
+  std::cout << "cuda      ";
+  try {
+    std::cout << device(ExecutorKind::cuda).name() << "\n";
+  } catch (const DeviceAbsent& reason) {
+    std::cout << "not run: " << reason.what() << "\n";
   }
   std::cout << "laws      " << laws().size() << "\n";
   std::cout << "faults    " << tally::faults().size() << "\n";

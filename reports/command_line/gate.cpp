@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "reports/command_line/commands.hpp"
+#include "reports/gate/bless.hpp"
 #include "reports/report.hpp"
 
 namespace tally::command_line {
@@ -24,7 +25,37 @@ Results results_of(const std::string& file) {
   }
 }
 
+Baseline baseline_at(const std::string& file) {
+  try {
+    return read_baseline(file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
 }  // namespace
+
+int gate(const GateOptions& options) {
+  const Results results = results_of(options.results);
+  const GateReport found = tally::gate(results, baseline_at(options.baseline));
+  std::cout << gate_text(found);
+  return found.exit_code;
+}
+
+int bless(const BlessOptions& options) {
+  const Results results = results_of(options.results);
+  tally::BlessOptions how;
+  how.reason = options.reason;
+  how.allow_ci = options.allow_ci;
+  try {
+    const BlessReport done = tally::bless(results, options.baseline, how);
+    std::cout << options.baseline << ": " << done.added << " added, " << done.changed << " changed, " << done.removed
+              << " removed, " << done.unchanged << " unchanged\n";
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+  return pass;
+}
 
 int report(const ReportOptions& options) {
   const Results results = results_of(options.results);

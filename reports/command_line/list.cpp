@@ -16,7 +16,10 @@ int list(const std::string& what) {
       std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong << "\n";
     }
   } else if (what == "kernels") {
-    for (const std::string& kernel : kernel_names()) std::cout << kernel << "\n";
+    for (const RegisteredKernel* kernel : registered_kernels()) {
+      if (kernel->claim.variant.starts_with('~')) continue;  // a seeded fault's
+      std::cout << kernel->operation << "/" << kernel->claim.variant << " on " << name_of(kernel->executor) << "\n";
+    }
   } else {
     std::cout << "host  the kernels on the host executor\n";
     std::cout << "cuda  the kernels on a GPU\n";

@@ -6,15 +6,25 @@
 
 namespace tally::command_line {
 
+namespace {
+
+/// Why there is no GPU to run on; empty when there is one. A GPU that is there and fails throws.
+std::string absence() {
+  try {
+    device(ExecutorKind::cuda);
+    return "";
+  } catch (const DeviceAbsent& reason) {
+    return reason.what();
+  }
+}
+
+}  // namespace
+
 Subject subject_of(const SubjectOptions& options) {
   Subject subject;
-  if (options.subject == "cuda") {
-    device(ExecutorKind::cuda);
+  if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
+  if (options.subject == "cuda" || (options.subject.empty() && absence().empty()))
     subject.executor = ExecutorKind::cuda;
-  } else if (options.subject.empty() && device_present(ExecutorKind::cuda)) {
-    device(ExecutorKind::cuda);  // present: a failure is an error, not a reason to run elsewhere
-    subject.executor = ExecutorKind::cuda;
-  }
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
     if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
@@ -24,15 +34,16 @@ Subject subject_of(const SubjectOptions& options) {
 }
 
 std::string device_message(const Subject& subject) {
-  if (subject.executor == ExecutorKind::cuda) return "ran on " + device(ExecutorKind::cuda).description();
-  return "GPU: not run (" + device_absence(ExecutorKind::cuda) + "); every check ran on the host executor";
+  if (subject.executor == ExecutorKind::cuda) return "ran on " + device(ExecutorKind::cuda).name();
+  const std::string reason = absence();
+  return reason.empty() ? "GPU: not run (the host executor was asked for)" : "GPU: not run (" + reason + ")";
 }
 
 Environment environment_of(const Subject& subject) {
   Environment environment;
   environment.tally_version = TALLY_VERSION;
   environment.executor = subject.executor == ExecutorKind::cuda ? "cuda" : "host";
-  environment.device = device(subject.executor).description();
+  environment.device = device(subject.executor).name();
   environment.compiler = TALLY_COMPILER;
   environment.flags = TALLY_FLAGS;
   environment.cuda = TALLY_CUDA_TOOLKIT;

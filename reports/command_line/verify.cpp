@@ -76,19 +76,6 @@ void require_writable(const std::filesystem::path& folder) {
   std::filesystem::remove((folder / "results.json").string() + ".probe", problem);
 }
 
-int exit_code_of(const Results& results) {
-  switch (verdict_of(results)) {
-    case Status::pass:
-      return results.partial ? interrupted : pass;
-    case Status::fail:
-      return failed;
-    case Status::error:
-      return failed;
-    default:
-      return results.partial ? interrupted : nothing_ran;
-  }
-}
-
 }  // namespace
 
 int verify(const VerifyOptions& options) {
