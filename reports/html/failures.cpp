@@ -72,20 +72,20 @@ void failure(Markup& page, const CaseRecord& c) {
 void other_failures(Markup& page, const Results& results) {
   for (const LawRecord& law : results.laws) {
     if (control_is_missing(law))
-      page.element("p", {{"class", "warn"}},
+      page.element("p", {{"class", "bad"}},
                    "\u2717 Law " + law.name + " cannot fail here: what must differ does not. Control: " + law.control);
     const bool explained = std::any_of(results.cases.begin(), results.cases.end(), [&law](const CaseRecord& c) {
       return c.law == law.name && c.status == Status::fail;
     });
     if (law.status == Status::fail && !explained && !control_is_missing(law))
-      page.element("p", {{"class", "warn"}}, "\u2717 Law " + law.name + " failed. " + law.message);
+      page.element("p", {{"class", "bad"}}, "\u2717 Law " + law.name + " failed. " + law.message);
   }
   for (const FaultRecord& fault : results.faults)
     if (!fault.caught)
-      page.element("p", {{"class", "warn"}}, "\u2717 Seeded fault " + fault.name + " got away. " + fault.message);
+      page.element("p", {{"class", "bad"}}, "\u2717 Seeded fault " + fault.name + " got away. " + fault.message);
   for (const TrainingRecord& t : results.training)
     if (t.status == Status::fail)
-      page.element("p", {{"class", "warn"}},
+      page.element("p", {{"class", "bad"}},
                    "\u2717 Training " + t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut + " failed. " +
                        t.message);
 }

@@ -27,9 +27,8 @@ void law_row(Markup& page, Table& table, const LawRecord& law) {
     const auto cell = row.open();
     page.element("strong", {}, law.name);
     page.element("p", {}, law.statement);
-    page.element("small", {}, law.message);
+    page.element("small", {}, law.family + (law.message.empty() ? "" : ": " + law.message));
   }
-  row.cell(law.family);
   row.cell(grouped(law.cases));
   row.cell(grouped(law.failed));
   row.cell(grouped(law.vacuous));
@@ -49,9 +48,9 @@ void laws_section(Markup& page, const Results& results) {
   page.element("p", {},
                "A law is one sentence that must hold for every case. Its control is what must differ, so that a "
                "law that cannot fail is noticed.");
-  Table table(page, "Every law of this campaign, with its control and the number of seeded faults that break it",
-              {"Verdict", "Law", "Family", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r",
-               "Control", ">Faults"});
+  Table table(
+      page, "Every law of this campaign, with its control and the number of seeded faults that break it",
+      {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control", ">Faults"});
   for (const LawRecord& law : results.laws) law_row(page, table, law);
 }
 

@@ -17,7 +17,7 @@ constexpr const char* colours = R"(
 constexpr const char* text = R"(
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
-header,main,footer{max-width:76rem;margin:0 auto;padding:0 1.25rem}
+header,main{max-width:76rem;margin:0 auto;padding:0 1.25rem}
 h1{font-size:clamp(1.25rem,3vw,1.65rem);line-height:1.25;margin:.2rem 0 .6rem;overflow-wrap:anywhere}
 h2{font-size:1.25rem;margin:2.6rem 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line)}
 h3{font-size:1.02rem;margin:1.6rem 0 .4rem;overflow-wrap:anywhere}
@@ -35,7 +35,7 @@ code{font:.9em ui-monospace,"SF Mono",Consolas,monospace;overflow-wrap:anywhere}
 .word{display:inline-block;margin-right:.5rem}
 .pass .word,.s.pass,.s.pass a{color:var(--ok)}.fail .word,.error .word,.s.fail,.s.error,.s.fail a{color:var(--bad)}
 .s.vacuous,.s.not_run,.vacuous .word,.not_run .word,.warn{color:var(--warn)}.s,.warn{font-weight:600;white-space:nowrap}
-.warn{white-space:normal}
+.warn,.bad{white-space:normal}.bad{color:var(--bad);font-weight:600}
 .chips{display:flex;flex-wrap:wrap;gap:.4rem 1.2rem;margin:.6rem 0;padding:0;list-style:none}
 )";
 
@@ -50,13 +50,14 @@ label{display:inline-flex;align-items:center;gap:.3rem;min-height:24px}
 table{border-collapse:collapse;font-size:.9rem;min-width:100%}
 caption{text-align:left;color:var(--muted);padding:.2rem 0 .4rem}
 th,td{padding:.34rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-thead th{border-bottom:2px solid var(--line);font-weight:600;white-space:nowrap;vertical-align:bottom}
-tbody th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+thead th{border-bottom:2px solid var(--line);font-weight:600;vertical-align:bottom}
+tbody th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}
 td.tint-fail,td.tint-error{background:var(--bad-bg)}td.tint-pass{background:var(--ok-bg)}
 td.tint-vacuous,td.tint-not_run{background:var(--warn-bg)}
 tr:target>*,article:target{background:var(--warn-bg)}
-td p{margin:0;min-width:16rem}td code{overflow-wrap:normal;white-space:nowrap}
-td code.long{white-space:normal}td small,th small{display:block;font-weight:400;color:var(--muted)}
+td p{margin:0;min-width:13rem}td code{overflow-wrap:normal;white-space:nowrap}
+td code.long{white-space:normal}td details{margin:0}
+td code.wide{display:block;width:26rem;white-space:normal;overflow-wrap:anywhere}td small,th small{display:block;font-weight:400;color:var(--muted)}
 :root:has(#rows-failing:checked) tr[data-s]:not([data-s=fail]):not([data-s=error]){display:none}
 figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,270px),1fr));gap:1rem}
@@ -69,7 +70,7 @@ margin:1rem 0;scroll-margin-top:1rem}
 article h3{margin-top:.7rem}
 dl{margin:.5rem 0;display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.35rem 1.2rem}
 dt{font-weight:600}dd{margin:0;max-width:48rem}
-footer{margin-top:3rem;padding-bottom:2rem;color:var(--muted)}
+main{padding-bottom:3rem}
 )";
 
 constexpr const char* drawings = R"(

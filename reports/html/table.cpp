@@ -51,7 +51,14 @@ void Table::Row::head(std::string_view text, const std::string& link) {
 
 void Table::Row::code(std::string_view text) {
   const auto cell = page_.open("td", {{"class", next_class()}});
-  if (!text.empty()) page_.element("code", {}, text);
+  constexpr std::size_t fits = 48;
+  if (text.size() <= fits) {
+    if (!text.empty()) page_.element("code", {}, text);
+    return;
+  }
+  const auto details = page_.open("details");
+  page_.element("summary", {}, "show");
+  page_.element("code", {{"class", "wide"}}, text);
 }
 
 void Table::Row::status(Status status, const std::string& link) {

@@ -20,6 +20,7 @@ class Table {
     Row(Markup& page, const std::vector<bool>& right, const std::string& status, const std::string& id);
     void cell(std::string_view text);
     void head(std::string_view text, const std::string& link = "");
+    /// Folded where it is long.
     void code(std::string_view text);
     void status(Status status, const std::string& link = "");
     /// A cell that the caller fills.

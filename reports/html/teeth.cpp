@@ -51,7 +51,7 @@ void teeth_section(Markup& page, const Results& results) {
       page.element("small", {}, fault.message);
     }
     formulas(page, row, fault);
-    row.cell(fault.law);
+    row.cell(fault.caught ? fault.law : "\u2013");
     where_found(page, row, fault);
     row.code(replay_command(fault.token));
   }

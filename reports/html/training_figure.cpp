@@ -60,8 +60,8 @@ std::string finding(const Records& records) {
 void legend(Svg& svg, const Records& records) {
   double x = 48;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    svg.line({x, 19}, {x + 14, 19}, ink_of(i), 2);
-    svg.text({x + 18, 23}, "start", records[i]->cut);
+    svg.line({x, 24}, {x + 14, 24}, ink_of(i), 2);
+    svg.text({x + 18, 28}, "start", records[i]->cut);
     x += 30 + 6.5 * static_cast<double>(code_points_in(visible(records[i]->cut)));
   }
 }
@@ -71,7 +71,7 @@ void panel(Markup& page, const std::string& id, const Records& records) {
   const std::size_t longest = longest_of(records);
   const auto box = page.open("div");
   Svg svg(page, id, "Drift by window, " + precision, finding(records), Plot::width, Plot::height);
-  Plot plot(svg, decades_of(records), precision + ": relative drift of the parameters", 36);
+  Plot plot(svg, decades_of(records), precision + ": relative drift of the parameters", 42);
   legend(svg, records);
   plot.tick(0, "1"), plot.tick(0.96, std::to_string(longest));
   plot.along("window");

@@ -79,7 +79,7 @@ TEST(Anchor, KeepsOnlyWhatALinkCanHold) { EXPECT_EQ(anchor("c-", "a b\"<1>"), "c
 
 TEST(Plot, PutsWhatDoesNotFitIntoItsLanes) {
   Decades decades;
-  for (const double value : {0.0, 1e-3, 1.0, 1e300}) decades.include(value);
+  for (const double value : {0.0, 0.001, 1.0, 1e300}) decades.include(value);
   decades.limit(-6, 6);
   EXPECT_TRUE(decades.zeros);
   EXPECT_TRUE(decades.non_finite);
@@ -88,8 +88,8 @@ TEST(Plot, PutsWhatDoesNotFitIntoItsLanes) {
   Svg svg(page, "p", "t", "d", Plot::width, Plot::height);
   const Plot plot(svg, decades, "r");
   EXPECT_EQ(plot.y(1e300), plot.y(std::numeric_limits<double>::quiet_NaN()));
-  EXPECT_GT(plot.y(0), plot.y(1e-3));
-  EXPECT_GT(plot.y(1e-3), plot.y(1));
+  EXPECT_GT(plot.y(0), plot.y(0.001));
+  EXPECT_GT(plot.y(0.001), plot.y(1));
   EXPECT_GT(plot.y(1), plot.y(1e300));
 }
 

@@ -55,6 +55,7 @@ Results failing() {
   r.laws[1].status = Status::fail, r.laws[1].failed = 2, r.laws[1].worst_ratio = infinity;
   r.laws[2].control_differs = false;
   r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
+  r.cases[130].token = "tly1:" + std::string(1500, 'a');
   r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;
   r.training[3].message = "Window 12, stage optimizer.";
   return r;
