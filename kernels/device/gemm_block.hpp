@@ -1,0 +1,19 @@
+// A block of a GEMM's results, summed over k in a given order.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/device/blas.hpp"
+
+namespace tally {
+
+struct GemmBlock {
+  static constexpr std::size_t rows = 4, columns = 16;
+  float value[rows][columns] = {};
+};
+
+/// sums[r][j] = sum over p < k of a[p, r] b[p, j]. a: [k, rows], b: [k, columns], fp32. All columns at once, so that
+/// the compiler can use vector instructions; the order of one element's additions is the order asked for.
+void sum_products(const float* a, const float* b, std::size_t k, const GemmOrder& order, GemmBlock& sums);
+
+}  // namespace tally
