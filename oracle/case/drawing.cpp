@@ -83,7 +83,11 @@ bool draw_whole(Tensor& tensor, std::uint64_t seed, std::uint32_t salt, const Fa
 
 std::uint32_t Words::operator[](std::uint32_t i) const {
   const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-  return philox({low(element_), low(element_ >> 32), salt_, i / 4}, {low(seed_), low(seed_ >> 32)})[i % 4];
+  if (block_ != i / 4) {
+    block_ = i / 4;
+    held_ = philox({low(element_), low(element_ >> 32), salt_, block_}, {low(seed_), low(seed_ >> 32)});
+  }
+  return held_[i % 4];
 }
 
 void draw(Tensor& tensor, const Drawing& drawing) {

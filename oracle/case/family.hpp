@@ -23,6 +23,8 @@ class Words {
   std::uint64_t seed_;
   std::uint32_t salt_;
   std::uint64_t element_;
+  mutable std::uint32_t block_ = ~std::uint32_t{0};  // which four words are held
+  mutable std::array<std::uint32_t, 4> held_{};
 };
 
 /// Significand bits and smallest exponent of the tensor's format; integers have none.

@@ -50,7 +50,7 @@ double variance(const Words& w, const DrawnFormat& f, const Arguments&) {
 }
 
 double tiny(const Words& w, const DrawnFormat& f, const Arguments&) {
-  const std::uint64_t units = w.below(0, std::uint64_t{1} << (f.p + 1));
+  const std::uint64_t units = w.below(0, std::uint64_t{1} << f.p);
   return sign_of(w[1]) * std::ldexp(static_cast<double>(units), f.emin - f.p + 1);
 }
 

@@ -86,6 +86,8 @@ std::string to_text(const Json& json, JsonLayout layout) {
 }
 
 std::string json_string(std::string_view text) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), plain)) return '"' + std::string(text) + '"';
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -14,14 +14,14 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> forward(const std::string& kind, const std::vector<double>& x, Dtype storage = Dtype::fp32) {
   const auto n = static_cast<std::int64_t>(x.size());
-  const DeviceTensor from = on_host(x, storage), y = room(n, storage);
+  const DeviceTensor from = on_device(x, storage), y = room(n, storage);
   call((kind + ".forward").c_str(), ActivationArguments{storage, from.data(), nullptr, y.data(), n});
   return values_of(y);
 }
 
 std::vector<double> backward(const std::string& kind, const std::vector<double>& x, const std::vector<double>& dy) {
   const auto n = static_cast<std::int64_t>(x.size());
-  const DeviceTensor from = on_host(x), gradient = on_host(dy), dx = room(n);
+  const DeviceTensor from = on_device(x), gradient = on_device(dy), dx = room(n);
   call((kind + ".backward").c_str(), ActivationArguments{Dtype::fp32, from.data(), gradient.data(), dx.data(), n});
   return values_of(dx);
 }
@@ -35,7 +35,7 @@ TEST(Relu, PassesPositiveValuesAndNaNAndNothingElse) {
 
 TEST(Tanh, StaysWithinTwoUlpAndKeepsSymmetry) {
   auto x = drawn(700);
-  for (double& value : x) value *= 8;
+  for (double& value : x) value = static_cast<float>(value * 8);
   const auto y = forward("tanh", x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double exact = std::tanh(x[i]);
@@ -46,7 +46,7 @@ TEST(Tanh, StaysWithinTwoUlpAndKeepsSymmetry) {
 
 TEST(Sigmoid, StaysWithinTheRoundingsOfItsFormula) {
   auto x = drawn(700);
-  for (double& value : x) value *= 20;
+  for (double& value : x) value = static_cast<float>(value * 20);
   const auto y = forward("sigmoid", x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double exact = 1 / (1 + std::exp(-x[i]));
@@ -57,7 +57,7 @@ TEST(Sigmoid, StaysWithinTheRoundingsOfItsFormula) {
 
 TEST(Gelu, BothFormsStayWithinTheRoundingsOfTheirFormulas) {
   auto x = drawn(700);
-  for (double& value : x) value *= 5;
+  for (double& value : x) value = static_cast<float>(value * 5);
   const auto by_erf = forward("gelu_none", x), by_tanh = forward("gelu_tanh", x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double v = x[i];
@@ -82,8 +82,8 @@ TEST(Activations, TakeAndGiveHalfPrecisionAndNothingAtAll) {
 }
 
 TEST(Dropout, KeepsAndScalesOrDropsEvenInfinity) {
-  const DeviceTensor x = on_host({1, -2, infinity, 4}), y = room(4);
-  const DeviceTensor mask = on_host({1, 0, 0, 1}, Dtype::u8);
+  const DeviceTensor x = on_device({1, -2, infinity, 4}), y = room(4);
+  const DeviceTensor mask = on_device({1, 0, 0, 1}, Dtype::u8);
   call("dropout.forward", DropoutArguments{Dtype::fp32, x.data(), mask.as<std::uint8_t>(), y.data(), 4, 2.0f});
   EXPECT_EQ(values_of(y), (std::vector<double>{2, 0, 0, 8}));
 }

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -11,7 +11,7 @@ struct Statistics {
 };
 
 Statistics statistics_of(const std::vector<double>& x, std::int64_t rows, std::int64_t features, float eps) {
-  const DeviceTensor from = on_host(x), mean = room(features), var = room(features), rstd = room(features);
+  const DeviceTensor from = on_device(x), mean = room(features), var = room(features), rstd = room(features);
   call("batch_norm.statistics",
        BatchNormStatisticsArguments{.storage = Dtype::fp32,
                                     .x = from.data(),
@@ -51,8 +51,8 @@ TEST(BatchNormStatistics, SurviveAMeanFarAboveTheSpread) {
 }
 
 TEST(BatchNormForward, NormalisesThenScalesAndShifts) {
-  const DeviceTensor x = on_host({1, 5, 3, 9}), mean = on_host({2, 7}), rstd = on_host({1, 0.5});
-  const DeviceTensor weight = on_host({3, 2}), bias = on_host({10, 20}), y = room(4);
+  const DeviceTensor x = on_device({1, 5, 3, 9}), mean = on_device({2, 7}), rstd = on_device({1, 0.5});
+  const DeviceTensor weight = on_device({3, 2}), bias = on_device({10, 20}), y = room(4);
   NormForwardArguments arguments{.storage = Dtype::fp32,
                                  .x = x.data(),
                                  .weight = weight.data(),
@@ -73,8 +73,8 @@ TEST(BatchNormForward, NormalisesThenScalesAndShifts) {
 
 /// Two rows, mean 0 and rstd 1: h = x. dy = (3, 1): s1 = 4, s2 = 3 - 1 = 2, dx = w (dy - s1/2 - h s2/2).
 TEST(BatchNormBackward, FollowsTheFormulaOnTwoRows) {
-  const DeviceTensor x = on_host({1, -1}), dy = on_host({3, 1}), weight = on_host({2});
-  const DeviceTensor mean = on_host({0}), rstd = on_host({1}), dw = room(1), db = room(1), s2 = room(1), s1 = room(1);
+  const DeviceTensor x = on_device({1, -1}), dy = on_device({3, 1}), weight = on_device({2});
+  const DeviceTensor mean = on_device({0}), rstd = on_device({1}), dw = room(1), db = room(1), s2 = room(1), s1 = room(1);
   const DeviceTensor dx = room(2);
   call("batch_norm.parameter_gradients",
        NormGradientArguments{Dtype::fp32, x.data(), dy.data(), mean.as<float>(), rstd.as<float>(), dw.data(), db.data(),
@@ -103,9 +103,9 @@ TEST(BatchNormBackward, FollowsTheFormulaOnTwoRows) {
 TEST(BatchNormParameterGradients, SumExactlyAtEverySizeAroundWarpAndTileEdges) {
   for (const std::int64_t rows : {1, 63, 64, 65, 200}) {
     const std::int64_t features = 33;
-    const DeviceTensor x = on_host(std::vector<double>(static_cast<std::size_t>(rows * features), 3.0));
-    const DeviceTensor dy = on_host(std::vector<double>(static_cast<std::size_t>(rows * features), 2.0));
-    const DeviceTensor mean = on_host(std::vector<double>(33, 1.0)), rstd = on_host(std::vector<double>(33, 0.5));
+    const DeviceTensor x = on_device(std::vector<double>(static_cast<std::size_t>(rows * features), 3.0));
+    const DeviceTensor dy = on_device(std::vector<double>(static_cast<std::size_t>(rows * features), 2.0));
+    const DeviceTensor mean = on_device(std::vector<double>(33, 1.0)), rstd = on_device(std::vector<double>(33, 0.5));
     const DeviceTensor dw = room(features), db = room(features);
     call("batch_norm.parameter_gradients",
          NormGradientArguments{Dtype::fp32, x.data(), dy.data(), mean.as<float>(), rstd.as<float>(), dw.data(),

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -16,7 +16,7 @@ struct Result {
 Result evaluate(const std::vector<double>& z, const std::vector<double>& targets, std::int64_t classes,
                 double smoothing = 0, const std::vector<double>& weights = {}) {
   const auto rows = static_cast<std::int64_t>(targets.size());
-  const DeviceTensor logits = on_host(z), target = on_host(targets, Dtype::i64), weight = on_host(weights);
+  const DeviceTensor logits = on_device(z), target = on_device(targets, Dtype::i64), weight = on_device(weights);
   const DeviceTensor loss = room(rows), dz = room(rows * classes);
   call("cross_entropy", CrossEntropyArguments{.storage = Dtype::fp32,
                                               .z = logits.data(),

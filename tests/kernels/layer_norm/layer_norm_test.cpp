@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -18,7 +18,7 @@ std::vector<double> alternating(std::int64_t rows, std::int64_t features) {
 TEST(LayerNormForward, IsExactOnAlternatingRowsAtEverySizeAroundWarpEdges) {
   for (const std::int64_t features : {2, 16, 32, 64, 128, 256}) {
     for (const std::int64_t rows : {0, 1, 5, 130}) {
-      const DeviceTensor x = on_host(alternating(rows, features)), mean = room(rows), rstd = room(rows);
+      const DeviceTensor x = on_device(alternating(rows, features)), mean = room(rows), rstd = room(rows);
       const DeviceTensor y = room(rows * features);
       call("layer_norm.forward",
            NormForwardArguments{.storage = Dtype::fp32,
@@ -52,7 +52,7 @@ TEST(LayerNormBackward, TakesOutWhatTheStatisticsAbsorb) {
       h[j] = j % 2 == 0 ? -1 : 1;
       dy[j] = 2 * h[j] + 1;
     }
-    const DeviceTensor x = on_host(h), gradient = on_host(dy), mean = on_host({0}), rstd = on_host({1});
+    const DeviceTensor x = on_device(h), gradient = on_device(dy), mean = on_device({0}), rstd = on_device({1});
     const DeviceTensor dx = room(features);
     call("layer_norm.backward", NormBackwardArguments{Dtype::fp32, x.data(), gradient.data(), nullptr, mean.as<float>(),
                                                       rstd.as<float>(), nullptr, nullptr, dx.data(), 1, features,
@@ -63,16 +63,16 @@ TEST(LayerNormBackward, TakesOutWhatTheStatisticsAbsorb) {
 
 TEST(LayerNormBackward, FollowsTheFormulaOnFourFeatures) {
   // h = (-1, 1, -1, 1), w = (1, 2, 1, 2), dy = (4, 0, 0, 2): g = (4, 0, 0, 4), m1 = 2, m2 = (-4 + 4) / 4 = 0.
-  const DeviceTensor x = on_host({-1, 1, -1, 1}), dy = on_host({4, 0, 0, 2}), weight = on_host({1, 2, 1, 2});
-  const DeviceTensor mean = on_host({0}), rstd = on_host({1}), dx = room(4);
+  const DeviceTensor x = on_device({-1, 1, -1, 1}), dy = on_device({4, 0, 0, 2}), weight = on_device({1, 2, 1, 2});
+  const DeviceTensor mean = on_device({0}), rstd = on_device({1}), dx = room(4);
   call("layer_norm.backward", NormBackwardArguments{Dtype::fp32, x.data(), dy.data(), weight.data(), mean.as<float>(),
                                                     rstd.as<float>(), nullptr, nullptr, dx.data(), 1, 4, 0.25f});
   EXPECT_EQ(values_of(dx), (std::vector<double>{2, -2, -2, 2}));
 }
 
 TEST(LayerNormParameterGradients, SumOverRowsWithEachRowsStatistics) {
-  const DeviceTensor x = on_host({1, 2, 3, 4}), dy = on_host({1, 10, 100, 1000});
-  const DeviceTensor mean = on_host({1, 2}), rstd = on_host({1, 2}), dw = room(2), db = room(2);
+  const DeviceTensor x = on_device({1, 2, 3, 4}), dy = on_device({1, 10, 100, 1000});
+  const DeviceTensor mean = on_device({1, 2}), rstd = on_device({1, 2}), dw = room(2), db = room(2);
   call("layer_norm.parameter_gradients",
        NormGradientArguments{Dtype::fp32, x.data(), dy.data(), mean.as<float>(), rstd.as<float>(), dw.data(), db.data(),
                              nullptr, nullptr, 2, 2});

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
 
 std::vector<double> column_sums(const std::vector<double>& dy, std::int64_t rows, std::int64_t features) {
-  const DeviceTensor from = on_host(dy), to = room(features);
+  const DeviceTensor from = on_device(dy), to = room(features);
   call("linear.bias_gradient", BiasGradientArguments{Dtype::fp32, from.data(), to.data(), rows, features});
   return values_of(to);
 }
@@ -48,7 +48,7 @@ TEST(BiasGradient, StaysWithinTheBoundOfAnyOrderOfAdditions) {
 }
 
 TEST(BiasGradient, RoundsOnceIntoHalfPrecision) {
-  const DeviceTensor from = on_host({2048, 1, 1}, Dtype::fp16), to = room(1, Dtype::fp16);
+  const DeviceTensor from = on_device({2048, 1, 1}, Dtype::fp16), to = room(1, Dtype::fp16);
   call("linear.bias_gradient", BiasGradientArguments{Dtype::fp16, from.data(), to.data(), 3, 1});
   EXPECT_EQ(values_of(to), std::vector<double>{2050});  // adding in fp16 would stay at 2048
 }

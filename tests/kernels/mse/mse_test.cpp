@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -11,7 +11,7 @@ TEST(Mse, IsExactOnDyadicDataAtEverySizeAroundWarpEdges) {
   for (const std::int64_t features : {1, 2, 16, 32, 64, 128}) {
     for (const std::int64_t rows : {0, 1, 3, 127, 130}) {
       const auto n = static_cast<std::size_t>(rows * features);
-      const DeviceTensor y = on_host(std::vector<double>(n, 5.0)), target = on_host(std::vector<double>(n, 3.0));
+      const DeviceTensor y = on_device(std::vector<double>(n, 5.0)), target = on_device(std::vector<double>(n, 3.0));
       const DeviceTensor loss = room(rows), dy = room(rows * features);
       const double count = static_cast<double>(features);
       call("mse", MseArguments{Dtype::fp32, y.data(), target.data(), nullptr, loss.as<float>(), dy.data(), rows,
@@ -23,7 +23,7 @@ TEST(Mse, IsExactOnDyadicDataAtEverySizeAroundWarpEdges) {
 }
 
 TEST(Mse, WeighsLossAndGradientOfARow) {
-  const DeviceTensor y = on_host({1, 2, 3, 4}), target = on_host({0, 0, 0, 0}), weight = on_host({3, 0}, Dtype::i64);
+  const DeviceTensor y = on_device({1, 2, 3, 4}), target = on_device({0, 0, 0, 0}), weight = on_device({3, 0}, Dtype::i64);
   const DeviceTensor loss = room(2), dy = room(4);
   call("mse", MseArguments{Dtype::fp32, y.data(), target.data(), weight.as<std::int64_t>(), loss.as<float>(), dy.data(),
                            2, 2, 0.25f, 0.5f, 1.0f});

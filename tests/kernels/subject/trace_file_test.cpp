@@ -88,7 +88,8 @@ TEST_F(TraceFile, StandsInTheOrderOfAWindowWhenNoOrderIsWritten) {
   }
   std::ofstream(file_, std::ios::binary) << write_safetensors(content);
   std::string names;
-  for (const Tap& tap : read_trace(file_, small_case()).taps()) names += tap.name.text() + " ";
+  const Trace trace = read_trace(file_, small_case());
+  for (const Tap& tap : trace.taps()) names += tap.name.text() + " ";
   EXPECT_EQ(names, "w0/cast/fc1.weight w0/m0/loss/in.factor w0/m0/loss/loss w0/schedule/step ");
 }
 

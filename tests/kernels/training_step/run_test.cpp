@@ -165,7 +165,7 @@ TEST(Run, RefusesWhatItCannotDoInOneSentence) {
 
 TEST(Run, RunsAReplacedStageInPlaceOfTheShippedOne) {
   Stages stages = shipped_stages();
-  stages.factor = [](Run& run) {
+  stages.factor = [](tally::Run& run) {
     stage::fix_factor(run);
     run.factor *= 2;
   };
@@ -175,7 +175,7 @@ TEST(Run, RunsAReplacedStageInPlaceOfTheShippedOne) {
 
 TEST(Run, ReportsAnInputThatChanged) {
   Stages stages = shipped_stages();
-  stages.end_window = [](Run& run) { run.x.zero(); };
+  stages.end_window = [](tally::Run& run) { run.x.zero(); };
   const Trace trace = run(small_case(), {.stages = &stages});
   ASSERT_EQ(trace.violations.size(), 1u);
   EXPECT_EQ(trace.violations[0], "input 'x' changed during the run; expected its bits to stay");

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernels/window/arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
@@ -13,7 +13,7 @@ double norm_of(NormKind kind, const std::vector<std::vector<double>>& tensors) {
   std::vector<DeviceTensor> held;
   std::vector<NormSource> sources;
   for (const auto& tensor : tensors) {
-    held.push_back(on_host(tensor));
+    held.push_back(on_device(tensor));
     sources.push_back({held.back().as<float>(), static_cast<std::int64_t>(tensor.size())});
   }
   const DeviceTensor partial = room(norm_chunks(sources)), norm = room(1);

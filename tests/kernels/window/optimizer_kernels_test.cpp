@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "kernels/window/arguments.hpp"
-#include "tests/kernels/on_host.hpp"
+#include "tests/kernels/on_device.hpp"
 
 namespace tally {
 namespace {
 
 struct Sgd {
-  DeviceTensor gradient = on_host({4}), parameter = on_host({10}), momentum = on_host({2});
+  DeviceTensor gradient = on_device({4}), parameter = on_device({10}), momentum = on_device({2});
   SgdArguments arguments{.gradient = gradient.as<float>(),
                          .parameter = parameter.as<float>(),
                          .momentum = nullptr,
@@ -47,7 +47,7 @@ TEST(Sgd, LooksAheadWithNesterov) {
 }
 
 TEST(Adam, FollowsBothMomentsAndTheirCorrections) {
-  const DeviceTensor gradient = on_host({4}), parameter = on_host({10}), m = on_host({2}), v = on_host({16});
+  const DeviceTensor gradient = on_device({4}), parameter = on_device({10}), m = on_device({2}), v = on_device({16});
   call("adam", AdamArguments{.gradient = gradient.as<float>(),
                              .parameter = parameter.as<float>(),
                              .exp_avg = m.as<float>(),
@@ -66,7 +66,7 @@ TEST(Adam, FollowsBothMomentsAndTheirCorrections) {
 }
 
 struct Scaler {
-  DeviceTensor scale = on_host({1024}), counter = on_host({0}, Dtype::i64), found = on_host({0, 0, 0, 0}, Dtype::u8);
+  DeviceTensor scale = on_device({1024}), counter = on_device({0}, Dtype::i64), found = on_device({0, 0, 0, 0}, Dtype::u8);
   void window(bool overflow) {
     found.set_scalar<std::uint32_t>(overflow ? 1 : 0);
     call("scaler",

@@ -18,7 +18,7 @@ void call(const char* operation, const Arguments& arguments) {
 }
 
 /// A vector of values, rounded to the format.
-inline DeviceTensor on_host(const std::vector<double>& values, Dtype dtype = Dtype::fp32) {
+inline DeviceTensor on_device(const std::vector<double>& values, Dtype dtype = Dtype::fp32) {
   Tensor tensor(dtype, {static_cast<std::int64_t>(values.size())});
   for (std::size_t i = 0; i < values.size(); ++i) tensor.set(i, values[i]);
   return DeviceTensor(host(), "test", tensor);

@@ -1,0 +1,68 @@
+#include "oracle/layers/contract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "oracle/registered_files.hpp"
+
+namespace tally {
+namespace {
+
+TEST(Contract, IsThereForEveryKindOfTheCase) {
+  const std::pair<const char*, std::vector<const char*>> sections[] = {
+      {"layer", {"linear", "relu", "tanh", "sigmoid", "gelu", "batch_norm", "layer_norm", "dropout"}},
+      {"loss", {"cross_entropy", "mse"}},
+      {"optimizer", {"sgd", "adam"}},
+      {"learning_rate", {"constant", "step", "warmup_cosine"}},
+      {"weight_decay", {"none", "l2", "decoupled"}},
+      {"clip", {"none", "global_norm", "value"}},
+      {"loss_scale", {"none", "static", "dynamic"}}};
+  for (const auto& [section, kinds] : sections)
+    for (const char* kind : kinds) EXPECT_NE(find_contract(section, kind), nullptr) << section << " " << kind;
+}
+
+TEST(Contract, ListsASectionSortedByKind) {
+  const auto contracts = contracts_of("layer");
+  EXPECT_GE(contracts.size(), 8u);
+  for (std::size_t i = 1; i < contracts.size(); ++i) EXPECT_LT(contracts[i - 1]->kind, contracts[i]->kind);
+}
+
+TEST(Contract, IsFoundBySectionAndKind) {
+  ASSERT_NE(find_contract("clip", "none"), nullptr);
+  EXPECT_EQ(find_contract("optimizer", "none"), nullptr);
+  EXPECT_EQ(find_contract("loss", "linear"), nullptr);
+}
+
+TEST(Contract, StatesTheShapesOfItsTensors) {
+  const Choice layer{"linear", {{"out", std::int64_t{5}}, {"bias", false}}};
+  const Contract& linear = *find_contract("layer", "linear");
+
+  EXPECT_EQ(linear.out_features(layer, 3), 5);
+  EXPECT_EQ(linear.tensors[0].shape(layer, 3), (std::vector<std::int64_t>{5, 3}));
+  EXPECT_FALSE(linear.tensors[1].present(layer));
+}
+
+TEST(Contract, OfAKindIsRegisteredOnce) {
+  EXPECT_THROW(RegisterContract({.section = "clip", .kind = "none", .options = {}}), std::logic_error);
+}
+
+TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
+  int files = 0;
+  for (const char* folder : {"layers", "losses", "recipe"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(TALLY_SOURCE_DIR) / "oracle" / folder)) {
+      std::ifstream stream(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(stream), {}};
+      if (entry.path().extension() != ".cpp" || text.find("const RegisterContract ") == std::string::npos) continue;
+      ++files;
+      EXPECT_TRUE(registered_files().contains(entry.path().string())) << entry.path();
+    }
+  EXPECT_GE(files, 24);
+}
+
+}  // namespace
+}  // namespace tally
