@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "oracle/case/io.hpp"
 #include "oracle/real/number.hpp"
 #include "oracle/window/certificate.hpp"
 #include "tests/oracle/real/second_route.hpp"
@@ -41,6 +42,12 @@ TEST(Answer, GivesTheSameNumbersToMoreDigits) {
   const Case c = with_momentum(small_case({{3, 2}, {2, 2}}, "micro_batch"));
 
   expect_agreement(answered(c, 10), answered(c, 60), 10, Real(1));
+}
+
+TEST(Answer, IsTheSameAfterTheCaseWentThroughAFile) {
+  const Case c = with_momentum(small_case({{3, 2}, {2, 2}}, "micro_batch"));
+
+  EXPECT_EQ(answer(read_case(write_case(c))), answer(c));
 }
 
 TEST(Answer, IsTheSameTextTwice) {

@@ -81,6 +81,15 @@ TEST(Trajectory, MovesRunningValuesOnceAMicroBatchOrOnceAWindow) {
   expect_close(mean_after(once, Branch::accumulated), moved_over(once, {{0, 5}}));
 }
 
+TEST(Trajectory, CountsTheRowsThatSharedStatistics) {
+  const Case c = training_case("window");
+  const auto after = [&c](Branch branch) {
+    return evaluate_window<Wide>(c, 0, branch, initial_state<Wide>(c)).after.running_var.at("bn");
+  };
+
+  EXPECT_EQ(after(Branch::accumulated), after(Branch::full_batch));  // five rows, not the first micro-batch's three
+}
+
 TEST(Trajectory, LeavesFrozenRunningValuesAlone) {
   const Case c = training_case("frozen");
   const auto answers = trajectory<Wide>(c, Branch::accumulated);
