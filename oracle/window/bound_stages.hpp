@@ -16,6 +16,8 @@ Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, co
 Expected rounded_product(const Expected& x, const Expected& factor);
 /// Every element held to +-RN32(max_value).
 Expected rounded_clamp(const Choice& clip, const Expected& x);
+/// A constant's bits, where only one float lies within its bound; else the bound as it is. fp32 [1, 1].
+Expected predicted_constant(const Expected& constant);
 /// 1 when an element of a buffer is not finite.
 bool any_non_finite(const Tensor& buffer);
 

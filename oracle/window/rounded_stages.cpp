@@ -42,6 +42,14 @@ Expected rounded_clamp(const Choice& clip, const Expected& x) {
   });
 }
 
+Expected predicted_constant(const Expected& constant) {
+  const long double v = constant.v(0, 0);
+  const auto held = static_cast<float>(static_cast<double>(v));
+  const auto within = [&](float other) { return static_cast<double>(std::fabs(other - v)) <= constant.e(0, 0); };
+  const bool alone = !within(std::nextafter(held, INFINITY)) && !within(std::nextafter(held, -INFINITY));
+  return alone && within(held) ? scalar(held) : constant;
+}
+
 bool any_non_finite(const Tensor& buffer) {
   for (std::size_t i = 0; i < buffer.elements(); ++i) {
     if (!std::isfinite(buffer.value(i))) return true;

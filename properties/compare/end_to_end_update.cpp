@@ -123,7 +123,8 @@ void expect_end(EndToEndWalk& walk) {
     walk.hold("scaler", "scale", walk.state.scale.scale);
     walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));
   }
-  walk.hold("schedule", "learning_rate", oracle::rate(walk.subject, recipe.learning_rate, walk.state.step));
+  walk.hold("schedule", "learning_rate",
+            oracle::predicted_constant(oracle::rate(walk.subject, recipe.learning_rate, walk.state.step)));
   walk.state.step += walk.skipped ? 0 : 1;
   walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
 }

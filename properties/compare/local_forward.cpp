@@ -70,6 +70,7 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
     const Tensor* old = walk.handed(stage, "in." + layer.label + "." + running, state[layer.label]);
     const Tensor* now =
         walk.handed(stage, "in." + layer.label + "." + batch, walk.tap("forward", layer.label + "." + batch));
+    state[layer.label] = walk.tap(stage, layer.label + "." + running);
     if (old == nullptr || now == nullptr) return;
     const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
     const bool mean = batch == "mean";

@@ -50,7 +50,7 @@ void check_unscale(LocalWalk& walk) {
   const oracle::Expected wanted = oracle::inverse_scale(walk.subject, walk.c, window, walk.state.scale.scale);
   const bool needed = walk.c.recipe.loss_scale.kind != "none" || walk.subject.claims.divide == "window";
   const Tensor* inverse = needed || walk.tap("unscale", "in.inverse_scale") != nullptr
-                              ? walk.hold("unscale", "in.inverse_scale", wanted)
+                              ? walk.hold("unscale", "in.inverse_scale", oracle::predicted_constant(wanted))
                               : nullptr;
   for (const std::string& p : walk.parameters) {
     const Tensor* buffer = summed(walk, "unscale", p);

@@ -21,6 +21,7 @@ struct SubjectState {
   Tensors running_mean, running_var;                 // by layer label
   oracle::ExpectedScale scale;
   std::int64_t step = 0;
+  bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
 };
 
 class LocalWalk {

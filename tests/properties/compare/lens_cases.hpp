@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
 
 #include "kernels/training_step/run.hpp"
 #include "properties/compare/lens.hpp"
@@ -57,6 +59,54 @@ inline Case mlp(unsigned seed, Dtype storage = Dtype::fp32) {
   fill_tensors(c);
   draw_normal(c, seed);
   return c;
+}
+
+/// One section of the recipe or of the model changed at a time.
+inline std::map<std::string, Case> recipes() {
+  std::map<std::string, Case> cases;
+  const auto add = [&](const std::string& name, auto change) {
+    Case c = normal_case(7);
+    change(c);
+    c.tensors.clear();
+    fill_tensors(c);
+    draw_normal(c, 7);
+    cases[name] = c;
+  };
+  const Options momentum{{"momentum", Decimal{"0.9"}}};
+  add("momentum", [&](Case& c) { c.recipe.optimizer = choice_of("optimizer", "sgd", momentum); });
+  add("nesterov", [&](Case& c) {
+    c.recipe.optimizer = choice_of("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}, {"nesterov", true}});
+  });
+  add("dampening", [&](Case& c) {
+    c.recipe.optimizer = choice_of("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}, {"dampening", Decimal{"0.1"}}});
+  });
+  add("adam", [](Case& c) { c.recipe.optimizer = choice_of("optimizer", "adam"); });
+  add("l2", [](Case& c) { c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.01"}}}); });
+  add("value clip", [](Case& c) { c.recipe.clip = choice_of("clip", "value", {{"max_value", Decimal{"0.01"}}}); });
+  for (const char* norm : {"1", "2", "inf"}) {
+    add(std::string("clip by norm ") + norm, [&](Case& c) {
+      c.recipe.clip = choice_of("clip", "global_norm", {{"max_norm", Decimal{"0.1"}}, {"norm", std::string(norm)}});
+    });
+  }
+  add("static scale", [](Case& c) {
+    c.recipe.loss_scale = choice_of("loss_scale", "static", {{"scale", Decimal{"1000.1"}}});
+  });
+  add("step rate", [](Case& c) {
+    c.recipe.learning_rate = choice_of(
+        "learning_rate", "step", {{"base", Decimal{"0.1"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.3"}}});
+  });
+  add("mean of means", [](Case& c) { c.normalisation = Normalisation::mean_of_means; });
+  add("configured", [](Case& c) { c.normalisation = Normalisation::mean_of_means_configured; });
+  add("sum", [](Case& c) { c.normalisation = Normalisation::sum; });
+  add("smoothing", [](Case& c) {
+    const std::vector<Decimal> weights{{"0.5"}, {"1.3"}, {"2"}};
+    c.model.loss = choice_of("loss", "cross_entropy", {{"label_smoothing", Decimal{"0.1"}}, {"weight", weights}});
+  });
+  add("window statistics", [](Case& c) {
+    c.model.layers.insert(c.model.layers.begin() + 1,
+                          layer_of("batch_norm", "bn", {{"statistics", std::string("window")}}));
+  });
+  return cases;
 }
 
 inline std::uint64_t count(const std::vector<TensorCheck>& checks, Status status) {
