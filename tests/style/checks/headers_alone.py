@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 COMPILER = os.environ.get("CXX", "c++")
+TEST_WORDS = ["-DTALLY_SOURCE_DIR=\"\"", "-DTALLY_PROGRAM=\"\""]  # what the build tells test programs
 CUDA = re.compile(r"fatal error: (?:cuda|cublas|device_)\w*\.h: No such file")
 
 
@@ -15,7 +16,7 @@ def cannot_run():
 
 def compile_alone(tree, path):
     folders = [option for folder in [tree.root, *tree.include_folders] for option in ("-I", folder)]
-    command = [COMPILER, "-std=c++20", "-fsyntax-only", *folders, "-x", "c++", "-"]
+    command = [COMPILER, "-std=c++20", "-fsyntax-only", *TEST_WORDS, *folders, "-x", "c++", "-"]
     result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True)
     if result.returncode == 0 or CUDA.search(result.stderr):
         return None

@@ -1,10 +1,13 @@
-"""No tolerance is typed into a test or a property: it is derived, or the comparison is exact."""
+"""No tolerance is typed into a test or a property: it is derived, or the comparison is exact.
+
+A hexadecimal power of two is a format's own number (a unit roundoff) and no tolerance by itself.
+"""
 import re
 
 from tree import SOURCES
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
-SMALL = rf"(?:{NUMBER}[eE]-\d+|0x[0-9a-fA-F.]+p-\d+)"
+SMALL = rf"{NUMBER}[eE]-\d+"
 PATTERNS = [
     re.compile(r"\b(?:EXPECT|ASSERT)_(?:NEAR|FLOAT_EQ|DOUBLE_EQ)\b"),
     re.compile(r"\b(?:FloatEq|DoubleEq|FloatNear|DoubleNear|NanSensitive\w+)\b"),
