@@ -18,8 +18,8 @@ namespace tally {
 namespace {
 
 std::string digest_line(const CaseRecord& c) {
-  return c.id + " " + std::string(word_of(c.status)) + " " + hexadecimal(c.worst_local_ratio) + " " +
-         hexadecimal(c.worst_end_to_end_ratio) + " " + hexadecimal(c.rounding_drift) + "\n";
+  return c.id + " " + std::string(word_of(c.status)) + " " + hexadecimal_text(c.worst_local_ratio) + " " +
+         hexadecimal_text(c.worst_end_to_end_ratio) + " " + hexadecimal_text(c.rounding_drift) + "\n";
 }
 
 /// Of every law and precision; the order of the cases in the results does not matter.

@@ -18,7 +18,7 @@ std::string index_text(const std::vector<std::int64_t>& index) {
 void both_texts(Markup& page, Table::Row& row, double value) {
   const auto cell = row.open();
   page.text(shortest(value));
-  page.element("small", {}, hexadecimal(value));
+  page.element("small", {}, hexadecimal_text(value));
 }
 
 void check_row(Markup& page, Table& table, const TensorCheck& t) {

@@ -36,7 +36,7 @@ std::string significant(double value) {
 
 std::string shortest(double value) { return std::isfinite(value) ? text_of(value) : word_of_non_finite(value); }
 
-std::string hexadecimal(double value) {
+std::string hexadecimal_text(double value) {
   if (!std::isfinite(value)) return word_of_non_finite(value);
   const std::string digits = text_of(std::fabs(value), std::chars_format::hex);
   return (std::signbit(value) ? "-0x" : "0x") + digits;

@@ -29,7 +29,7 @@ TEST(Numbers, ShowThreeDigitsAndSayWhatIsNotFinite) {
   EXPECT_EQ(significant(-std::numeric_limits<double>::infinity()), "-inf");
   EXPECT_EQ(significant(-std::nan("")), "nan");
   EXPECT_EQ(percent(0.9638), "96.38 %");
-  EXPECT_EQ(hexadecimal(-0.375), "-0x1.8p-2");
+  EXPECT_EQ(hexadecimal_text(-0.375), "-0x1.8p-2");
   EXPECT_EQ(coordinate(-0.04), "0");
   EXPECT_EQ(coordinate(12.25), "12.2");
 }
