@@ -8,21 +8,18 @@
 
 #include "oracle/case/case.hpp"
 #include "oracle/real/matrix.hpp"
+#include "oracle/real/number.hpp"
 
 namespace tally::oracle {
-
-/// The exact value of the decimal written.
-template <class T>
-T number(const Decimal& decimal);
-
-/// The tensor's bits, lifted exactly; a vector becomes 1 x n, a scalar 1 x 1.
-template <class T>
-Matrix<T> lift(const Tensor& tensor);
 
 /// The divisor of micro-batch k of window w under the case's normalisation: the item gradient sums are multiplied by
 /// 1 / divisor. 0 where the divisor is 0 (then the factor is 0).
 template <class T>
 T divisor(const Case& c, std::size_t window, std::size_t micro_batch);
+
+/// N: the sum of the item weights of a window, the full batch's divisor.
+template <class T>
+T window_items(const Case& c, std::size_t window);
 
 template <class T>
 T learning_rate(const Choice& schedule, std::int64_t step);

@@ -34,6 +34,12 @@ void check(cublasStatus_t status, std::source_location at = std::source_location
   if (status != CUBLAS_STATUS_SUCCESS) throw CudaError("cuBLAS status " + std::to_string(status), at);
 }
 
+/// cublasGemmEx, which the header overloads.
+using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                              const void* alpha, const void* a, cudaDataType a_type, int lda, const void* b,
+                              cudaDataType b_type, int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
+                              cublasComputeType_t, cublasGemmAlgo_t);
+
 /// The library with one handle. Its workspace is its own, so that the choice of algorithm cannot depend on what else
 /// runs.
 class Cublas {
@@ -63,7 +69,7 @@ class Cublas {
   decltype(cublasSetMathMode)* set_math_mode_ = nullptr;
   decltype(cublasSetAtomicsMode)* set_atomics_mode_ = nullptr;
   decltype(cublasSetWorkspace_v2)* set_workspace_ = nullptr;
-  decltype(cublasGemmEx)* gemm_ = nullptr;
+  GemmEx* gemm_ = nullptr;
   std::mutex mutex_;
   cublasHandle_t handle_ = nullptr;
   void* workspace_ = nullptr;

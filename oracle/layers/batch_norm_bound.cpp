@@ -1,0 +1,148 @@
+// batch_norm: per group of rows and feature, mean, var and rstd (oracle/tolerance/moments), then
+// y = fl(fl(fl(fl(x - mean) rstd) w) + b); backward through the same rounded statistics.
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "oracle/tolerance/moments.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+bool frozen(const BoundPass& pass) { return pass.layer.text("statistics") == "frozen"; }
+
+Cut groups_of(const BoundPass& pass, Eigen::Index rows) {
+  if (pass.layer.text("statistics") == "micro_batch" && !pass.cut.empty()) return pass.cut;
+  return {rows};
+}
+
+/// Statistics of one feature over `count` rows from `first` on.
+Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feature, Eigen::Index first,
+                Eigen::Index count) {
+  const Bounded eps = constant(pass.layer.number("eps"));
+  if (frozen(pass)) {
+    const BoundedMatrix mean(pass.tensors.at("running_mean")), var(pass.tensors.at("running_var"));
+    return {mean.at(0, feature), var.at(0, feature), rstd_of(var.at(0, feature), eps)};
+  }
+  std::vector<Bounded> column;
+  for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
+  return two_pass_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
+}
+
+struct Affine {
+  Bounded weight{1, 0}, bias{0, 0};
+  bool present = false;
+};
+
+Affine affine_of(const BoundPass& pass, Eigen::Index feature) {
+  const auto weight = pass.tensors.find("weight"), bias = pass.tensors.find("bias");
+  if (weight == pass.tensors.end()) return {};
+  return {BoundedMatrix(weight->second).at(0, feature), BoundedMatrix(bias->second).at(0, feature), true};
+}
+
+Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
+  return fp32.mul(fp32.sub(x, m.mean), m.rstd);
+}
+
+Expected exact_rstd(const BoundPass& pass, const Matrix<long double>& var, const BoundedMatrix& bound) {
+  const auto eps = number<long double>(pass.layer.number("eps"));
+  return joined((var.array() + eps).sqrt().inverse().matrix(), bound);
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const BoundedMatrix in(x);
+  const Cut groups = groups_of(pass, in.rows());
+  const auto exact = exact_forward(pass, x);
+  const auto count = static_cast<Eigen::Index>(groups.size());
+  BoundedMatrix y(in.rows(), in.cols()), mean(count, in.cols()), var(count, in.cols()), rstd(count, in.cols());
+  for (Eigen::Index j = 0; j < in.cols(); ++j) {
+    const Affine affine = affine_of(pass, j);
+    for (Eigen::Index g = 0, first = 0; g < count; first += groups[static_cast<std::size_t>(g)], ++g) {
+      const Eigen::Index size = groups[static_cast<std::size_t>(g)];
+      const Moments m = moments(pass, in, j, first, size);
+      mean.set(g, j, m.mean);
+      var.set(g, j, m.var);
+      rstd.set(g, j, m.rstd);
+      for (Eigen::Index i = first; i < first + size; ++i) {
+        Bounded value = normalised(fp32, in.at(i, j), m);
+        if (affine.present) value = fp32.add(fp32.mul(value, affine.weight), affine.bias);
+        y.set(i, j, storage.store(value));
+      }
+    }
+  }
+  const auto& exact_mean = frozen(pass) ? pass.tensors.at("running_mean").v : exact.mean;
+  const auto& exact_var = frozen(pass) ? pass.tensors.at("running_var").v : exact.var;
+  return {joined(exact.y, y), joined(exact_mean, mean), joined(exact_var, var), exact_rstd(pass, exact_var, rstd)};
+}
+
+/// One feature's backward, its dy and normalised x gathered over one group.
+class Column {
+ public:
+  Column(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, Eigen::Index feature,
+         Eigen::Index first, Eigen::Index size)
+      : pass_(pass), x_(x), dy_(dy), feature_(feature), first_(first), size_(size) {
+    moments_ = moments(pass, x, feature, first, size);
+    weight_ = affine_of(pass, feature).weight;
+  }
+
+  void gather(Addends& sum_dy, Addends& sum_dy_h) const {
+    for (Eigen::Index i = first_; i < first_ + size_; ++i) {
+      sum_dy.add(dy_.at(i, feature_));
+      sum_dy_h.add(fp32_.mul(dy_.at(i, feature_), h(i)));
+    }
+  }
+
+  void write(BoundedMatrix& dx, Bounded s1, Bounded s2) const {
+    const Bounded scale = fp32_.mul(weight_, moments_.rstd);
+    const Bounded inverse = reciprocal(pass_.subject, static_cast<double>(size_));
+    const Bounded mean_dy = fp32_.mul(s1, inverse), mean_dy_h = fp32_.mul(s2, inverse);
+    for (Eigen::Index i = first_; i < first_ + size_; ++i) {
+      const Bounded dy = dy_.at(i, feature_);
+      const Bounded centred = fp32_.sub(fp32_.sub(dy, mean_dy), fp32_.mul(h(i), mean_dy_h));
+      dx.set(i, feature_, storage_.store(fp32_.mul(scale, frozen(pass_) ? dy : centred)));
+    }
+  }
+
+ private:
+  Bounded h(Eigen::Index i) const { return normalised(fp32_, x_.at(i, feature_), moments_); }
+
+  const BoundPass& pass_;
+  const BoundedMatrix &x_, &dy_;
+  Eigen::Index feature_, first_, size_;
+  Moments moments_;
+  Bounded weight_;
+  Arithmetic fp32_ = single();
+  Arithmetic storage_{pass_.subject.storage};
+};
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  const Arithmetic fp32 = single();
+  const BoundedMatrix in(x), gradient(dy);
+  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.parameter_gradients").height);
+  BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
+  for (Eigen::Index j = 0; j < in.cols(); ++j) {
+    Addends all_dy, all_dy_h;
+    Eigen::Index first = 0;
+    for (const std::int64_t size : groups_of(pass, in.rows())) {
+      const Column column(pass, in, gradient, j, first, size);
+      Addends sum_dy, sum_dy_h;
+      column.gather(sum_dy, sum_dy_h);
+      column.write(dx, fp32.sum(sum_dy, height), fp32.sum(sum_dy_h, height));
+      column.gather(all_dy, all_dy_h);
+      first += size;
+    }
+    db.set(0, j, fp32.sum(all_dy, height));
+    dw.set(0, j, fp32.sum(all_dy_h, height));
+  }
+  const auto exact = exact_backward(pass, x, dy);
+  ExpectedBackward result{joined(exact.dx, dx), {}};
+  if (!pass.tensors.contains("weight")) return result;
+  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(pass.subject.storage, dw));
+  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(pass.subject.storage, db));
+  return result;
+}
+
+const RegisterBoundRule registered("batch_norm", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle

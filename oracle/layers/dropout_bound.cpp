@@ -1,0 +1,46 @@
+// dropout: mask ? fl(x f) : 0 with f = fl(1 / (1 - p)), stored; backward the same on dy.
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/rule.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+Bounded factor(const BoundPass& pass) {
+  const Decimal& p = pass.layer.number("p");
+  const Arithmetic fp32 = single();
+  const Bounded in_fp32 = fp32.div({1, 0}, fp32.sub({1, 0}, constant(p)));
+  const long double exact = 1 / (1 - number<long double>(p));
+  return derived_constant(pass.subject, exact, in_fp32, exact * exact * 0x1p-51L);
+}
+
+BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
+  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Bounded f = factor(pass);
+  const auto& mask = pass.tensors.at("mask").v;
+  BoundedMatrix out(in);
+  for (Eigen::Index i = 0; i < out.rows(); ++i) {
+    for (Eigen::Index j = 0; j < out.cols(); ++j) {
+      out.set(i, j, mask(i, j) != 0 ? storage.store(fp32.mul(out.at(i, j), f)) : Bounded{});
+    }
+  }
+  return out;
+}
+
+/// Dropped elements are selected away, also where they are not finite.
+Matrix<long double> masked(const BoundPass& pass, Matrix<long double> exact) {
+  return (pass.tensors.at("mask").v.array() != 0).select(exact, Matrix<long double>::Zero(exact.rows(), exact.cols()));
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  return {joined(masked(pass, exact_forward(pass, x).y), scaled(pass, x)), {}, {}, {}};
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  return {joined(masked(pass, exact_backward(pass, x, dy).dx), scaled(pass, dy)), {}};
+}
+
+const RegisterBoundRule registered("dropout", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,68 @@
+// approximate "none":  y = x P(x), P the normal distribution function; dy/dx = P(x) + x e^(-x²/2) / sqrt(2 pi)
+// approximate "tanh":  y = x (1 + tanh u) / 2, u = sqrt(2/pi) (x + 0.044715 x³);
+//                      dy/dx = (1 + tanh u) / 2 + x / (2 cosh² u) · sqrt(2/pi) (1 + 3 · 0.044715 x²)
+// P and 1 + tanh are written so that nothing cancels for negative x.
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+#include "oracle/real/number.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+struct ErfGelu {
+  T root_half = sqrt(T(T(1) / 2));
+  T density_at_0 = 1 / sqrt(T(2 * pi<T>()));
+
+  T distribution(const T& x) const { return erfc(T(-x * root_half)) / 2; }
+  T value(const T& x) const { return x * distribution(x); }
+  T slope(const T& x) const { return distribution(x) + x * exp(T(-x * x / 2)) * density_at_0; }
+};
+
+template <class T>
+struct TanhGelu {
+  T cubic = number<T>(Decimal{"0.044715"});
+  T factor = sqrt(T(2 / pi<T>()));
+
+  T argument(const T& x) const { return factor * (x + cubic * x * x * x); }
+  /// (1 + tanh u) / 2
+  static T half_of_one_plus_tanh(const T& u) { return 1 / (1 + exp(T(-2 * u))); }
+  T value(const T& x) const { return x * half_of_one_plus_tanh(argument(x)); }
+  T slope(const T& x) const {
+    const T u = argument(x), c = cosh(u);
+    const T du = factor * (1 + 3 * cubic * x * x);
+    return half_of_one_plus_tanh(u) + x / c / c * du / 2;
+  }
+};
+
+template <class T, class Gelu>
+Matrix<T> values(const Gelu& gelu, const Matrix<T>& x) {
+  return x.unaryExpr([&gelu](const T& v) -> T { return gelu.value(v); });
+}
+
+template <class T, class Gelu>
+Matrix<T> slopes(const Gelu& gelu, const Matrix<T>& x) {
+  return x.unaryExpr([&gelu](const T& v) -> T { return gelu.slope(v); });
+}
+
+template <class T>
+bool exact_erf(const Pass<T>& pass) {
+  return pass.layer.text("approximate") == "none";
+}
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
+  return {exact_erf(pass) ? values<T>(ErfGelu<T>{}, x) : values<T>(TanhGelu<T>{}, x), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy) {
+  const Matrix<T> slope = exact_erf(pass) ? slopes<T>(ErfGelu<T>{}, x) : slopes<T>(TanhGelu<T>{}, x);
+  return {slope.cwiseProduct(dy), {}};
+}
+
+const RegisterExactLayer registered{
+    "gelu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

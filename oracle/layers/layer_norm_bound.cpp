@@ -1,0 +1,90 @@
+// layer_norm: as batch_norm over the features of a row; backward with g = fl(dy w), m1 = fl(sum g fl(1/n)),
+// m2 = fl(sum fl(g h) fl(1/n)), dx = fl(rstd fl(fl(g - m1) - fl(h m2))); dw and db are column sums over rows.
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "oracle/tolerance/moments.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
+  std::vector<Bounded> features;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) features.push_back(x.at(row, j));
+  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.statistics");
+  return two_pass_moments(pass.subject, claim, features, constant(pass.layer.number("eps")));
+}
+
+Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
+  return fp32.mul(fp32.sub(x, m.mean), m.rstd);
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const BoundedMatrix in(x);
+  const bool affine = pass.tensors.contains("weight");
+  const BoundedMatrix weight(affine ? pass.tensors.at("weight") : Expected{});
+  const BoundedMatrix bias(affine ? pass.tensors.at("bias") : Expected{});
+  BoundedMatrix y(in.rows(), in.cols()), mean(in.rows(), 1), var(in.rows(), 1), rstd(in.rows(), 1);
+  for (Eigen::Index i = 0; i < in.rows(); ++i) {
+    const Moments m = moments(pass, in, i);
+    mean.set(i, 0, m.mean);
+    var.set(i, 0, m.var);
+    rstd.set(i, 0, m.rstd);
+    for (Eigen::Index j = 0; j < in.cols(); ++j) {
+      Bounded value = normalised(fp32, in.at(i, j), m);
+      if (affine) value = fp32.add(fp32.mul(value, weight.at(0, j)), bias.at(0, j));
+      y.set(i, j, storage.store(value));
+    }
+  }
+  const auto exact = exact_forward(pass, x);
+  const auto eps = number<long double>(pass.layer.number("eps"));
+  return {joined(exact.y, y), joined(exact.mean, mean), joined(exact.var, var),
+          joined((exact.var.array() + eps).sqrt().inverse().matrix(), rstd)};
+}
+
+/// dx of one row, and that row's fl(dy h) for the weight's gradient.
+void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
+                  Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
+  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.backward").height);
+  const Moments m = moments(pass, x, i);
+  const auto gradient = [&](Eigen::Index j) {
+    return weight.cols() == 0 ? dy.at(i, j) : fp32.mul(dy.at(i, j), weight.at(0, j));
+  };
+  Addends sum_g, sum_g_h;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const Bounded h = normalised(fp32, x.at(i, j), m);
+    sum_g.add(gradient(j));
+    sum_g_h.add(fp32.mul(gradient(j), h));
+    dy_h.set(i, j, fp32.mul(dy.at(i, j), h));
+  }
+  const Bounded inverse = reciprocal(pass.subject, static_cast<double>(x.cols()));
+  const Bounded m1 = fp32.mul(fp32.sum(sum_g, height), inverse), m2 = fp32.mul(fp32.sum(sum_g_h, height), inverse);
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const Bounded h = normalised(fp32, x.at(i, j), m);
+    const Bounded centred = fp32.sub(fp32.sub(gradient(j), m1), fp32.mul(h, m2));
+    dx.set(i, j, storage.store(fp32.mul(m.rstd, centred)));
+  }
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  const BoundedMatrix in(x), gradient(dy);
+  const bool affine = pass.tensors.contains("weight");
+  const BoundedMatrix weight(affine ? pass.tensors.at("weight") : Expected{});
+  BoundedMatrix dx(in.rows(), in.cols()), dy_h(in.rows(), in.cols());
+  for (Eigen::Index i = 0; i < in.rows(); ++i) row_backward(pass, in, gradient, weight, i, dx, dy_h);
+  const auto exact = exact_backward(pass, x, dy);
+  ExpectedBackward result{joined(exact.dx, dx), {}};
+  if (!affine) return result;
+  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.parameter_gradients").height);
+  const Format& storage = pass.subject.storage;
+  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, height)));
+  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, height)));
+  return result;
+}
+
+const RegisterBoundRule registered("layer_norm", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle

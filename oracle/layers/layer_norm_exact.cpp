@@ -1,0 +1,49 @@
+// y_rc = xhat_rc weight_c + bias_c, xhat_r = row r standardised by its own mean and biased variance.
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/layers/standardise.hpp"
+#include "oracle/real/number.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
+  const T eps = number<T>(pass.layer.number("eps"));
+  const bool affine = pass.layer.flag("affine");
+  ForwardResult<T> result{Matrix<T>(x.rows(), x.cols()), Matrix<T>(x.rows(), 1), Matrix<T>(x.rows(), 1)};
+  for (Eigen::Index r = 0; r < x.rows(); ++r) {
+    const Matrix<T> row = x.row(r);
+    const Moments<T> m = moments(row);
+    const Matrix<T> xhat = standardised(row, m, eps);
+    result.mean(r, 0) = m.mean;
+    result.var(r, 0) = m.var;
+    for (Eigen::Index c = 0; c < x.cols(); ++c)
+      result.y(r, c) = affine ? T(xhat(c) * pass.tensors.at("weight")(c) + pass.tensors.at("bias")(c)) : xhat(c);
+  }
+  return result;
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy) {
+  const T eps = number<T>(pass.layer.number("eps"));
+  const bool affine = pass.layer.flag("affine");
+  BackwardResult<T> result{Matrix<T>(x.rows(), x.cols()), {}};
+  Matrix<T> d_weight = Matrix<T>::Zero(1, x.cols());
+  for (Eigen::Index r = 0; r < x.rows(); ++r) {
+    const Matrix<T> row = x.row(r), dy_row = dy.row(r);
+    const Moments<T> m = moments(row);
+    const Matrix<T> d_xhat = affine ? Matrix<T>(dy_row.cwiseProduct(pass.tensors.at("weight"))) : dy_row;
+    result.dx.row(r) = standardised_gradient(row, m, eps, d_xhat);
+    if (affine) d_weight += dy_row.cwiseProduct(standardised(row, m, eps));
+  }
+  if (!affine) return result;
+  result.parameters["weight"] = d_weight;
+  result.parameters["bias"] = dy.colwise().sum();
+  return result;
+}
+
+const RegisterExactLayer registered{
+    "layer_norm", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,34 @@
+// y = max(x, 0), NaN passed on; the derivative at 0 is 0, at NaN 1. A replayed mask takes the place of x > 0.
+#include "oracle/layers/register_exact.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// `value` where the unit is active, else 0.
+template <class T>
+Matrix<T> gated(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& value) {
+  const auto& replayed = pass.decisions.relu_active;
+  Matrix<T> result(x.rows(), x.cols());
+  for (Eigen::Index r = 0; r < x.rows(); ++r)
+    for (Eigen::Index c = 0; c < x.cols(); ++c) {
+      const bool active = replayed ? (*replayed)(r, c) != 0 : !(x(r, c) <= 0);
+      result(r, c) = active ? value(r, c) : T(0);
+    }
+  return result;
+}
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
+  return {gated(pass, x, x), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy) {
+  return {gated(pass, x, dy), {}};
+}
+
+const RegisterExactLayer registered{
+    "relu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

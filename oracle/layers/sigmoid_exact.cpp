@@ -1,0 +1,27 @@
+// y = s(x) = 1 / (1 + e^-x), dy/dx = e^-x / (1 + e^-x)² = s(x) s(-x): the second form neither cancels nor overflows.
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T sigmoid(const T& x) {
+  return 1 / (1 + exp(T(-x)));
+}
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>&, const Matrix<T>& x) {
+  return {x.unaryExpr([](const T& v) -> T { return sigmoid(v); }), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& dy) {
+  return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return d * sigmoid(v) * sigmoid(T(-v)); }), {}};
+}
+
+const RegisterExactLayer registered{
+    "sigmoid", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,27 @@
+// y = tanh x, dy/dx = 1 - tanh² x, written 1 / cosh² x so that nothing cancels for large |x|.
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+ForwardResult<T> forward(const Pass<T>&, const Matrix<T>& x) {
+  return {x.unaryExpr([](const T& v) -> T { return tanh(v); }), {}, {}};
+}
+
+template <class T>
+BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& dy) {
+  return {x.binaryExpr(dy,
+                       [](const T& v, const T& d) -> T {
+                         const T c = cosh(v);
+                         return d / c / c;
+                       }),
+          {}};
+}
+
+const RegisterExactLayer registered{
+    "tanh", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,90 @@
+// With nll_c = log(sum_j e^z_j) - z_c:  l = sum_c a_c nll_c,  a_c = (1 - s) w_t [c = t] + (s / C) w_c, s the smoothing.
+// From the definition, with p = softmax(z):
+//   d nll_c / d z_j = p_j - [j = c],  so  dl/dz_j = p_j sum_{c != j} a_c - a_j (1 - p_j).
+// Written so that only the genuine cancellation between those two terms is left: 1 - p_j is the share of the others.
+#include <vector>
+
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/functions.hpp"
+#include "oracle/real/number.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// e^(z - max z), their sum, and the sum without the largest's own.
+template <class T>
+struct Exponentials {
+  Matrix<T> e;
+  Eigen::Index largest = 0;
+  T rest = 0, total = 0;
+
+  explicit Exponentials(const Matrix<T>& z) : e(1, z.size()) {
+    for (Eigen::Index c = 1; c < z.size(); ++c)
+      if (z(c) > z(largest)) largest = c;
+    for (Eigen::Index c = 0; c < z.size(); ++c) {
+      e(c) = exp(T(z(c) - z(largest)));
+      if (c != largest) rest += e(c);
+    }
+    total = e(largest) + rest;
+  }
+  /// log(total); e(largest) is 1, or NaN where z holds NaN or +inf.
+  T log_sum() const { return log1p(T(rest + (e(largest) - 1))); }
+  T share(Eigen::Index c) const { return e(c) / total; }
+  T share_of_others(Eigen::Index c) const { return (c == largest ? rest : T(total - e(c))) / total; }
+};
+
+/// How much each class counts: hard_ on the target alone, soft_ on every class.
+template <class T>
+class Weights {
+ public:
+  Weights(const Choice& loss, Eigen::Index classes) : smoothing_(number<T>(loss.number("label_smoothing"))) {
+    const std::vector<Decimal>& given = loss.numbers("weight");
+    const T C = static_cast<double>(classes);
+    for (Eigen::Index c = 0; c < classes; ++c) {
+      weight_.push_back(given.empty() ? T(1) : number<T>(given.at(static_cast<std::size_t>(c))));
+      soft_.push_back(smoothing_ / C * weight_.back());
+      soft_sum_ += soft_.back();
+    }
+  }
+  bool smooth() const { return smoothing_ != 0; }
+  T hard(Eigen::Index target) const { return (1 - smoothing_) * weight_[static_cast<std::size_t>(target)]; }
+  const T& soft(Eigen::Index c) const { return soft_[static_cast<std::size_t>(c)]; }
+  /// a_j, and the sum of a_c over c != j.
+  T at(Eigen::Index j, Eigen::Index target) const { return j == target ? T(hard(target) + soft(j)) : soft(j); }
+  T others(Eigen::Index j, Eigen::Index target) const {
+    const T soft_others = soft_sum_ - soft(j);
+    return j == target ? soft_others : T(hard(target) + soft_others);
+  }
+
+ private:
+  T smoothing_, soft_sum_ = 0;
+  std::vector<T> weight_, soft_;
+};
+
+template <class T>
+LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& target, const Matrix<T>&,
+                       const Matrix<T>& row_factor) {
+  const Weights<T> weights(loss, y.cols());
+  LossResult<T> result{Matrix<T>::Zero(1, y.rows()), Matrix<T>::Zero(y.rows(), y.cols())};
+  for (Eigen::Index r = 0; r < y.rows(); ++r) {
+    const std::int64_t t = to_integer(target(r));
+    if (t == loss.integer("ignore_index")) continue;
+    const Matrix<T> z = y.row(r);
+    const Exponentials<T> softmax(z);
+    const T log_sum = softmax.log_sum();
+    const auto nll = [&](Eigen::Index c) -> T { return log_sum + (z(softmax.largest) - z(c)); };
+    result.loss(r) = weights.hard(t) * nll(t);
+    for (Eigen::Index j = 0; j < z.size(); ++j) {
+      if (weights.smooth()) result.loss(r) += weights.soft(j) * nll(j);
+      const T rising = softmax.share(j) * weights.others(j, t);
+      const T falling = weights.at(j, t) * softmax.share_of_others(j);
+      result.dy(r, j) = (rising - falling) * row_factor(r);
+    }
+  }
+  return result;
+}
+
+const RegisterExactLoss registered{"cross_entropy", {evaluate<Real>}, {evaluate<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,39 @@
+// mse: d = fl(y - t); row loss = fl(fl(sum fl(d d) fl(1/F)) weight); dy = fl(fl(c weight) fl(d fl(2/F))), stored.
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+namespace {
+
+Bounded two_over(const Declared& subject, double features) {
+  const long double exact = 2 / static_cast<long double>(features);
+  return derived_constant(subject, exact, single().div({2, 0}, {features, 0}));
+}
+
+ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,
+                      const Matrix<long double>& item_weight, const Expected& row_factor) {
+  const Arithmetic fp32 = single(), storage(subject.storage);
+  const auto features = static_cast<double>(y.v.cols());
+  const auto height = static_cast<double>(claim_of(subject, "mse").height);
+  const Bounded share = reciprocal(subject, features), slope = two_over(subject, features);
+  const BoundedMatrix in(y), factor(row_factor);
+  BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
+  for (Eigen::Index i = 0; i < in.rows(); ++i) {
+    const Bounded weight{static_cast<double>(item_weight(0, i)), 0};
+    const Bounded scale = fp32.mul(factor.at(0, i), weight);
+    Addends squares;
+    for (Eigen::Index j = 0; j < in.cols(); ++j) {
+      const Bounded d = fp32.sub(in.at(i, j), {static_cast<double>(target(i, j)), 0});
+      squares.add(fp32.mul(d, d));
+      dy.set(i, j, storage.store(fp32.mul(scale, fp32.mul(d, slope))));
+    }
+    row_loss.set(0, i, fp32.mul(fp32.mul(fp32.sum(squares, height), share), weight));
+  }
+  const auto exact = exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
+  return {joined(exact.loss, row_loss), joined(exact.dy, dy)};
+}
+
+const RegisterLossBoundRule registered("mse", {evaluate});
+
+}  // namespace
+}  // namespace tally::oracle

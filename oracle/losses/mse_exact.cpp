@@ -1,0 +1,26 @@
+// l = w · mean over features of (y - t)², w the item weight; dl/dy = w · 2 (y - t) / features.
+#include "oracle/layers/register_exact.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+LossResult<T> evaluate(const Choice&, const Matrix<T>& y, const Matrix<T>& target, const Matrix<T>& item_weight,
+                       const Matrix<T>& row_factor) {
+  const T features = static_cast<double>(y.cols());
+  LossResult<T> result{Matrix<T>::Zero(1, y.rows()), Matrix<T>(y.rows(), y.cols())};
+  for (Eigen::Index r = 0; r < y.rows(); ++r) {
+    for (Eigen::Index c = 0; c < y.cols(); ++c) {
+      const T difference = y(r, c) - target(r, c);
+      result.loss(r) += difference * difference;
+      result.dy(r, c) = 2 * difference / features * item_weight(r) * row_factor(r);
+    }
+    result.loss(r) = result.loss(r) / features * item_weight(r);
+  }
+  return result;
+}
+
+const RegisterExactLoss registered{"mse", {evaluate<Real>}, {evaluate<long double>}};
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,23 @@
+// From the case's text and bits to the oracle's scalars. T is Real or long double.
+#pragma once
+
+#include <cstdint>
+
+#include "oracle/case/case.hpp"
+#include "oracle/real/matrix.hpp"
+
+namespace tally::oracle {
+
+/// The decimal written, rounded once to T. Throws std::logic_error for text that is no decimal: the reader's bug.
+template <class T>
+T number(const Decimal& decimal);
+
+/// The tensor's bits, lifted exactly (i64 beyond T's precision rounds); a vector becomes 1 x n, a scalar 1 x 1.
+template <class T>
+Matrix<T> lift(const Tensor& tensor);
+
+/// Rows first .. first + rows - 1 of a tensor whose first dimension counts rows; a vector becomes 1 x rows.
+template <class T>
+Matrix<T> lift_rows(const Tensor& tensor, std::int64_t first, std::int64_t rows);
+
+}  // namespace tally::oracle

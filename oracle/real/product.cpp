@@ -1,0 +1,89 @@
+#include "oracle/real/product.hpp"
+
+#include <stdexcept>
+
+#include "oracle/real/functions.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// n elements that stand `stride` apart.
+template <class T>
+struct Line {
+  const T* first;
+  Eigen::Index stride;
+};
+
+/// Writes <a, b>; `term` is room for one product, so that the loop takes no memory.
+void dot(Real& sum, Real& term, Line<Real> a, Line<Real> b, Eigen::Index n) {
+  mpfr_set_zero(raw(sum), 1);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    mpfr_mul(raw(term), raw(a.first[i * a.stride]), raw(b.first[i * b.stride]), MPFR_RNDN);
+    mpfr_add(raw(sum), raw(sum), raw(term), MPFR_RNDN);
+  }
+}
+
+void dot(long double& sum, long double&, Line<long double> a, Line<long double> b, Eigen::Index n) {
+  sum = 0;
+  for (Eigen::Index i = 0; i < n; ++i) sum += a.first[i * a.stride] * b.first[i * b.stride];
+}
+
+void require_equal(Eigen::Index a, Eigen::Index b) {
+  if (a != b)
+    throw std::logic_error("matrix product: inner sizes " + std::to_string(a) + " and " + std::to_string(b) +
+                           " differ");
+}
+
+}  // namespace
+
+template <class T>
+Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
+  require_equal(a.cols(), b.rows());
+  Matrix<T> result(a.rows(), b.cols());
+  T term{};
+  for (Eigen::Index i = 0; i < result.rows(); ++i)
+    for (Eigen::Index j = 0; j < result.cols(); ++j)
+      dot(result(i, j), term, {a.data() + i * a.cols(), 1}, {b.data() + j, b.cols()}, a.cols());
+  return result;
+}
+
+template <class T>
+Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b) {
+  require_equal(a.cols(), b.cols());
+  Matrix<T> result(a.rows(), b.rows());
+  T term{};
+  for (Eigen::Index i = 0; i < result.rows(); ++i)
+    for (Eigen::Index j = 0; j < result.cols(); ++j)
+      dot(result(i, j), term, {a.data() + i * a.cols(), 1}, {b.data() + j * b.cols(), 1}, a.cols());
+  return result;
+}
+
+template <class T>
+Matrix<T> product_of_transposed(const Matrix<T>& a, const Matrix<T>& b) {
+  require_equal(a.rows(), b.rows());
+  Matrix<T> result(a.cols(), b.cols());
+  T term{};
+  for (Eigen::Index i = 0; i < result.rows(); ++i)
+    for (Eigen::Index j = 0; j < result.cols(); ++j)
+      dot(result(i, j), term, {a.data() + i, a.cols()}, {b.data() + j, b.cols()}, a.rows());
+  return result;
+}
+
+template <class T>
+Matrix<T> column_sums(const Matrix<T>& a) {
+  Matrix<T> result = Matrix<T>::Zero(1, a.cols());
+  for (Eigen::Index r = 0; r < a.rows(); ++r)
+    for (Eigen::Index c = 0; c < a.cols(); ++c) result(0, c) += a(r, c);
+  return result;
+}
+
+template Matrix<Real> product(const Matrix<Real>&, const Matrix<Real>&);
+template Matrix<Real> product_with_transposed(const Matrix<Real>&, const Matrix<Real>&);
+template Matrix<Real> product_of_transposed(const Matrix<Real>&, const Matrix<Real>&);
+template Matrix<Real> column_sums(const Matrix<Real>&);
+template Matrix<long double> product(const Matrix<long double>&, const Matrix<long double>&);
+template Matrix<long double> product_with_transposed(const Matrix<long double>&, const Matrix<long double>&);
+template Matrix<long double> product_of_transposed(const Matrix<long double>&, const Matrix<long double>&);
+template Matrix<long double> column_sums(const Matrix<long double>&);
+
+}  // namespace tally::oracle

@@ -1,0 +1,23 @@
+// Matrix products. Each element is a sum over the inner index in increasing order, one rounding a multiplication and
+// one an addition.
+#pragma once
+
+#include "oracle/real/matrix.hpp"
+
+namespace tally::oracle {
+
+/// a b, [m, n] from [m, k] and [k, n]. T is Real or long double.
+template <class T>
+Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b);
+/// a bᵀ, [m, n] from [m, k] and [n, k].
+template <class T>
+Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b);
+/// aᵀ b, [m, n] from [k, m] and [k, n].
+template <class T>
+Matrix<T> product_of_transposed(const Matrix<T>& a, const Matrix<T>& b);
+
+/// The sum of the rows, [1, n].
+template <class T>
+Matrix<T> column_sums(const Matrix<T>& a);
+
+}  // namespace tally::oracle

@@ -1,0 +1,45 @@
+#include "oracle/tolerance/constants.hpp"
+
+#include "oracle/tolerance/rule.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+long double nearest_float(long double x) { return static_cast<float>(static_cast<double>(x)); }
+
+}  // namespace
+
+Bounded constant(long double exact, long double margin) {
+  const auto value = static_cast<double>(exact);
+  if (nearest_float(exact) == exact && exact != 0) return {value, 0};
+  const long double low = exact - nearest_float(exact - margin), high = nearest_float(exact + margin) - exact;
+  return {value, static_cast<double>(std::max(std::fabs(low), std::fabs(high))) * inflation};
+}
+
+Bounded constant(long double exact) { return constant(exact, std::fabs(exact) * 0x1p-49L); }
+
+Bounded constant(const Decimal& written) {
+  const auto exact = number<long double>(written);
+  const long double held = static_cast<float>(written.to_double());
+  return {static_cast<double>(exact), static_cast<double>(std::fabs(held - exact)) * inflation};
+}
+
+Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32, long double margin) {
+  if (subject.claims.constants == "binary64") return constant(exact, margin);
+  return {static_cast<double>(exact), in_fp32.e};
+}
+
+Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32) {
+  return derived_constant(subject, exact, in_fp32, std::fabs(exact) * 0x1p-49L);
+}
+
+Bounded reciprocal(const Declared& subject, double n) {
+  return derived_constant(subject, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
+}
+
+Bounded one_minus(const Declared& subject, const Decimal& c) {
+  return derived_constant(subject, 1 - number<long double>(c), single().sub({1, 0}, constant(c)), 0x1p-52L);
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,24 @@
+// One formula for every element of several tensors of the same shape.
+#pragma once
+
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+
+template <class F, class... More>
+BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
+  BoundedMatrix out(first.v.rows(), first.v.cols());
+  const auto element = [](const Expected& x, Eigen::Index i) {
+    return Bounded{static_cast<double>(x.v.data()[i]), x.e.data()[i]};
+  };
+  for (Eigen::Index i = 0; i < out.v.size(); ++i) {
+    const Bounded value = f(element(first, i), element(more, i)...);
+    out.v.data()[i] = value.v;
+    out.e.data()[i] = value.e;
+  }
+  return out;
+}
+
+inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), x.e(0, 0)}; }
+
+}  // namespace tally::oracle

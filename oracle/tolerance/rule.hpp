@@ -1,0 +1,51 @@
+// What every bound rule shares: the exact side of a pass, and joining exact values with bounds.
+#pragma once
+
+#include <string_view>
+
+#include "oracle/tolerance/bounded.hpp"
+#include "oracle/tolerance/expected.hpp"
+
+namespace tally::oracle {
+
+/// Values and bounds in binary64: what a rule computes with.
+struct BoundedMatrix {
+  Matrix<double> v, e;
+  BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
+  /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
+  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e) {}
+
+  Eigen::Index rows() const { return v.rows(); }
+  Eigen::Index cols() const { return v.cols(); }
+  Bounded at(Eigen::Index i, Eigen::Index j) const { return {v(i, j), e(i, j)}; }
+  void set(Eigen::Index i, Eigen::Index j, Bounded x) {
+    v(i, j) = x.v;
+    e(i, j) = x.e;
+  }
+};
+
+/// The exact function's value with the rule's bound. Where the rule knows the subject to be non-finite, it is the
+/// value; where the exact function is not finite and the rule cannot tell, the element is undecided.
+Expected joined(Matrix<long double> exact, const BoundedMatrix& bound);
+
+/// The values of a pass, for the exact function. Keeps what Pass refers to.
+class ExactPass {
+ public:
+  explicit ExactPass(const BoundPass& pass);
+  const Pass<long double>& get() const { return pass_; }
+
+ private:
+  Tensors<long double> values_;
+  Pass<long double> pass_;
+};
+
+ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x);
+BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy);
+
+/// A kernel's claim; a standard one (any order, nothing unusual) where the subject declares none.
+const KernelClaim& claim_of(const Declared& subject, std::string_view operation);
+
+/// fp32, in which everything but a GEMM's accumulator is computed.
+inline Arithmetic single() { return Arithmetic({24, -126, 127}); }
+
+}  // namespace tally::oracle

@@ -1,0 +1,104 @@
+// The norm over all parameters, the clip coefficient, and clipping.
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/each.hpp"
+#include "oracle/window/bound_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+constexpr double flushed_by_an_atomic = 0x1p-125;
+
+struct Census {
+  double largest_e = 0, sum_e = 0, squares_e = 0, sum = 0, squares = 0, count = 0;
+  bool finite = true;
+};
+
+Census census_of(const ExpectedTensors& gradients) {
+  Census all;
+  for (const auto& [name, g] : gradients) {
+    for (Eigen::Index i = 0; i < g.v.size(); ++i) {
+      const double v = static_cast<double>(g.v.data()[i]), e = g.e.data()[i];
+      all.finite = all.finite && std::isfinite(v);
+      all.largest_e = std::max(all.largest_e, e);
+      all.sum_e += e;
+      all.squares_e += e * e;
+      all.sum += std::fabs(v) + e;
+      all.squares += (std::fabs(v) + e) * (std::fabs(v) + e);
+      all.count += 1;
+    }
+  }
+  return all;
+}
+
+/// sqrt of a sum of squares: the inputs move it by at most |e|_2; the sum by gam(h + 1) relatively and by what
+/// underflows; the root rounds once.
+double two_norm_error(const Census& all, double value, double height, bool atomics) {
+  const Arithmetic fp32 = single();
+  const double growth = gam(height + 1, fp32.u()), moved = std::sqrt(all.squares_e);
+  const double lost = all.count * (fp32.underflow() + (atomics ? flushed_by_an_atomic : 0));
+  if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
+  const double relative = growth < 1 ? 1 - std::sqrt(1 - growth) : 1;
+  const double before_root = moved + relative * (value + moved) + std::sqrt(lost);
+  return (before_root + fp32.u() * (value + before_root)) * inflation;
+}
+
+std::string kind_of_norm(const Choice& clip) {
+  const auto found = clip.options.find("norm");
+  if (found == clip.options.end()) return "2";
+  if (const auto* text = std::get_if<std::string>(&found->second)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&found->second)) return std::to_string(*whole);
+  return std::get<Decimal>(found->second).text;
+}
+
+}  // namespace
+
+Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients) {
+  const Census all = census_of(gradients);
+  Tensors<long double> values;
+  for (const auto& [name, g] : gradients) values.emplace(name, g.v);
+  const auto exact = gradient_norm<long double>(clip, values);
+  if (!all.finite) return scalar(NAN, all.largest_e < infinite ? 0 : infinite);
+  const KernelClaim& claim = claim_of(subject, "norm");
+  const double serial = std::max(all.count - 1, 0.0);
+  const double height = claim.height > 0 ? std::min(static_cast<double>(claim.height), serial) : serial;
+  const std::string kind = kind_of_norm(clip);
+  if (kind == "inf") return scalar(exact, all.largest_e);
+  if (kind == "1") {
+    const double growth = gam(height, single().u());
+    const bool overflows = !(all.sum * (1 + growth) < single().threshold());
+    const double lost = claim.global_float_atomics ? all.count * flushed_by_an_atomic : 0;
+    return scalar(exact, overflows ? infinite : (all.sum_e + growth * all.sum + lost) * inflation);
+  }
+  return scalar(exact, two_norm_error(all, static_cast<double>(exact), height, claim.global_float_atomics));
+}
+
+Expected coefficient(const Choice& clip, const Expected& norm) {
+  const Arithmetic fp32 = single();
+  const Bounded n = bounded_scalar(norm);
+  if (std::isinf(n.v) && decided(n)) return scalar(0);
+  if (std::isnan(n.v)) return scalar(NAN, n.e);
+  const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
+  // Where the norm may be 0 the quotient has no bound, but the coefficient falls with the norm and lies in [least, 1].
+  const double least = most.v / (n.v + n.e + epsilon.v) * (1 - gam(8, fp32.u()));
+  if (least >= 1 || n.v + epsilon.v == 0) return scalar(1);
+  const Bounded ratio = fp32.div(most, fp32.add(n, epsilon));
+  const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0));
+  return scalar(exact, std::min(ratio.e, decided(n) ? 1 - least : 1));
+}
+
+Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient) {
+  if (clip.kind == "global_norm") return scaled(gradient, coefficient);
+  const Bounded most = constant(clip.number("max_value"));
+  const auto clamp = [&](Bounded g) {
+    if (std::isnan(g.v)) return g;
+    if (std::isinf(g.v) && decided(g)) return Bounded{std::copysign(most.v, g.v), most.e};
+    const double reach = std::fabs(g.v) + g.e;
+    const double v = std::clamp(g.v, -most.v, most.v);
+    return Bounded{v, reach < most.v - most.e ? g.e : std::min(g.e + most.e, 2 * most.v)};
+  };
+  return joined(
+      tally::oracle::clipped<long double>(clip, coefficient.v.size() == 0 ? 1 : coefficient.v(0, 0), gradient.v),
+      each(clamp, gradient));
+}
+
+}  // namespace tally::oracle

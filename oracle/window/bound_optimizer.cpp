@@ -1,0 +1,143 @@
+#include "oracle/window/bound_optimizer.hpp"
+
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/each.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// The exact stage's moments: of the whole update only those are taken.
+Slot<long double> exact_update(const Choice& optimizer, const Expected& gradient, const Slot<long double>& old) {
+  return updated<long double>(optimizer, 0, 0, gradient.v, old);
+}
+
+Expected zeros_like(const Expected& x) {
+  return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
+}
+
+/// How far binary64 may be from 1 - beta^(t+1), relative to it: beta's own rounding t+1 times, the power, the
+/// difference.
+long double correction_margin(long double power, std::int64_t step) {
+  return (static_cast<long double>(step + 1) + 4) * 0x1p-53L * power / (1 - power) + 0x1p-49L;
+}
+
+struct Corrections {
+  long double first, second;     // 1 - beta^(t+1)
+  Bounded rate, root_of_second;  // fl(lr / bc1), fl(sqrt bc2)
+};
+
+Corrections corrections(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step) {
+  const auto power = [&](const char* beta) {
+    return std::pow(number<long double>(optimizer.number(beta)), static_cast<long double>(step + 1));
+  };
+  const long double power1 = power("beta1"), power2 = power("beta2");
+  Corrections c{1 - power1, 1 - power2, {}, {}};
+  const Arithmetic fp32 = single();
+  // In fp32 the power carries t + 1 roundings and beta's own t + 1 times over.
+  const auto in_fp32 = [&](long double p) {
+    const auto value = static_cast<double>(p);
+    return fp32.sub({1, 0}, {value, gam(2.0 * static_cast<double>(step + 1) + 8, fp32.u()) * value});
+  };
+  const long double corrected = rate / c.first, root = std::sqrt(c.second);
+  c.rate = derived_constant(subject, corrected, fp32.div(constant(rate), in_fp32(power1)),
+                            std::fabs(corrected) * correction_margin(power1, step));
+  c.root_of_second =
+      derived_constant(subject, root, fp32.sqrt(in_fp32(power2)), root * correction_margin(power2, step));
+  return c;
+}
+
+/// |m^| / sqrt v^ for moments that began at zero: Cauchy-Schwarz over the gradients so far.
+double largest_ratio(const Choice& optimizer, const Corrections& c, std::int64_t step) {
+  const auto beta1 = number<long double>(optimizer.number("beta1")),
+             beta2 = number<long double>(optimizer.number("beta2"));
+  if (beta2 == 0) return infinite;
+  const long double q = beta1 * beta1 / beta2;
+  long double sum = 0, term = 1;
+  for (std::int64_t j = 0; j <= step && j < 100000; ++j, term *= q) sum += term;
+  if (step >= 100000) return infinite;
+  return static_cast<double>((1 - beta1) / c.first * std::sqrt(c.second / (1 - beta2)) * std::sqrt(sum));
+}
+
+}  // namespace
+
+Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
+  const Arithmetic fp32 = single(), master(subject.master);
+  if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
+  const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
+  const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
+  return joined(exact_update(optimizer, gradient, before).momentum,
+                each([&](Bounded g, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); },
+                     gradient, old));
+}
+
+Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate, const Expected& gradient,
+                       const Expected& momentum, const Expected& parameter) {
+  const Arithmetic fp32 = single(), master(subject.master);
+  const Bounded lr = bounded_scalar(rate);
+  const bool nesterov = momentum.v.size() != 0 && optimizer.flag("nesterov");
+  const Bounded mu = nesterov ? constant(optimizer.number("momentum")) : Bounded{};
+  Expected direction = momentum.v.size() == 0 ? gradient : momentum;
+  if (nesterov) {
+    direction = joined(gradient.v + number<long double>(optimizer.number("momentum")) * momentum.v,
+                       each([&](Bounded g, Bounded b) { return fp32.add(g, fp32.mul(mu, b)); }, gradient, momentum));
+  }
+  return joined(
+      parameter.v - rate.v(0, 0) * direction.v,
+      each([&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); }, parameter, direction));
+}
+
+Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
+  const Arithmetic fp32 = single(), master(subject.master);
+  const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
+  const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
+  const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
+  return joined(exact_update(optimizer, gradient, slot).exp_avg,
+                each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
+                     gradient, before));
+}
+
+Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+                         const Expected& old) {
+  const Arithmetic fp32 = single(), master(subject.master);
+  const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
+  const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
+  const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
+  return joined(
+      exact_update(optimizer, gradient, slot).exp_avg_sq,
+      each([&](Bounded g,
+               Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
+           gradient, before));
+}
+
+Expected adam_parameter(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step,
+                        const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter,
+                        bool from_zero) {
+  const Arithmetic fp32 = single(), master(subject.master);
+  const Corrections c = corrections(subject, optimizer, rate, step);
+  const Bounded eps = constant(optimizer.number("eps"));
+  const auto exact_eps = number<long double>(optimizer.number("eps"));
+  const auto root = (exp_avg_sq.v.array() / c.second).max(0).sqrt() + exact_eps;
+  const Matrix<long double> exact = parameter.v.array() - rate / c.first * exp_avg.v.array() / root;
+  // Squares lost to underflow (|g| < 2^-74) leave a ratio below 2^-74 / eps, which 2^-14 covers for eps >= 2^-60.
+  const bool capped = from_zero && eps.v >= 0x1p-60;
+  const double ratio = capped ? largest_ratio(optimizer, c, step) : infinite;
+  const double roundings = gam(6 * static_cast<double>(step + 1) + 16, fp32.u());
+  const double cap = static_cast<double>(std::fabs(rate)) * (2 * ratio + ratio * roundings + 0x1p-13);
+  const auto step_of = [&](Bounded p, Bounded m, Bounded v) {
+    const Bounded divisor = fp32.add(fp32.div(fp32.sqrt({std::max(v.v, 0.0), v.e}), c.root_of_second), eps);
+    // The subject's divisor is at least eps (1 - 3u): the interval of v may reach 0 without the quotient losing its
+    // bound.
+    const double least = std::max(divisor.v - divisor.e, eps.v * (1 - gam(4, fp32.u())));
+    Bounded quotient = fp32.div(m, divisor);
+    if (!decided(quotient) && decided(m) && decided(v)) {
+      quotient.v = m.v / divisor.v;
+      quotient.e = (std::fabs(m.v) + m.e) / least * (1 + gam(2, fp32.u())) + std::fabs(quotient.v);
+    }
+    Bounded move = fp32.mul(c.rate, quotient);
+    if (decided(m) && decided(v)) move.e = std::min(move.e, cap);
+    return master.store(fp32.sub(p, move));
+  };
+  return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));
+}
+
+}  // namespace tally::oracle

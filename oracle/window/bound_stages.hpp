@@ -1,0 +1,58 @@
+// The window's stages with bounds. `rounded_...` predict the bits of a stage that is one correctly rounded operation
+// on bits that were read (e = 0); the others carry (v, e) through any number of windows.
+#pragma once
+
+#include "oracle/tolerance/expected.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+
+Expected scalar(long double v, double e = 0);
+
+Expected rounded_cast(const Format& to, const Expected& x);
+/// The accumulate format's nearest to fl32(buffer + gradient).
+Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient);
+/// fl32(x factor), factor [1, 1].
+Expected rounded_product(const Expected& x, const Expected& factor);
+/// Every element held to +-RN32(max_value).
+Expected rounded_clamp(const Choice& clip, const Expected& x);
+/// A constant's bits, where only one float lies within its bound; else the bound as it is. fp32 [1, 1].
+Expected predicted_constant(const Expected& constant);
+/// 1 when an element of a buffer is not finite.
+bool any_non_finite(const Tensor& buffer);
+
+Expected cast(const Format& to, const Expected& x);
+Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient);
+Expected scaled(const Expected& x, const Expected& factor);
+
+/// c of micro-batch k, fp32 [1, 1]: scale / divisor, 0 where the divisor is 0. With `divide: window` the divisor of the
+/// window (N, or K) enters in inverse_scale instead.
+Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                const Expected& scale);
+/// 1 / scale, with `divide: window` also over the window's divisor.
+Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale);
+
+Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients);
+Expected coefficient(const Choice& clip, const Expected& norm);
+/// By value or by norm.
+Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
+
+Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter);
+/// Decoupled decay; `rate` exact.
+Expected decoupled_parameter(const Declared& subject, const Choice& decay, long double rate, const Expected& parameter);
+
+Expected running_mean(const Declared& subject, const Layer& layer, const Expected& running, const Expected& mean);
+Expected running_var(const Declared& subject, const Layer& layer, const Expected& running, const Expected& biased_var,
+                     std::int64_t rows);
+
+/// fp32 [1, 1]: the rate of step t.
+Expected rate(const Declared& subject, const Choice& schedule, std::int64_t step);
+
+struct ExpectedScale {
+  Expected scale;  // fp32 [1, 1]
+  std::int64_t growth_counter;
+};
+ExpectedScale first_scale(const Choice& loss_scale);
+ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite);
+
+}  // namespace tally::oracle

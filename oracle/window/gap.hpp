@@ -1,0 +1,22 @@
+// The semantic gap: what accumulation changes in exact arithmetic. Zero for an equivalent recipe, the exact size of the
+// effect otherwise; no rounding is in it.
+#pragma once
+
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally::oracle {
+
+/// |accumulated - full batch| / |full batch| in the 2-norm over all parameters, for one window. Exactly 0 when the
+/// difference is no larger than its own uncertainty; inf when the full batch's is 0 and the accumulated one's is not.
+struct WindowGap {
+  double gradient = 0;   // of the gradients after unscaling, before clipping
+  double parameter = 0;  // of the parameters after the window
+};
+
+/// One entry a window, each branch on its own trajectory. The difference is evaluated at two precisions; what changes
+/// between them is its uncertainty, and the gap is certified to the precision of a double. Throws NotCertified.
+std::vector<WindowGap> semantic_gap(const Case& c);
+
+}  // namespace tally::oracle

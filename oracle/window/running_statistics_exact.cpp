@@ -1,0 +1,33 @@
+#include "oracle/real/functions.hpp"
+#include "oracle/window/exact_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// (1 - momentum) running + momentum batch.
+template <class T>
+Matrix<T> moved(const Layer& layer, const Matrix<T>& running, const Matrix<T>& batch) {
+  const T momentum = number<T>(layer.number("momentum"));
+  return T(1 - momentum) * running + momentum * batch;
+}
+
+}  // namespace
+
+template <class T>
+Matrix<T> running_mean(const Layer& layer, const Matrix<T>& running, const Matrix<T>& mean) {
+  return moved(layer, running, mean);
+}
+
+template <class T>
+Matrix<T> running_var(const Layer& layer, const Matrix<T>& running, const Matrix<T>& biased_var, std::int64_t rows) {
+  const T n = static_cast<double>(rows);
+  return moved<T>(layer, running, biased_var * T(n / (n - 1)));
+}
+
+template Matrix<Real> running_mean(const Layer&, const Matrix<Real>&, const Matrix<Real>&);
+template Matrix<long double> running_mean(const Layer&, const Matrix<long double>&, const Matrix<long double>&);
+template Matrix<Real> running_var(const Layer&, const Matrix<Real>&, const Matrix<Real>&, std::int64_t);
+template Matrix<long double> running_var(const Layer&, const Matrix<long double>&, const Matrix<long double>&,
+                                         std::int64_t);
+
+}  // namespace tally::oracle

@@ -1,0 +1,115 @@
+#include "oracle/window/trajectory.hpp"
+
+#include "oracle/real/functions.hpp"
+#include "oracle/window/window_gradient.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// The named tensor lifted, or empty where the case has none.
+template <class T>
+Matrix<T> lifted_if_present(const Case& c, const std::string& name) {
+  const auto tensor = c.tensors.find(name);
+  return tensor == c.tensors.end() ? Matrix<T>() : lift<T>(tensor->second);
+}
+
+/// The recipe's gradient to parameter step for one parameter.
+template <class T>
+Slot<T> stepped(const Case& c, const std::string& name, const WindowAnswer<T>& answer, std::int64_t step,
+                Slot<T> slot) {
+  const Recipe& recipe = c.recipe;
+  Matrix<T> gradient = clipped(recipe.clip, answer.clip_coefficient, answer.grad.at(name));
+  if (decays(c.model, recipe.weight_decay, name)) {
+    if (recipe.weight_decay.kind == "l2")
+      gradient = decayed_gradient(recipe.weight_decay, gradient, slot.parameter);
+    else
+      slot.parameter = decayed_parameter(recipe.weight_decay, answer.learning_rate, slot.parameter);
+  }
+  return updated(recipe.optimizer, answer.learning_rate, step, gradient, slot);
+}
+
+/// Once for each group of rows that shared statistics, in order.
+template <class T>
+void move_running_statistics(const Case& c, const WindowRows<T>& rows, const WindowGradient<T>& window,
+                             State<T>& state) {
+  for (const Layer& layer : c.model.layers) {
+    if (!window.mean.contains(layer.name)) continue;
+    const Matrix<T>&mean = window.mean.at(layer.name), &var = window.var.at(layer.name);
+    Matrix<T>&running_means = state.running_mean.at(layer.name), &running_vars = state.running_var.at(layer.name);
+    for (Eigen::Index g = 0; g < mean.rows(); ++g) {
+      const std::int64_t size = mean.rows() == 1 ? rows.count : rows.cut[static_cast<std::size_t>(g)];
+      running_means = running_mean<T>(layer, running_means, mean.row(g));
+      running_vars = running_var<T>(layer, running_vars, var.row(g), size);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+State<T> initial_state(const Case& c) {
+  State<T> state;
+  const Choice& optimizer = c.recipe.optimizer;
+  const bool adam = optimizer.kind == "adam";
+  const bool momentum = optimizer.kind == "sgd" && number<T>(optimizer.number("momentum")) != 0;
+  for (const std::string& name : parameters_of(c.model)) {
+    Slot<T>& slot = state.slots[name];
+    slot.parameter = lift<T>(c.tensors.at(name));
+    if (momentum) slot.momentum = lifted_if_present<T>(c, "momentum." + name);
+    if (adam) slot.exp_avg = lifted_if_present<T>(c, "exp_avg." + name);
+    if (adam) slot.exp_avg_sq = lifted_if_present<T>(c, "exp_avg_sq." + name);
+  }
+  for (const Layer& layer : c.model.layers) {
+    if (layer.kind != "batch_norm") continue;
+    state.running_mean[layer.name] = lift<T>(c.tensors.at(layer.name + ".running_mean"));
+    state.running_var[layer.name] = lift<T>(c.tensors.at(layer.name + ".running_var"));
+  }
+  if (const auto step = c.tensors.find("step"); step != c.tensors.end()) state.step = step->second.integer(0);
+  state.scale = initial_scale<T>(c.recipe.loss_scale);
+  return state;
+}
+
+template <class T>
+WindowAnswer<T> evaluate_window(const Case& c, std::size_t window, Branch branch, const State<T>& before,
+                                const WindowDecisions& decisions) {
+  const WindowRows<T> rows = window_rows<T>(c, window, branch);
+  WindowGradient<T> found = window_gradient(c, rows, before, decisions);
+  WindowAnswer<T> answer;
+  answer.loss_is_nan = rows.items == 0;
+  answer.loss = answer.loss_is_nan ? not_a_number<T>() : T(found.loss / rows.items);
+  answer.loss_scale = before.scale.scale;
+  answer.learning_rate = learning_rate<T>(c.recipe.learning_rate, before.step);
+  answer.skipped = decisions.skipped;
+  answer.grad = std::move(found.gradient);
+  answer.grad_norm = gradient_norm(c.recipe.clip, answer.grad);
+  answer.clip_coefficient = clip_coefficient(c.recipe.clip, answer.grad_norm);
+  answer.after = before;
+  move_running_statistics(c, rows, found, answer.after);
+  answer.after.scale = next_scale(c.recipe.loss_scale, before.scale, decisions.skipped);
+  if (answer.skipped) return answer;
+  for (auto& [name, slot] : answer.after.slots) slot = stepped(c, name, answer, before.step, slot);
+  ++answer.after.step;
+  return answer;
+}
+
+template <class T>
+std::vector<WindowAnswer<T>> trajectory(const Case& c, Branch branch) {
+  std::vector<WindowAnswer<T>> answers;
+  State<T> state = initial_state<T>(c);
+  for (std::size_t window = 0; window < c.windows.size(); ++window) {
+    answers.push_back(evaluate_window(c, window, branch, state));
+    state = answers.back().after;
+  }
+  return answers;
+}
+
+template State<Real> initial_state<Real>(const Case&);
+template State<long double> initial_state<long double>(const Case&);
+template WindowAnswer<Real> evaluate_window(const Case&, std::size_t, Branch, const State<Real>&,
+                                            const WindowDecisions&);
+template WindowAnswer<long double> evaluate_window(const Case&, std::size_t, Branch, const State<long double>&,
+                                                   const WindowDecisions&);
+template std::vector<WindowAnswer<Real>> trajectory(const Case&, Branch);
+template std::vector<WindowAnswer<long double>> trajectory(const Case&, Branch);
+
+}  // namespace tally::oracle

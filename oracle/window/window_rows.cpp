@@ -1,0 +1,48 @@
+#include "oracle/window/window_rows.hpp"
+
+#include <numeric>
+
+#include "oracle/real/functions.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T reciprocal(const T& divisor) {
+  return divisor == 0 ? T(0) : T(1 / divisor);
+}
+
+template <class T>
+Matrix<T> row_factors(const Case& c, std::size_t window, Branch branch, const WindowRows<T>& rows) {
+  if (branch == Branch::full_batch) return Matrix<T>::Constant(1, rows.count, reciprocal(rows.items));
+  Matrix<T> factors(1, rows.count);
+  Eigen::Index next = 0;
+  for (std::size_t k = 0; k < c.windows[window].size(); ++k) {
+    const T factor = reciprocal(divisor<T>(c, window, k));
+    for (std::int64_t i = 0; i < c.windows[window][k]; ++i) factors(next++) = factor;
+  }
+  return factors;
+}
+
+}  // namespace
+
+template <class T>
+WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
+  WindowRows<T> rows;
+  const auto& sizes = c.windows.at(window);
+  rows.first = first_row(c, window);
+  rows.count = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  rows.cut = branch == Branch::full_batch ? Cut{rows.count} : sizes;
+  rows.x = lift_rows<T>(c.tensors.at("x"), rows.first, rows.count);
+  rows.target = lift_rows<T>(c.tensors.at("target"), rows.first, rows.count);
+  rows.items = window_items<T>(c, window);
+  rows.item_weight.resize(1, rows.count);
+  for (std::int64_t i = 0; i < rows.count; ++i) rows.item_weight(i) = number<T>(item_weight(c, rows.first + i));
+  rows.row_factor = row_factors(c, window, branch, rows);
+  return rows;
+}
+
+template WindowRows<Real> window_rows(const Case&, std::size_t, Branch);
+template WindowRows<long double> window_rows(const Case&, std::size_t, Branch);
+
+}  // namespace tally::oracle

@@ -1,0 +1,22 @@
+// The rows of one window as the loss sees them: data, targets, weights, and the factor of each row's loss in the sum
+// whose gradient the window wants.
+#pragma once
+
+#include "oracle/layers/exact.hpp"
+#include "oracle/window/trajectory.hpp"
+
+namespace tally::oracle {
+
+template <class T>
+struct WindowRows {
+  std::int64_t first = 0, count = 0;  // rows of x
+  Cut cut;                            // micro-batches: one group on the full batch
+  Matrix<T> x, target;                // target [1, rows] for classes
+  Matrix<T> item_weight, row_factor;  // [1, rows]; the factor is 1 / divisor, 0 where the divisor is 0
+  T items;                            // N
+};
+
+template <class T>
+WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch);
+
+}  // namespace tally::oracle

@@ -1,0 +1,149 @@
+#include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/item_weights.hpp"
+#include "properties/compare/stack.hpp"
+#include "properties/compare/tensor_rows.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::Expected;
+
+/// Holds the rows of each micro-batch of the group against its own tap.
+void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
+               const Expected& all, const DecisionCount& behind) {
+  Eigen::Index row = 0;
+  for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
+    const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
+    walk.hold(stage, tensor, rows_of(all, row, count), behind);
+    row += count;
+  }
+  walk.micro_batch = -1;
+}
+
+/// One row of the masks of a micro-batch; nullptr when its output is not certified by the local lens.
+const Tensor* certified_output(EndToEndWalk& walk, const LayerView& layer) {
+  if (!walk.certified(walk.name("forward", layer.label + ".y"))) return nullptr;
+  if (!walk.certified(walk.name("forward", "in." + layer.label + ".x"))) return nullptr;
+  return walk.tap("forward", layer.label + ".y");
+}
+
+/// The branch of every element: certain where the interval decides, else the subject's own. None when an open one
+/// cannot be adopted; the rule then bounds both branches.
+oracle::Decisions relu_decisions(EndToEndWalk& walk, const LayerView& layer, const Expected& x, Group& group) {
+  oracle::Matrix<double> active(x.v.rows(), x.v.cols());
+  DecisionCount count{0, static_cast<std::uint64_t>(x.v.size())};
+  Eigen::Index first = 0;
+  bool adoptable = true;
+  for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
+    const Tensor* taken = nullptr;
+    const auto rows = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
+    for (Eigen::Index i = 0; i < rows && adoptable; ++i) {
+      for (Eigen::Index j = 0; j < x.v.cols() && adoptable; ++j) {
+        const auto v = static_cast<double>(x.v(first + i, j));
+        const double e = x.e(first + i, j);
+        active(first + i, j) = v > e ? 1 : 0;
+        if (v > e || v + e <= 0 || (std::isnan(v) && e == 0)) continue;
+        if (taken == nullptr) taken = certified_output(walk, layer);
+        adoptable = taken != nullptr;
+        if (!adoptable) break;
+        active(first + i, j) = taken->value(static_cast<std::size_t>(i * x.v.cols() + j)) > 0 ? 1 : 0;
+        ++count.adopted;
+      }
+    }
+    first += rows;
+  }
+  walk.micro_batch = -1;
+  if (!adoptable) return {};
+  group.own.add(count);
+  group.count.add(count);
+  return {std::move(active)};
+}
+
+void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer,
+                     const oracle::ExpectedForward& forward) {
+  const std::string& kind = layer.layer->kind;
+  if (kind != "batch_norm" && kind != "layer_norm") return;
+  const auto hold_one = [&](const char* what, const Expected& all) {
+    const std::string tensor = layer.label + "." + what;
+    if (kind == "layer_norm") return hold_rows(walk, group, "forward", tensor, all, group.count);
+    walk.micro_batch = layer.window_statistics ? -1 : group.first;
+    for (Eigen::Index g = 0; g < all.v.rows(); ++g, ++walk.micro_batch) {
+      walk.hold("forward", tensor, rows_of(all, g, 1), group.count);
+    }
+    walk.micro_batch = -1;
+  };
+  hold_one("mean", forward.mean);
+  if (kind == "batch_norm") hold_one("var", forward.var);
+  hold_one("rstd", forward.rstd);
+}
+
+void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer,
+                  const oracle::ExpectedForward& forward) {
+  if (!layer.batch_statistics && !layer.window_statistics) return;
+  Expected &mean = walk.state.running_mean[layer.label], &var = walk.state.running_var[layer.label];
+  walk.micro_batch = layer.window_statistics ? -1 : group.first;
+  for (Eigen::Index g = 0; g < forward.mean.v.rows(); ++g, ++walk.micro_batch) {
+    const std::int64_t rows = layer.window_statistics ? walk.rows_of(group) : walk.rows(walk.micro_batch);
+    mean = oracle::running_mean(walk.subject, *layer.layer, mean, rows_of(forward.mean, g, 1));
+    var = oracle::running_var(walk.subject, *layer.layer, var, rows_of(forward.var, g, 1), rows);
+    walk.hold("running_stats", layer.label + ".running_mean", mean, group.count);
+    walk.hold("running_stats", layer.label + ".running_var", var, group.count);
+  }
+  walk.micro_batch = -1;
+}
+
+oracle::Cut cut_of(const EndToEndWalk& walk, const Group& group) {
+  oracle::Cut cut;
+  for (int k = group.first; k < group.last; ++k) cut.push_back(walk.rows(k));
+  return cut;
+}
+
+/// c of each row of the group.
+Expected row_factors(EndToEndWalk& walk, const Group& group) {
+  Expected factors{oracle::Matrix<long double>(1, walk.rows_of(group)), oracle::Matrix<double>(1, walk.rows_of(group))};
+  Eigen::Index row = 0;
+  for (int k = group.first; k < group.last; ++k) {
+    const Expected c = oracle::factor(walk.subject, walk.c, static_cast<std::size_t>(walk.window),
+                                      static_cast<std::size_t>(k), walk.state.scale.scale);
+    const auto count = static_cast<Eigen::Index>(walk.rows(k));
+    factors.v.middleCols(row, count).setConstant(c.v(0, 0));
+    factors.e.middleCols(row, count).setConstant(c.e(0, 0));
+    row += count;
+  }
+  return factors;
+}
+
+}  // namespace
+
+void expect_forward(EndToEndWalk& walk, Group& group) {
+  const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
+  Expected x = oracle::as_read(rows_of(walk.c.tensors.at("x"), first, rows));
+  for (const LayerView& layer : walk.layers) {
+    const oracle::ExpectedTensors tensors = expected_inputs(walk, layer, first, rows);
+    oracle::Decisions decisions;
+    if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
+    const oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.subject, decisions};
+    oracle::ExpectedForward forward = oracle::bound_rule(layer.layer->kind).forward(pass, x);
+    group.inputs.push_back(std::move(x));
+    group.decisions.push_back(std::move(decisions));
+    hold_rows(walk, group, "forward", layer.label + ".y", forward.y, group.count);
+    hold_statistics(walk, group, layer, forward);
+    move_running(walk, group, layer, forward);
+    x = std::move(forward.y);
+  }
+  group.output = std::move(x);
+}
+
+void expect_loss(EndToEndWalk& walk, Group& group) {
+  const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
+  const Choice& loss = walk.c.model.loss;
+  const Expected target = oracle::as_read(rows_of(walk.c.tensors.at("target"), first, rows));
+  const auto expected = oracle::loss_bound_rule(loss.kind).evaluate(
+      loss, walk.subject, group.output, target.v, item_weights(walk.c, first, rows), row_factors(walk, group));
+  const Expected by_row{expected.loss.v.transpose(), expected.loss.e.transpose()};
+  hold_rows(walk, group, "loss", "loss", by_row, group.count);
+  hold_rows(walk, group, "loss", "d.y", expected.dy, group.count);
+  group.dy = expected.dy;
+}
+
+}  // namespace tally

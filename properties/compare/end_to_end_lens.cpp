@@ -1,0 +1,42 @@
+#include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/in_order.hpp"
+#include "properties/compare/lens.hpp"
+
+namespace tally {
+namespace {
+
+void expect_window(EndToEndWalk& walk) {
+  walk.skipped = false;
+  walk.buffers.clear();
+  expect_cast(walk);
+  const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
+  for (int first = 0; first < walk.micro_batches(); first += together) {
+    Group group;
+    group.first = first;
+    group.last = first + together;
+    group.count = walk.count_before;
+    expect_forward(walk, group);
+    expect_loss(walk, group);
+    expect_backward(walk, group);
+  }
+  if (walk.c.recipe.loss_scale.kind == "dynamic") expect_overflow_check(walk);
+  if (walk.ended) return;
+  if (!walk.skipped) {
+    expect_gradient(walk);
+    expect_update(walk);
+  }
+  expect_end(walk);
+  walk.count_before = walk.count;
+}
+
+}  // namespace
+
+std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
+  EndToEndWalk walk(c, trace);
+  for (walk.window = 0; walk.window < static_cast<int>(c.windows.size()) && !walk.ended; ++walk.window) {
+    expect_window(walk);
+  }
+  return in_order(trace, std::move(walk.checks));
+}
+
+}  // namespace tally

@@ -1,0 +1,132 @@
+// The window's end: overflow check, unscale, norm, clip, decay, optimizer, scaler, schedule; and the next cast.
+#include <cmath>
+
+#include "oracle/window/bound_optimizer.hpp"
+#include "properties/compare/end_to_end_walk.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::Expected;
+
+enum class Overflow { none, certain, open };
+
+Overflow overflow_of(const oracle::ExpectedTensors& buffers) {
+  Overflow found = Overflow::none;
+  for (const auto& [name, buffer] : buffers) {
+    for (Eigen::Index i = 0; i < buffer.v.size(); ++i) {
+      const bool decided = std::isfinite(buffer.e.data()[i]), finite = std::isfinite(buffer.v.data()[i]);
+      if (decided && !finite) return Overflow::certain;
+      if (!decided) found = Overflow::open;
+    }
+  }
+  return found;
+}
+
+void step_sgd(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
+  const Choice& optimizer = walk.c.recipe.optimizer;
+  auto& slot = walk.state.slots[p];
+  const Expected& gradient = walk.gradients.at(p);
+  if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
+    slot.momentum = oracle::sgd_momentum(walk.subject, optimizer, gradient, slot.momentum);
+    walk.hold("optimizer", "momentum." + p, slot.momentum);
+  }
+  slot.parameter = oracle::sgd_parameter(walk.subject, optimizer, rate, gradient, slot.momentum, slot.parameter);
+}
+
+void step_adam(EndToEndWalk& walk, const std::string& p, long double rate) {
+  const Choice& optimizer = walk.c.recipe.optimizer;
+  auto& slot = walk.state.slots[p];
+  slot.exp_avg = oracle::adam_exp_avg(walk.subject, optimizer, walk.gradients.at(p), slot.exp_avg);
+  slot.exp_avg_sq = oracle::adam_exp_avg_sq(walk.subject, optimizer, walk.gradients.at(p), slot.exp_avg_sq);
+  walk.hold("optimizer", "exp_avg." + p, slot.exp_avg);
+  walk.hold("optimizer", "exp_avg_sq." + p, slot.exp_avg_sq);
+  slot.parameter = oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, slot.exp_avg, slot.exp_avg_sq,
+                                          slot.parameter, walk.state.moments_from_zero);
+}
+
+}  // namespace
+
+void expect_cast(EndToEndWalk& walk) {
+  for (const std::string& p : walk.parameters) {
+    walk.copies[p] = oracle::cast(walk.subject.storage, walk.state.slots[p].parameter);
+    walk.hold("cast", p, walk.copies[p]);
+  }
+}
+
+void expect_overflow_check(EndToEndWalk& walk) {
+  const Overflow overflow = overflow_of(walk.buffers);
+  const Tensor* found = walk.tap("overflow_check", "found");
+  walk.skipped = overflow == Overflow::certain;
+  if (overflow != Overflow::open) {
+    walk.hold("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
+    if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
+    return;
+  }
+  walk.hold("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
+  // Adopted only where the subject's own bits certify it; otherwise nothing can be expected any more.
+  walk.ended = found == nullptr || !walk.certified(walk.name("overflow_check", "found"));
+  walk.skipped = found != nullptr && found->integer(0) != 0;
+}
+
+void expect_gradient(EndToEndWalk& walk) {
+  const Choice &clip = walk.c.recipe.clip, &decay = walk.c.recipe.weight_decay;
+  const Expected by =
+      oracle::inverse_scale(walk.subject, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
+  for (const std::string& p : walk.parameters) {
+    walk.gradients[p] = oracle::scaled(walk.buffers.at(p), by);
+    walk.hold("unscale", "d." + p, walk.gradients[p]);
+  }
+  Expected coefficient = oracle::scalar(1);
+  if (clip.kind == "global_norm") {
+    const Expected norm = oracle::norm(walk.subject, clip, walk.gradients);
+    walk.hold("norm", "norm", norm);
+    coefficient = oracle::coefficient(clip, norm);
+    walk.hold("clip", "coefficient", coefficient);
+  }
+  for (const std::string& p : walk.parameters) {
+    Expected& gradient = walk.gradients[p];
+    if (clip.kind != "none") {
+      gradient = oracle::clipped(clip, coefficient, gradient);
+      walk.hold("clip", "d." + p, gradient);
+    }
+    if (decay.kind == "l2" && oracle::decays(walk.c.model, decay, p)) {
+      gradient = oracle::l2_gradient(decay, gradient, walk.state.slots[p].parameter);
+      walk.hold("decay", "d." + p, gradient);
+    }
+  }
+}
+
+void expect_update(EndToEndWalk& walk) {
+  const Recipe& recipe = walk.c.recipe;
+  const auto exact_rate = oracle::learning_rate<long double>(recipe.learning_rate, walk.state.step);
+  const Expected rate = oracle::rate(walk.subject, recipe.learning_rate, walk.state.step);
+  for (const std::string& p : walk.parameters) {
+    Expected& parameter = walk.state.slots[p].parameter;
+    if (recipe.weight_decay.kind == "decoupled" && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
+      parameter = oracle::decoupled_parameter(walk.subject, recipe.weight_decay, exact_rate, parameter);
+      walk.hold("decay", p, parameter);
+    }
+    if (recipe.optimizer.kind == "adam") {
+      step_adam(walk, p, exact_rate);
+    } else {
+      step_sgd(walk, p, rate);
+    }
+    walk.hold("optimizer", p, parameter);
+  }
+}
+
+void expect_end(EndToEndWalk& walk) {
+  const Recipe& recipe = walk.c.recipe;
+  if (recipe.loss_scale.kind == "dynamic") {
+    walk.state.scale = oracle::scale_after(recipe.loss_scale, walk.state.scale, walk.skipped);
+    walk.hold("scaler", "scale", walk.state.scale.scale);
+    walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));
+  }
+  walk.hold("schedule", "learning_rate",
+            oracle::predicted_constant(oracle::rate(walk.subject, recipe.learning_rate, walk.state.step)));
+  walk.state.step += walk.skipped ? 0 : 1;
+  walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
+}
+
+}  // namespace tally

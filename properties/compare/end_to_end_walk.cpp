@@ -1,0 +1,79 @@
+#include "properties/compare/end_to_end_walk.hpp"
+
+#include "properties/compare/lens.hpp"
+#include "properties/compare/tensor_rows.hpp"
+
+namespace tally {
+namespace {
+
+oracle::Expected read_or_none(const Case& c, const std::string& name) {
+  const auto found = c.tensors.find(name);
+  return found == c.tensors.end() ? oracle::Expected{} : oracle::as_read(found->second);
+}
+
+}  // namespace
+
+EndToEndWalk::EndToEndWalk(const Case& the_case, const Trace& the_trace)
+    : c(the_case),
+      trace(the_trace),
+      subject(oracle::declared(the_case.precision, the_trace.claims)),
+      layers(layers_of(the_case.model)),
+      parameters(parameters_of(the_case.model)) {
+  for (const std::string& p : parameters) {
+    state.slots[p] = {read_or_none(c, p), read_or_none(c, "momentum." + p), read_or_none(c, "exp_avg." + p),
+                      read_or_none(c, "exp_avg_sq." + p)};
+    if (c.tensors.contains("exp_avg." + p)) state.moments_from_zero = false;
+  }
+  for (const LayerView& layer : layers) {
+    if (layer.layer->kind != "batch_norm") continue;
+    state.running_mean[layer.label] = read_or_none(c, layer.label + ".running_mean");
+    state.running_var[layer.label] = read_or_none(c, layer.label + ".running_var");
+  }
+  state.scale = oracle::first_scale(c.recipe.loss_scale);
+  const auto step = c.tensors.find("step");
+  if (step != c.tensors.end()) state.step = step->second.integer(0);
+  state.moments_from_zero = state.moments_from_zero && state.step == 0;
+}
+
+std::int64_t EndToEndWalk::rows_of(const Group& group) const {
+  std::int64_t all = 0;
+  for (int k = group.first; k < group.last; ++k) all += rows(k);
+  return all;
+}
+
+std::string EndToEndWalk::name(const std::string& stage, const std::string& tensor) const {
+  return TapName{window, micro_batch, stage, tensor}.text();
+}
+
+void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+                        const DecisionCount& behind) {
+  const Place place{"end_to_end", name(stage, tensor), stage};
+  const Tensor* got = trace.find(place.tap);
+  checks.push_back(got == nullptr ? not_run(place) : judge(place, expected, *got));
+  if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
+}
+
+bool EndToEndWalk::certified(const std::string& tap_name) {
+  if (!local_) {
+    local_.emplace();
+    for (const TensorCheck& check : local_lens(c, trace)) {
+      const bool passed = check.status == Status::pass;
+      const auto [at, fresh] = local_->emplace(check.tap, passed);
+      if (!fresh) at->second = at->second && passed;
+    }
+  }
+  const auto found = local_->find(tap_name);
+  return found != local_->end() && found->second;
+}
+
+oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,
+                                        std::int64_t rows) {
+  oracle::ExpectedTensors tensors;
+  for (const std::string& name : layer.parameters) tensors[name] = walk.copies.at(layer.full_name(name));
+  if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
+  if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
+  if (layer.mask) tensors["mask"] = oracle::as_read(rows_of(walk.c.tensors.at(layer.label + ".mask"), first, rows));
+  return tensors;
+}
+
+}  // namespace tally

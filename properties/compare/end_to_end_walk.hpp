@@ -1,0 +1,104 @@
+// The end-to-end lens under way: every tensor as expected from the case's bits alone.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/window/bound_stages.hpp"
+#include "properties/compare/judge.hpp"
+#include "properties/compare/layer_view.hpp"
+
+namespace tally {
+
+/// Branches taken over from the trace, among all that a tensor depends on.
+struct DecisionCount {
+  std::uint64_t adopted = 0, all = 0;
+  void add(const DecisionCount& more) {
+    adopted += more.adopted;
+    all += more.all;
+  }
+  /// More than 1 %: a tensor downstream is vacuous.
+  bool too_many() const { return adopted * 100 > all; }
+};
+
+struct ExpectedState {
+  struct Slot {
+    oracle::Expected parameter, momentum, exp_avg, exp_avg_sq;  // empty where there is none
+  };
+  std::map<std::string, Slot> slots;                  // by parameter
+  oracle::ExpectedTensors running_mean, running_var;  // by layer label
+  oracle::ExpectedScale scale;
+  std::int64_t step = 0;
+  bool moments_from_zero = true;
+};
+
+/// The micro-batches [first, last) that go through the model together, and what they left.
+struct Group {
+  int first = 0, last = 0;
+  std::vector<oracle::Expected> inputs;      // of each layer, all rows
+  std::vector<oracle::Decisions> decisions;  // of each layer, all rows
+  oracle::Expected output, dy;               // of the last layer
+  DecisionCount own, count;                  // its decisions, and all that its tensors depend on
+};
+
+class EndToEndWalk {
+ public:
+  EndToEndWalk(const Case& the_case, const Trace& the_trace);
+
+  const Case& c;
+  const Trace& trace;
+  const oracle::Declared subject;
+  const std::vector<LayerView> layers;
+  const std::vector<std::string> parameters;
+  ExpectedState state;
+  DecisionCount count_before;  // decisions behind the state that this window starts from
+  DecisionCount count;         // and behind this window's buffers
+  int window = 0, micro_batch = -1;
+  bool skipped = false, ended = false;
+  oracle::ExpectedTensors copies;     // S, by parameter
+  oracle::ExpectedTensors buffers;    // by parameter; absent before the first micro-batch
+  oracle::ExpectedTensors gradients;  // fp32, from unscale to the optimizer
+  std::vector<TensorCheck> checks;
+
+  int micro_batches() const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
+  std::int64_t rows(int k) const { return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(k)]; }
+  std::int64_t rows_of(const Group& group) const;
+  std::int64_t first_row_of(int k) const {
+    return first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
+  }
+
+  std::string name(const std::string& stage, const std::string& tensor) const;
+  const Tensor* tap(const std::string& stage, const std::string& tensor) const {
+    return trace.find(name(stage, tensor));
+  }
+  /// An output of this window (and micro-batch) against its expectation; vacuous behind too many adopted decisions.
+  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+            const DecisionCount& behind);
+  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+    hold(stage, tensor, expected, count);
+  }
+  /// The local lens passed every check of this tap. The lens is run at the first question.
+  bool certified(const std::string& tap_name);
+
+ private:
+  std::optional<std::unordered_map<std::string, bool>> local_;
+};
+
+/// The layer's own tensors for a bound rule, rows [first, first + rows) of the case for a mask.
+oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,
+                                        std::int64_t rows);
+
+void expect_cast(EndToEndWalk& walk);
+void expect_forward(EndToEndWalk& walk, Group& group);  // running statistics too
+void expect_loss(EndToEndWalk& walk, Group& group);
+void expect_backward(EndToEndWalk& walk, Group& group);  // accumulate too
+void expect_overflow_check(EndToEndWalk& walk);
+void expect_gradient(EndToEndWalk& walk);  // unscale, norm, clip, decay of the gradient
+void expect_update(EndToEndWalk& walk);    // decoupled decay, optimizer
+void expect_end(EndToEndWalk& walk);       // scaler, schedule
+
+}  // namespace tally

@@ -1,0 +1,178 @@
+#include "properties/compare/judge.hpp"
+
+#include <cmath>
+
+#include "properties/compare/lens.hpp"
+
+namespace tally {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Below this share of the bound, a long double value cannot be told from an exact zero (oracle/tolerance/bounded.hpp).
+constexpr double resolution_of_long_double = 0x1p-28;
+
+struct Element {
+  double v, e, got, error, threshold;
+};
+
+enum class Finding { within, over, undecided, unexpected_non_finite };
+
+Finding finding_of(const Element& x) {
+  if (std::isnan(x.e) || x.e == infinite) return Finding::undecided;
+  if (!std::isfinite(x.v)) return std::isfinite(x.got) ? Finding::over : Finding::within;
+  if (std::isnan(x.got)) return Finding::unexpected_non_finite;
+  if (std::isinf(x.got)) {
+    const bool reachable = std::copysign(1.0, x.got) * x.v + x.e >= x.threshold;
+    return reachable ? Finding::within : Finding::unexpected_non_finite;
+  }
+  const bool must_overflow = std::fabs(x.v) - x.e >= x.threshold;
+  return !must_overflow && x.error <= x.e ? Finding::within : Finding::over;
+}
+
+double ratio_of(const Element& x) {
+  if (!std::isfinite(x.got) || !std::isfinite(x.v)) return 0;
+  return x.error == 0 ? 0 : x.e == 0 ? infinite : x.error / x.e;
+}
+
+/// The position of element i in the tensor's shape.
+std::vector<std::int64_t> index_of(std::size_t i, const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> index(shape.size());
+  auto rest = static_cast<std::int64_t>(i);
+  for (std::size_t k = shape.size(); k-- > 0; rest /= shape[k]) index[k] = rest % shape[k];
+  return index;
+}
+
+double threshold_of(Dtype dtype) {
+  if (dtype == Dtype::i64 || dtype == Dtype::u8) return infinite;
+  return oracle::format_of(dtype).overflow_threshold();
+}
+
+class Verdict {
+ public:
+  Verdict(const Place& place, const Tensor& got) : got_(got), threshold_(threshold_of(got.dtype)) {
+    check_.lens = place.lens;
+    check_.tap = place.tap;
+    check_.stage = place.stage;
+    check_.elements = got.elements();
+  }
+
+  void element(std::size_t i, long double v, double e) {
+    const double got = got_.dtype == Dtype::i64 ? static_cast<double>(got_.integer(i)) : got_.value(i);
+    const auto error = static_cast<double>(std::fabs(static_cast<long double>(got) - v));
+    const Element x{static_cast<double>(v), e, got, error, threshold_};
+    const Finding finding = finding_of(x);
+    if (!std::isfinite(got)) ++check_.non_finite;
+    if (!(error == 0) && !(std::isnan(x.v) && std::isnan(got)) && x.v != got) ++check_.differing;
+    if (finding == Finding::undecided || (e > 0 && e >= std::fabs(x.v))) ++check_.uninformative;
+    undecided_ = undecided_ || finding == Finding::undecided;
+    if (finding != Finding::undecided && std::isfinite(x.v)) {
+      squares_v_ += x.v * x.v;
+      squares_e_ += e * e;
+      zero_ = zero_ && std::fabs(x.v) <= e * resolution_of_long_double;
+    }
+    zero_ = zero_ && std::isfinite(x.v);
+    const bool failed = finding == Finding::over || finding == Finding::unexpected_non_finite;
+    if (failed) ++check_.over_bound;
+    if (finding == Finding::unexpected_non_finite) check_.failure = FailureClass::non_finite;
+    const double ratio = failed && !(ratio_of(x) > 1) ? infinite : finding == Finding::undecided ? 0 : ratio_of(x);
+    if (i == 0 || ratio > check_.worst_ratio) keep(i, x, ratio);
+  }
+
+  TensorCheck finish() {
+    check_.zero_signal = zero_ && check_.elements > 0;
+    if (check_.over_bound > 0) {
+      check_.status = Status::fail;
+      if (check_.failure == FailureClass::none) check_.failure = FailureClass::logic;
+    } else if (undecided_ || (!check_.zero_signal && squares_e_ > 0 && squares_e_ >= squares_v_)) {
+      check_.status = Status::vacuous;
+    }
+    return check_;
+  }
+
+ private:
+  void keep(std::size_t i, const Element& x, double ratio) {
+    check_.worst_ratio = ratio;
+    check_.worst_index = index_of(i, got_.shape);
+    check_.expected = x.v;
+    check_.got = x.got;
+    check_.error = x.error;
+    check_.bound = x.e;
+  }
+
+  const Tensor& got_;
+  double threshold_;
+  TensorCheck check_;
+  double squares_v_ = 0, squares_e_ = 0;
+  bool undecided_ = false, zero_ = true;
+};
+
+TensorCheck of_other_shape(const Place& place, const Tensor& got) {
+  TensorCheck check;
+  check.lens = place.lens;
+  check.tap = place.tap;
+  check.stage = place.stage;
+  check.status = Status::fail;
+  check.failure = FailureClass::logic;
+  check.elements = check.differing = check.over_bound = got.elements();
+  check.worst_ratio = infinite;
+  return check;
+}
+
+/// Same bits, ±0 as one value and NaN as one.
+bool same(const Tensor& a, const Tensor& b, std::size_t i) {
+  if (a.bits(i) == b.bits(i)) return true;
+  if (a.dtype == Dtype::i64 || a.dtype == Dtype::u8) return false;
+  const double x = a.value(i), y = b.value(i);
+  return x == y || (std::isnan(x) && std::isnan(y));
+}
+
+}  // namespace
+
+TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got) {
+  if (static_cast<std::size_t>(expected.v.size()) != got.elements()) return of_other_shape(place, got);
+  Verdict verdict(place, got);
+  for (std::size_t i = 0; i < got.elements(); ++i) verdict.element(i, expected.v.data()[i], expected.e.data()[i]);
+  return verdict.finish();
+}
+
+TensorCheck not_run(const Place& place) {
+  TensorCheck check;
+  check.lens = place.lens;
+  check.tap = place.tap;
+  check.stage = place.stage;
+  check.status = Status::not_run;
+  return check;
+}
+
+TensorCheck bitwise_check(const std::string& tap, const std::string& stage, const Tensor& expected, const Tensor& got) {
+  const Place place{"bitwise", tap, stage};
+  if (expected.dtype != got.dtype || expected.shape != got.shape) return of_other_shape(place, got);
+  TensorCheck check = not_run(place);
+  check.status = Status::pass;
+  check.elements = got.elements();
+  check.zero_signal = false;
+  if (expected.bytes == got.bytes) return check;
+  for (std::size_t i = 0; i < got.elements(); ++i) {
+    if (same(expected, got, i)) continue;
+    if (check.differing++ > 0) continue;
+    check.worst_index = index_of(i, got.shape);
+    check.expected = expected.value(i);
+    check.got = got.value(i);
+    check.error = std::fabs(check.got - check.expected);
+  }
+  if (check.differing == 0) return check;
+  check.over_bound = check.differing;
+  check.worst_ratio = infinite;
+  check.status = Status::fail;
+  check.failure = FailureClass::logic;
+  return check;
+}
+
+const TensorCheck* first_failure(const std::vector<TensorCheck>& checks) {
+  for (const TensorCheck& check : checks) {
+    if (check.status == Status::fail || check.status == Status::error) return &check;
+  }
+  return nullptr;
+}
+
+}  // namespace tally

@@ -1,0 +1,27 @@
+// One tensor of a subject held against its expectation: the census, the worst element, the verdict.
+#pragma once
+
+#include <string>
+
+#include "oracle/tolerance/expected.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// What a check is about.
+struct Place {
+  std::string lens, tap, stage;
+};
+
+/// Element by element: accepted on |got - v| <= e (so NaN fails).
+///   v non-finite, e = 0  the subject must be non-finite too;
+///   e infinite           undecided: counted uninformative, and the tensor is vacuous;
+///   overflow             inf is accepted where |v| + e reaches the format's threshold, demanded where |v| - e does.
+/// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is zero throughout (as far as long double can tell) is a
+/// zero_signal, judged against e.
+TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
+
+/// A check that could not be made because the tap is missing.
+TensorCheck not_run(const Place& place);
+
+}  // namespace tally

@@ -1,0 +1,109 @@
+// Loss and backward.
+#include "properties/compare/item_weights.hpp"
+#include "properties/compare/local_walk.hpp"
+#include "properties/compare/stack.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::Expected;
+
+struct LayerGradients {
+  const Tensor *x = nullptr, *dy = nullptr;
+  LayerInputs inputs;
+  bool complete() const { return x != nullptr && dy != nullptr && inputs.complete; }
+};
+
+LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
+  const LayerView& layer = walk.layers[i];
+  const Tensor* producer = i + 1 == walk.layers.size() ? walk.tap("loss", "d.y")
+                                                       : walk.tap("backward", "d." + walk.layers[i + 1].label + ".x");
+  LayerGradients read;
+  read.dy = walk.handed("backward", "in.d." + layer.label + ".y", producer);
+  read.x = walk.handed("backward", "in." + layer.label + ".x", walk.tap("forward", "in." + layer.label + ".x"));
+  read.inputs = layer_inputs(walk, layer, "backward");
+  return read;
+}
+
+void hold_parameters(LocalWalk& walk, const LayerView& layer, const oracle::ExpectedTensors& gradients) {
+  for (const std::string& name : layer.parameters) {
+    walk.hold("backward", "d." + layer.full_name(name), gradients.at(name));
+  }
+}
+
+void check_layer(LocalWalk& walk, std::size_t i) {
+  const LayerView& layer = walk.layers[i];
+  const LayerGradients read = backward_inputs(walk, i);
+  if (!read.complete()) return;
+  const oracle::BoundPass pass{*layer.layer, read.inputs.tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
+  const auto& rule = oracle::bound_rule(layer.layer->kind);
+  const auto expected = rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy));
+  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", expected.dx);
+  hold_parameters(walk, layer, expected.parameters);
+}
+
+/// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own
+/// parameter gradients are those of its own rows of dy.
+void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
+  const LayerView& layer = walk.layers[i];
+  std::vector<Expected> x, dy;
+  LayerGradients read;
+  bool complete = true;
+  for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
+    read = backward_inputs(walk, i);
+    complete = complete && read.complete();
+    if (!complete) continue;
+    x.push_back(oracle::as_read(*read.x));
+    dy.push_back(oracle::as_read(*read.dy));
+  }
+  walk.micro_batch = -1;
+  if (!complete) return;
+  const oracle::BoundPass pass{*layer.layer, read.inputs.tensors, {}, walk.subject, {}};
+  const auto& rule = oracle::bound_rule(layer.layer->kind);
+  const Expected all_x = stacked(x), all_dy = stacked(dy);
+  const Expected dx = rule.backward(pass, all_x, all_dy).dx;
+  Eigen::Index row = 0;
+  for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
+    const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
+    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", rows_of(dx, row, count));
+    hold_parameters(walk, layer, rule.backward(pass, all_x, only_rows(all_dy, row, count)).parameters);
+    row += count;
+  }
+  walk.micro_batch = -1;
+}
+
+}  // namespace
+
+void check_loss(LocalWalk& walk) {
+  const int k = walk.micro_batch;
+  const Tensor* output =
+      walk.layers.empty() ? walk.rows_of_case("x", k) : walk.tap("forward", walk.layers.back().label + ".y");
+  const Tensor* y = walk.handed("loss", "in.y", output);
+  const Tensor* target = walk.handed("loss", "in.target", walk.rows_of_case("target", k));
+  const auto window = static_cast<std::size_t>(walk.window);
+  const Tensor* c =
+      walk.hold("loss", "in.factor",
+                oracle::factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale));
+  if (y == nullptr || target == nullptr || c == nullptr) return;
+  const auto& loss = walk.c.model.loss;
+  const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
+  const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),
+                        oracle::Matrix<double>::Zero(1, rows)};
+  const auto expected = oracle::loss_bound_rule(loss.kind).evaluate(
+      loss, walk.subject, oracle::as_read(*y), oracle::as_read(*target).v, item_weights(walk.c, first, rows), factor);
+  walk.hold("loss", "loss", expected.loss);
+  walk.hold("loss", "d.y", expected.dy);
+}
+
+void check_backward(LocalWalk& walk, int first, int last) {
+  for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
+    if (walk.layers[i].window_statistics) {
+      check_together(walk, i, first, last);
+      continue;
+    }
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_layer(walk, i);
+    walk.micro_batch = -1;
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,92 @@
+// From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
+#include "properties/compare/local_walk.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::as_read;
+
+/// What the window's end reads: the last buffer, or the gradient where there is no buffer.
+const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
+  const int last = walk.micro_batches() - 1;
+  if (walk.direct) return walk.handed(stage, "in.d." + p, walk.tap("backward", "d." + p, last));
+  return walk.handed(stage, "in.buffer." + p, walk.tap("accumulate", "buffer." + p, last));
+}
+
+}  // namespace
+
+void check_accumulate(LocalWalk& walk) {
+  const int k = walk.micro_batch;
+  for (const std::string& p : walk.parameters) {
+    const Tensor* gradient = walk.handed("accumulate", "in.d." + p, walk.tap("backward", "d." + p));
+    const Tensor* before =
+        k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
+    const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
+    if (gradient == nullptr || buffer == nullptr) continue;
+    walk.hold("accumulate", "buffer." + p,
+              oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient)));
+  }
+}
+
+void check_overflow(LocalWalk& walk) {
+  bool found = false, complete = true;
+  for (const std::string& p : walk.parameters) {
+    const Tensor* buffer = summed(walk, "overflow_check", p);
+    complete = complete && buffer != nullptr;
+    found = found || (buffer != nullptr && oracle::any_non_finite(*buffer));
+  }
+  if (complete) {
+    const Tensor* decision = walk.hold("overflow_check", "found", oracle::scalar(found ? 1 : 0));
+    if (decision != nullptr && walk.checks.back().status == Status::fail) {
+      walk.checks.back().failure = FailureClass::skip_decision;
+    }
+  }
+  const Tensor* decision = walk.tap("overflow_check", "found");
+  walk.skipped = decision != nullptr && decision->integer(0) != 0;
+}
+
+void check_unscale(LocalWalk& walk) {
+  const auto window = static_cast<std::size_t>(walk.window);
+  const oracle::Expected wanted = oracle::inverse_scale(walk.subject, walk.c, window, walk.state.scale.scale);
+  const bool needed = walk.c.recipe.loss_scale.kind != "none" || walk.subject.claims.divide == "window";
+  const Tensor* inverse = needed || walk.tap("unscale", "in.inverse_scale") != nullptr
+                              ? walk.hold("unscale", "in.inverse_scale", oracle::predicted_constant(wanted))
+                              : nullptr;
+  for (const std::string& p : walk.parameters) {
+    const Tensor* buffer = summed(walk, "unscale", p);
+    if (buffer == nullptr || (needed && inverse == nullptr)) continue;
+    const oracle::Expected by = inverse == nullptr ? oracle::scalar(1) : as_read(*inverse);
+    walk.hold("unscale", "d." + p, oracle::rounded_product(as_read(*buffer), by));
+  }
+}
+
+void check_norm(LocalWalk& walk) {
+  oracle::ExpectedTensors gradients;
+  for (const std::string& p : walk.parameters) {
+    const Tensor* gradient = walk.handed("norm", "in.d." + p, walk.tap("unscale", "d." + p));
+    if (gradient != nullptr) gradients[p] = as_read(*gradient);
+  }
+  if (gradients.size() == walk.parameters.size()) {
+    walk.hold("norm", "norm", oracle::norm(walk.subject, walk.c.recipe.clip, gradients));
+  }
+}
+
+void check_clip(LocalWalk& walk) {
+  const Choice& clip = walk.c.recipe.clip;
+  const bool by_norm = clip.kind == "global_norm";
+  const Tensor* coefficient = nullptr;
+  if (by_norm) {
+    const Tensor* norm = walk.handed("clip", "in.norm", walk.tap("norm", "norm"));
+    coefficient = norm == nullptr ? walk.need("clip", "coefficient")
+                                  : walk.hold("clip", "coefficient", oracle::coefficient(clip, as_read(*norm)));
+  }
+  for (const std::string& p : walk.parameters) {
+    const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
+    if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
+    const oracle::Expected read = as_read(*gradient);
+    walk.hold("clip", "d." + p,
+              by_norm ? oracle::rounded_product(read, as_read(*coefficient)) : oracle::rounded_clamp(clip, read));
+  }
+}
+
+}  // namespace tally

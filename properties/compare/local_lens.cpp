@@ -1,0 +1,70 @@
+#include "properties/compare/in_order.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/compare/local_walk.hpp"
+
+namespace tally {
+namespace {
+
+/// One window without a buffer: its end reads the gradient itself.
+bool writes_directly(const LocalWalk& walk) {
+  if (walk.micro_batches() != 1 || walk.parameters.empty()) return false;
+  const std::string& p = walk.parameters.front();
+  const bool read = walk.tap("unscale", "in.d." + p) != nullptr || walk.tap("overflow_check", "in.d." + p) != nullptr;
+  return read && walk.tap("accumulate", "buffer." + p, 0) == nullptr;
+}
+
+void check_micro_batches(LocalWalk& walk) {
+  const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
+  for (int first = 0; first < walk.micro_batches(); first += together) {
+    const int last = first + together;
+    check_forward(walk, first, last);
+    check_running_stats(walk, first, last);
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_loss(walk);
+    check_backward(walk, first, last);
+    for (walk.micro_batch = first; walk.micro_batch < last && !walk.direct; ++walk.micro_batch) check_accumulate(walk);
+    walk.micro_batch = -1;
+  }
+}
+
+void check_step(LocalWalk& walk) {
+  const Recipe& recipe = walk.c.recipe;
+  check_unscale(walk);
+  if (recipe.clip.kind == "global_norm") check_norm(walk);
+  if (recipe.clip.kind != "none") check_clip(walk);
+  if (recipe.weight_decay.kind != "none") check_decay(walk);
+  check_optimizer(walk);
+}
+
+/// A window whose overflow was found must not touch the parameters.
+void check_no_step(LocalWalk& walk) {
+  for (const std::string& p : walk.parameters) {
+    if (walk.tap("optimizer", p) == nullptr) continue;
+    TensorCheck check = not_run({"local", TapName{walk.window, -1, "optimizer", p}.text(), "optimizer"});
+    check.status = Status::fail;
+    check.failure = FailureClass::skip_decision;
+    check.elements = check.over_bound = walk.tap("optimizer", p)->elements();
+    walk.checks.push_back(std::move(check));
+  }
+}
+
+void check_window(LocalWalk& walk) {
+  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
+  walk.skipped = false;
+  walk.direct = writes_directly(walk);
+  check_cast(walk);
+  check_micro_batches(walk);
+  if (dynamic) check_overflow(walk);
+  walk.skipped ? check_no_step(walk) : check_step(walk);
+  if (dynamic) check_scaler(walk);
+  check_schedule(walk);
+}
+
+}  // namespace
+
+std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace) {
+  LocalWalk walk(c, trace);
+  for (walk.window = 0; walk.window < static_cast<int>(c.windows.size()); ++walk.window) check_window(walk);
+  return in_order(trace, std::move(walk.checks));
+}
+
+}  // namespace tally

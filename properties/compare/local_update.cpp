@@ -1,0 +1,145 @@
+// The step and what follows it: decay, optimizer, scaler, schedule. And cast, which reads what the last step wrote.
+#include "oracle/window/bound_optimizer.hpp"
+#include "properties/compare/local_walk.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::as_read;
+using oracle::Expected;
+
+Expected read_or_none(const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor); }
+
+/// The last tap of a parameter's gradient before the optimizer.
+const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool before_decay) {
+  const Tensor* decayed = before_decay ? nullptr : walk.tap("decay", "d." + p);
+  if (decayed != nullptr) return decayed;
+  return walk.tap(walk.c.recipe.clip.kind == "none" ? "unscale" : "clip", "d." + p);
+}
+
+/// What one parameter's step reads.
+struct Step {
+  const Tensor &gradient, &parameter;
+  bool first;  // no step was taken before
+};
+
+void check_sgd(LocalWalk& walk, const std::string& p, const Step& step, const Tensor* known, const Tensor& rate) {
+  const Choice& optimizer = walk.c.recipe.optimizer;
+  const Expected gradient = as_read(step.gradient);
+  const Tensor* momentum = nullptr;
+  if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
+    const bool none_yet = step.first && known == nullptr;
+    const Tensor* old = none_yet ? nullptr : walk.handed("optimizer", "in.momentum." + p, known);
+    if (!none_yet && old == nullptr) return;
+    momentum = walk.hold("optimizer", "momentum." + p,
+                         oracle::sgd_momentum(walk.subject, optimizer, gradient, read_or_none(old)));
+    if (momentum == nullptr) return;
+  }
+  walk.hold("optimizer", p,
+            oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), gradient, read_or_none(momentum),
+                                  as_read(step.parameter)));
+}
+
+void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before) {
+  const Choice& optimizer = walk.c.recipe.optimizer;
+  const auto moment = [&](const std::string& name, const Tensor* known, auto rule) -> const Tensor* {
+    if (known == nullptr && step.first) known = walk.zeros(p, walk.c.precision.master);
+    const Tensor* old = walk.handed("optimizer", "in." + name + "." + p, known);
+    if (old == nullptr) return walk.tap("optimizer", name + "." + p);
+    return walk.hold("optimizer", name + "." + p, rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)));
+  };
+  const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg);
+  const Tensor* second = moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq);
+  if (first == nullptr || second == nullptr) return;
+  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
+  walk.hold("optimizer", p,
+            oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, as_read(*first), as_read(*second),
+                                   as_read(step.parameter), false));
+}
+
+/// What the next window must read: the taps, whatever was found of them.
+void take_over(LocalWalk& walk, const std::string& p) {
+  walk.state.parameter[p] = walk.tap("optimizer", p);
+  walk.state.momentum[p] = walk.tap("optimizer", "momentum." + p);
+  walk.state.exp_avg[p] = walk.tap("optimizer", "exp_avg." + p);
+  walk.state.exp_avg_sq[p] = walk.tap("optimizer", "exp_avg_sq." + p);
+}
+
+}  // namespace
+
+void check_cast(LocalWalk& walk) {
+  for (const std::string& p : walk.parameters) {
+    const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
+    if (master != nullptr) walk.hold("cast", p, oracle::rounded_cast(walk.subject.storage, as_read(*master)));
+  }
+}
+
+void check_decay(LocalWalk& walk) {
+  const Choice& decay = walk.c.recipe.weight_decay;
+  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
+  for (const std::string& p : walk.parameters) {
+    if (!oracle::decays(walk.c.model, decay, p)) continue;
+    const bool l2 = decay.kind == "l2";
+    const Tensor* gradient = l2 ? walk.handed("decay", "in.d." + p, last_gradient(walk, p, true)) : nullptr;
+    const Tensor* parameter = walk.handed("decay", "in." + p, walk.state.parameter[p]);
+    if (!l2) walk.state.parameter[p] = walk.tap("decay", p);
+    if (parameter == nullptr || (l2 && gradient == nullptr)) continue;
+    if (l2) {
+      walk.hold("decay", "d." + p, oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter)));
+    } else {
+      walk.hold("decay", p, oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter)));
+    }
+  }
+}
+
+void check_optimizer(LocalWalk& walk) {
+  const Choice& schedule = walk.c.recipe.learning_rate;
+  const Tensor* rate = walk.hold("optimizer", "in.learning_rate",
+                                 oracle::predicted_constant(oracle::rate(walk.subject, schedule, walk.state.step)));
+  walk.hold("optimizer", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  const SubjectState before = walk.state;
+  for (const std::string& p : walk.parameters) {
+    const Tensor* gradient = walk.handed("optimizer", "in.d." + p, last_gradient(walk, p, false));
+    const Tensor* parameter = walk.handed("optimizer", "in." + p, before.parameter.at(p));
+    take_over(walk, p);
+    if (gradient == nullptr || parameter == nullptr || rate == nullptr) continue;
+    const Step step{*gradient, *parameter, !before.stepped};
+    if (walk.c.recipe.optimizer.kind == "adam") {
+      check_adam(walk, p, step, before);
+    } else {
+      check_sgd(walk, p, step, before.momentum.at(p), *rate);
+    }
+  }
+  walk.state.stepped = true;
+}
+
+void check_scaler(LocalWalk& walk) {
+  const Choice& loss_scale = walk.c.recipe.loss_scale;
+  const oracle::ExpectedScale& now = walk.state.scale;
+  walk.handed("scaler", "in.found", walk.tap("overflow_check", "found"));
+  const Tensor* scale = walk.hold("scaler", "in.scale", oracle::predicted_constant(now.scale));
+  const Tensor* counter =
+      walk.hold("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
+  // Where a tap is missing, the state goes on as it should have.
+  const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
+                                   counter == nullptr ? now.growth_counter : counter->integer(0)};
+  const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
+  const Tensor* after = walk.hold("scaler", "scale", oracle::predicted_constant(next.scale));
+  const Tensor* count =
+      walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
+  walk.state.scale = {after == nullptr ? next.scale : as_read(*after),
+                      count == nullptr ? next.growth_counter : count->integer(0)};
+}
+
+void check_schedule(LocalWalk& walk) {
+  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
+  walk.hold("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  if (dynamic) walk.handed("schedule", "in.found", walk.tap("overflow_check", "found"));
+  const std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
+  walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(after)));
+  walk.hold("schedule", "learning_rate",
+            oracle::predicted_constant(oracle::rate(walk.subject, walk.c.recipe.learning_rate, walk.state.step)));
+  walk.state.step = after;
+}
+
+}  // namespace tally

@@ -1,0 +1,78 @@
+#include "properties/compare/local_walk.hpp"
+
+#include "properties/compare/lens.hpp"
+#include "properties/compare/tensor_rows.hpp"
+
+namespace tally {
+namespace {
+
+const Tensor* tensor_of(const Case& c, const std::string& name) {
+  const auto found = c.tensors.find(name);
+  return found == c.tensors.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
+    : c(the_case),
+      trace(the_trace),
+      subject(oracle::declared(the_case.precision, the_trace.claims)),
+      layers(layers_of(the_case.model)),
+      parameters(parameters_of(the_case.model)) {
+  for (const std::string& p : parameters) {
+    state.parameter[p] = tensor_of(c, p);
+    state.momentum[p] = tensor_of(c, "momentum." + p);
+    state.exp_avg[p] = tensor_of(c, "exp_avg." + p);
+    state.exp_avg_sq[p] = tensor_of(c, "exp_avg_sq." + p);
+  }
+  for (const LayerView& layer : layers) {
+    state.running_mean[layer.label] = tensor_of(c, layer.label + ".running_mean");
+    state.running_var[layer.label] = tensor_of(c, layer.label + ".running_var");
+  }
+  state.scale = oracle::first_scale(c.recipe.loss_scale);
+  if (const Tensor* step = tensor_of(c, "step")) state.step = step->integer(0);
+}
+
+const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
+  const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
+  return &kept_.emplace_back(rows_of(c.tensors.at(tensor), first, rows(k)));
+}
+
+const Tensor* LocalWalk::zeros(const std::string& parameter, Dtype dtype) {
+  return &kept_.emplace_back(dtype, c.tensors.at(parameter).shape);
+}
+
+const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor, int k) const {
+  return trace.find(TapName{window, k, stage, tensor}.text());
+}
+
+const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor) const {
+  return tap(stage, tensor, micro_batch);
+}
+
+Place LocalWalk::place(const std::string& stage, const std::string& tensor) const {
+  return {"local", TapName{window, micro_batch, stage, tensor}.text(), stage};
+}
+
+const Tensor* LocalWalk::need(const std::string& stage, const std::string& tensor) {
+  const Tensor* found = tap(stage, tensor);
+  if (found == nullptr) checks.push_back(not_run(place(stage, tensor)));
+  return found;
+}
+
+const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
+  const Tensor* read = need(stage, tensor);
+  if (read == nullptr || producer == nullptr) return read;
+  TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
+  check.lens = "local";
+  checks.push_back(std::move(check));
+  return read;
+}
+
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+  const Tensor* got = need(stage, tensor);
+  if (got != nullptr) checks.push_back(judge(place(stage, tensor), expected, *got));
+  return got;
+}
+
+}  // namespace tally

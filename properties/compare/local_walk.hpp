@@ -1,0 +1,90 @@
+// The local lens under way: the trace, the state that the next stage must read, the checks so far.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/window/bound_stages.hpp"
+#include "properties/compare/judge.hpp"
+#include "properties/compare/layer_view.hpp"
+
+namespace tally {
+
+/// What a window starts from: tensors of the case, or of the trace's earlier windows. nullptr: there is none, or its
+/// tap is missing.
+struct SubjectState {
+  using Tensors = std::map<std::string, const Tensor*>;
+  Tensors parameter, momentum, exp_avg, exp_avg_sq;  // by parameter
+  Tensors running_mean, running_var;                 // by layer label
+  oracle::ExpectedScale scale;
+  std::int64_t step = 0;
+  bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
+};
+
+class LocalWalk {
+ public:
+  LocalWalk(const Case& the_case, const Trace& the_trace);
+
+  const Case& c;
+  const Trace& trace;
+  const oracle::Declared subject;
+  const std::vector<LayerView> layers;
+  const std::vector<std::string> parameters;
+  SubjectState state;
+  int window = 0;
+  int micro_batch = -1;  // -1 outside the stages of a micro-batch
+  bool skipped = false;  // this window took no step
+  bool direct = false;   // gradients are written directly: no buffer
+  std::vector<TensorCheck> checks;
+
+  std::int64_t rows(int k) const { return sizes()[static_cast<std::size_t>(k)]; }
+  int micro_batches() const { return static_cast<int>(sizes().size()); }
+  /// The rows of micro-batch k of a tensor over all rows of x. Lives as long as the walk.
+  const Tensor* rows_of_case(const std::string& tensor, int k);
+  /// Zeros in the shape of a parameter. Lives as long as the walk.
+  const Tensor* zeros(const std::string& parameter, Dtype dtype);
+
+  /// The tap of this window (and micro-batch), nullptr when it is missing.
+  const Tensor* tap(const std::string& stage, const std::string& tensor) const;
+  const Tensor* tap(const std::string& stage, const std::string& tensor, int k) const;
+  /// The same, where a missing tap is a not_run check.
+  const Tensor* need(const std::string& stage, const std::string& tensor);
+  /// A consumer's input: needed, and the producer's bits when those are known.
+  const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
+  /// An output against its expectation. Returns the tap.
+  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+
+ private:
+  const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
+  Place place(const std::string& stage, const std::string& tensor) const;
+
+  std::deque<Tensor> kept_;
+};
+
+/// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
+struct LayerInputs {
+  oracle::ExpectedTensors tensors;
+  bool complete = true;
+};
+LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+
+// The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
+void check_cast(LocalWalk& walk);
+void check_forward(LocalWalk& walk, int first, int last);  // micro-batches [first, last) together
+void check_running_stats(LocalWalk& walk, int first, int last);
+void check_loss(LocalWalk& walk);
+void check_backward(LocalWalk& walk, int first, int last);
+void check_accumulate(LocalWalk& walk);
+void check_overflow(LocalWalk& walk);
+void check_unscale(LocalWalk& walk);
+void check_norm(LocalWalk& walk);
+void check_clip(LocalWalk& walk);
+void check_decay(LocalWalk& walk);
+void check_optimizer(LocalWalk& walk);
+void check_scaler(LocalWalk& walk);
+void check_schedule(LocalWalk& walk);
+
+}  // namespace tally

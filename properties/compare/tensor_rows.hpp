@@ -1,0 +1,11 @@
+// Some rows of a tensor, as a tensor of its own.
+#pragma once
+
+#include "oracle/case/tensor.hpp"
+
+namespace tally {
+
+/// Rows [first, first + count) of a tensor whose first dimension counts rows.
+Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count);
+
+}  // namespace tally

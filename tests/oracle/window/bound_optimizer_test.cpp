@@ -1,0 +1,145 @@
+#include "oracle/window/bound_optimizer.hpp"
+
+#include "oracle/window/bound_stages.hpp"
+#include "tests/oracle/tolerance/emulation.hpp"
+
+namespace tally::oracle {
+namespace {
+
+using emulation::exactly;
+using emulation::Subject;
+using emulation::Worst;
+
+const Precision fp32{};
+
+Choice sgd(const char* momentum, const char* dampening, bool nesterov) {
+  return {"sgd", {{"momentum", Decimal{momentum}}, {"dampening", Decimal{dampening}}, {"nesterov", nesterov}}};
+}
+Choice adam() { return {"adam", {{"beta1", Decimal{"0.9"}}, {"beta2", Decimal{"0.999"}}, {"eps", Decimal{"1e-8"}}}}; }
+Expected exact_rate(float rate) { return exactly(Matrix<float>::Constant(1, 1, rate)); }
+
+TEST(BoundOptimizer, HoldsSgdWithMomentumDampeningAndNesterov) {
+  for (const bool nesterov : {false, true}) {
+    Worst buffers, parameters;
+    const Choice optimizer = sgd("0.9", nesterov ? "0" : "0.3", nesterov);
+    const Claims claims;
+    const Declared subject = declared(fp32, claims);
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+      Subject s(Dtype::fp32, seed);
+      const Matrix<float> g = s.values(4, 25), b = s.values(4, 25), p = s.values(4, 25);
+      Matrix<float> moved = g, next = p;
+      const float mu = 0.9f, kept = nesterov ? 1.0f : static_cast<float>(1 - 0.3), lr = 0.1f;
+      for (Eigen::Index i = 0; i < g.size(); ++i) {
+        moved.data()[i] = mu * b.data()[i] + kept * g.data()[i];
+        const float d = nesterov ? g.data()[i] + mu * moved.data()[i] : moved.data()[i];
+        next.data()[i] = p.data()[i] - lr * d;
+      }
+      buffers.hold(sgd_momentum(subject, optimizer, exactly(g), exactly(b)), moved);
+      parameters.hold(sgd_parameter(subject, optimizer, exact_rate(lr), exactly(g), exactly(moved), exactly(p)), next);
+    }
+    buffers.expect_sound(nesterov ? "nesterov momentum" : "sgd momentum");
+    parameters.expect_sound(nesterov ? "nesterov parameter" : "sgd parameter");
+  }
+}
+
+TEST(BoundOptimizer, AgreesWithTheExactUpdate) {
+  Subject s(Dtype::fp32, 5);
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  const Matrix<float> g = s.values(2, 3), b = s.values(2, 3), p = s.values(2, 3);
+  const Matrix<float> v = s.values(2, 3).cwiseAbs2();
+  const auto agree = [](const Matrix<long double>& a, const Matrix<long double>& exact) {
+    EXPECT_LE((a - exact).cwiseAbs().maxCoeff(), exact.cwiseAbs().maxCoeff() * 0x1p-58L);
+  };
+  for (const Choice& choice : {sgd("0.9", "0", true), sgd("0.9", "0.2", false), sgd("0", "0", false)}) {
+    const bool momentum = choice.number("momentum").text != "0";
+    const Slot<long double> slot{exactly(p).v, momentum ? exactly(b).v : Matrix<long double>{}, {}, {}};
+    const auto exact = updated<long double>(choice, 0.125L, 3, exactly(g).v, slot);
+    const Expected moved = momentum ? sgd_momentum(subject, choice, exactly(g), exactly(b)) : Expected{};
+    agree(sgd_parameter(subject, choice, exact_rate(0.125f), exactly(g), moved, exactly(p)).v, exact.parameter);
+  }
+  const Slot<long double> slot{exactly(p).v, {}, exactly(b).v, exactly(v).v};
+  const auto exact = updated<long double>(adam(), 0.125L, 3, exactly(g).v, slot);
+  const Expected m1 = adam_exp_avg(subject, adam(), exactly(g), exactly(b));
+  const Expected m2 = adam_exp_avg_sq(subject, adam(), exactly(g), exactly(v));
+  agree(m1.v, exact.exp_avg);
+  agree(m2.v, exact.exp_avg_sq);
+  agree(adam_parameter(subject, adam(), 0.125L, 3, m1, m2, exactly(p), false).v, exact.parameter);
+}
+
+struct AdamState {
+  Matrix<float> m, v, p;
+};
+
+/// One step in floats; `t` counts from 0.
+AdamState adam_step(const AdamState& old, const Matrix<float>& g, double lr, int t, bool correct_bias = true) {
+  AdamState now = old;
+  const auto beta1 = 0.9f, beta2 = 0.999f, rest1 = static_cast<float>(1 - 0.9), rest2 = static_cast<float>(1 - 0.999);
+  const auto rate = static_cast<float>(correct_bias ? lr / (1 - std::pow(0.9, t + 1)) : lr);
+  const auto root = static_cast<float>(std::sqrt(1 - std::pow(0.999, t + 1)));
+  for (Eigen::Index i = 0; i < g.size(); ++i) {
+    float &m = now.m.data()[i], &v = now.v.data()[i];
+    const float x = g.data()[i];
+    m = beta1 * m + rest1 * x;
+    v = beta2 * v + rest2 * (x * x);
+    now.p.data()[i] -= rate * (m / (std::sqrt(v) / root + 1e-8f));
+  }
+  return now;
+}
+
+TEST(BoundOptimizer, HoldsAdamFromTheSubjectsOwnMoments) {
+  Worst m, v, p;
+  std::uint64_t caught = 0;
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Subject s(Dtype::fp32, seed);
+    const Matrix<float> g = s.values(4, 25, seed % 3 == 0 ? 1e-7 : 0.1);
+    const AdamState old{s.values(4, 25, 0.1), s.values(4, 25, 0.1).cwiseAbs2(), s.values(4, 25)};
+    const int t = static_cast<int>(seed % 7);
+    const AdamState now = adam_step(old, g, 0.01, t);
+    const long double rate = number<long double>(Decimal{"0.01"});
+    m.hold(adam_exp_avg(subject, adam(), exactly(g), exactly(old.m)), now.m);
+    v.hold(adam_exp_avg_sq(subject, adam(), exactly(g), exactly(old.v)), now.v);
+    const Expected bound =
+        adam_parameter(subject, adam(), rate, t, exactly(now.m), exactly(now.v), exactly(old.p), false);
+    p.hold(bound, now.p);
+    Worst wrong;
+    wrong.hold(bound, adam_step(old, g, 0.01, t, false).p);
+    caught += wrong.over > 0 ? 1 : 0;
+  }
+  m.expect_sound("adam exp_avg");
+  v.expect_sound("adam exp_avg_sq");
+  p.expect_sound("adam parameter");
+  EXPECT_EQ(caught, 60u) << "a missing bias correction must leave the bound";
+}
+
+/// Gradients known within e, many of them of unknown sign: the cap keeps the step's bound near the largest step.
+TEST(BoundOptimizer, HoldsAdamFromZeroMomentsOverSeveralUncertainSteps) {
+  Worst p;
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  const long double rate = number<long double>(Decimal{"0.01"});
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    Subject s(Dtype::fp32, seed);
+    AdamState state{Matrix<float>::Zero(2, 25), Matrix<float>::Zero(2, 25), s.values(2, 25)};
+    Expected m, v, parameter = exactly(state.p);
+    for (int t = 0; t < 3; ++t) {
+      Expected g = exactly(s.values(2, 25, 0.01));
+      g.e.setConstant(0.005);
+      Matrix<float> moved = g.v.cast<float>();
+      std::uniform_real_distribution<float> within(-0.0049f, 0.0049f);
+      for (Eigen::Index i = 0; i < moved.size(); ++i) moved.data()[i] += within(s.random());
+      state = adam_step(state, moved, 0.01, t);
+      m = adam_exp_avg(subject, adam(), g, m);
+      v = adam_exp_avg_sq(subject, adam(), g, v);
+      parameter = adam_parameter(subject, adam(), rate, t, m, v, parameter, true);
+      p.hold(parameter, state.p);
+    }
+    EXPECT_LE(parameter.e.maxCoeff(), 3 * 2 * 0.01 * 2);  // three steps of at most about lr either way
+  }
+  p.expect_sound("adam parameter, three steps");
+}
+
+}  // namespace
+}  // namespace tally::oracle
