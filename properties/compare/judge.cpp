@@ -68,6 +68,7 @@ class Verdict {
     if (finding != Finding::undecided && std::isfinite(x.v)) {
       squares_v_ += x.v * x.v;
       squares_e_ += e * e;
+      if (std::isfinite(got)) squares_error_ += error * error;
       zero_ = zero_ && std::fabs(x.v) <= e * resolution_of_long_double;
     }
     zero_ = zero_ && std::isfinite(x.v);
@@ -80,6 +81,9 @@ class Verdict {
 
   TensorCheck finish() {
     check_.zero_signal = zero_ && check_.elements > 0;
+    check_.norm_expected = std::sqrt(squares_v_);
+    check_.norm_error = std::sqrt(squares_error_);
+    check_.norm_bound = std::sqrt(squares_e_);
     if (check_.over_bound > 0) {
       check_.status = Status::fail;
       if (check_.failure == FailureClass::none) check_.failure = FailureClass::logic;
@@ -102,7 +106,7 @@ class Verdict {
   const Tensor& got_;
   double threshold_;
   TensorCheck check_;
-  double squares_v_ = 0, squares_e_ = 0;
+  double squares_v_ = 0, squares_e_ = 0, squares_error_ = 0;
   bool undecided_ = false, zero_ = true;
 };
 
