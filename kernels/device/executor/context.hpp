@@ -21,7 +21,6 @@ struct Context {
 inline Context start_context(std::byte* stack, std::size_t bytes, void (*entry)()) {
   auto top = reinterpret_cast<std::uintptr_t>(stack + bytes) & ~std::uintptr_t{15};
   auto* word = reinterpret_cast<std::uintptr_t*>(top);
-  *--word = 0;  // alignment
   *--word = 0;  // where entry would return to: the end of every back trace
   *--word = reinterpret_cast<std::uintptr_t>(entry);
   *--word = 0;  // frame pointer
