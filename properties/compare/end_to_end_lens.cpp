@@ -31,11 +31,15 @@ void expect_window(EndToEndWalk& walk) {
 
 }  // namespace
 
-std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
-  EndToEndWalk walk(c, trace);
-  for (walk.window = 0; walk.window < static_cast<int>(c.windows.size()) && !walk.ended; ++walk.window) {
+void expect_all(EndToEndWalk& walk) {
+  for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()) && !walk.ended; ++walk.window) {
     expect_window(walk);
   }
+}
+
+std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
+  EndToEndWalk walk(c, trace);
+  expect_all(walk);
   return in_order(trace, std::move(walk.checks));
 }
 

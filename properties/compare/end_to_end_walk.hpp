@@ -63,6 +63,7 @@ class EndToEndWalk {
   oracle::ExpectedTensors buffers;    // by parameter; absent before the first micro-batch
   oracle::ExpectedTensors gradients;  // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
+  std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
 
   int micro_batches() const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
   std::int64_t rows(int k) const { return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(k)]; }
@@ -91,6 +92,9 @@ class EndToEndWalk {
 /// The layer's own tensors for a bound rule, rows [first, first + rows) of the case for a mask.
 oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,
                                         std::int64_t rows);
+
+/// All windows, one after another.
+void expect_all(EndToEndWalk& walk);
 
 void expect_cast(EndToEndWalk& walk);
 void expect_forward(EndToEndWalk& walk, Group& group);  // running statistics too

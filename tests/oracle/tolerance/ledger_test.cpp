@@ -1,0 +1,39 @@
+#include "oracle/tolerance/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tally::oracle {
+namespace {
+
+std::map<std::string, std::string> of(const Claims& claims, const Precision& precision) {
+  const auto pairs = ledger(claims, precision);
+  return {pairs.begin(), pairs.end()};
+}
+
+TEST(Ledger, ChangesWithWhatTheSubjectClaims) {
+  Claims plain, special;
+  special.constants = "fp32";
+  special.divide = "window";
+  special.flushes_subnormals = special.tensor_cores = true;
+  special.kernels["norm"] = {.variant = "atomics", .height = 40, .global_float_atomics = true};
+  Precision half;
+  half.storage = Dtype::fp16;
+  const auto a = of(plain, Precision{}), b = of(special, half);
+  for (const char* assumption : {"constants", "divisor", "flush to zero in GEMM", "order of addition",
+                                 "global float atomics", "GEMM", "storage"}) {
+    ASSERT_TRUE(a.contains(assumption)) << assumption;
+    EXPECT_NE(a.at(assumption), b.at(assumption)) << assumption;
+  }
+  EXPECT_NE(b.at("order of addition").find("norm 40"), std::string::npos);
+}
+
+TEST(Ledger, SaysWhenOperandsAreTruncated) {
+  Precision tf32;
+  tf32.tf32 = true;
+  EXPECT_NE(of({}, tf32).at("GEMM").find("TF32"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,123 @@
+#include "properties/compare/judge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "properties/compare/lens.hpp"
+
+namespace tally {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+const Place here{"local", "w0/norm/norm", "norm"};
+
+Tensor fp32(std::initializer_list<double> values, Dtype dtype = Dtype::fp32) {
+  Tensor tensor(dtype, {static_cast<std::int64_t>(values.size())});
+  std::size_t i = 0;
+  for (const double value : values) tensor.set(i++, value);
+  return tensor;
+}
+
+oracle::Expected expected(std::initializer_list<double> v, std::initializer_list<double> e) {
+  const auto n = static_cast<Eigen::Index>(v.size());
+  oracle::Expected x{oracle::Matrix<long double>(1, n), oracle::Matrix<double>(1, n)};
+  std::copy(v.begin(), v.end(), x.v.data());
+  std::copy(e.begin(), e.end(), x.e.data());
+  return x;
+}
+
+TEST(Judge, AcceptsAnErrorEqualToTheBoundAndNothingMore) {
+  EXPECT_EQ(judge(here, expected({1, 4}, {0.5, 0.25}), fp32({1.5, 4})).status, Status::pass);
+  const TensorCheck over = judge(here, expected({1, 4}, {0.5, 0.25}), fp32({1.5, 4.5}));
+  EXPECT_EQ(over.status, Status::fail);
+  EXPECT_EQ(over.failure, FailureClass::logic);
+  EXPECT_EQ(over.over_bound, 1u);
+  EXPECT_EQ(over.differing, 2u);
+  EXPECT_EQ(over.worst_ratio, 2);
+  EXPECT_EQ(over.worst_index, std::vector<std::int64_t>{1});
+  EXPECT_EQ(over.got, 4.5);
+  EXPECT_EQ(over.bound, 0.25);
+}
+
+TEST(Judge, TakesPlusAndMinusZeroAsOneValueAndAnyOtherBitAsInfinitelyWrong) {
+  EXPECT_EQ(judge(here, expected({0, 1}, {0, 0}), fp32({-0.0, 1})).status, Status::pass);
+  const TensorCheck off = judge(here, expected({1, 1}, {0, 0}), fp32({1, 1 + 0x1p-23}));
+  EXPECT_EQ(off.status, Status::fail);
+  EXPECT_EQ(off.worst_ratio, infinite);
+}
+
+TEST(Judge, NeverPassesANanWhereAFiniteValueIsExpected) {
+  const TensorCheck check = judge(here, expected({1, 1}, {0.5, 100}), fp32({1, std::nan("")}));
+  EXPECT_EQ(check.status, Status::fail);
+  EXPECT_EQ(check.failure, FailureClass::non_finite);
+  EXPECT_EQ(check.non_finite, 1u);
+  EXPECT_EQ(check.worst_index, std::vector<std::int64_t>{1});
+}
+
+TEST(Judge, DemandsANonFiniteElementWhereItIsCertain) {
+  const oracle::Expected nan = expected({std::nan(""), 1}, {0, 0});
+  EXPECT_EQ(judge(here, nan, fp32({infinite, 1})).status, Status::pass);
+  EXPECT_EQ(judge(here, nan, fp32({std::nan(""), 1})).status, Status::pass);
+  EXPECT_EQ(judge(here, nan, fp32({7, 1})).status, Status::fail);
+}
+
+TEST(Judge, KnowsTheBandInWhichAnOverflowIsLegal) {
+  const auto half = [](double v, double e, double got) {
+    return judge(here, expected({v, 1}, {e, 0}), fp32({got, 1}, Dtype::fp16)).status;
+  };
+  EXPECT_EQ(half(65500, 32, infinite), Status::pass);
+  EXPECT_EQ(half(65500, 32, 65504), Status::pass);
+  EXPECT_EQ(half(65500, 32, -infinite), Status::fail);
+  EXPECT_EQ(half(65000, 32, infinite), Status::fail);
+  EXPECT_EQ(half(70000, 5000, 65504), Status::pass);
+  EXPECT_EQ(half(70000, 1000, 65504), Status::fail);
+}
+
+TEST(Judge, CallsATensorVacuousWhoseBoundExceedsItsSignal) {
+  const TensorCheck check = judge(here, expected({1, 0.5}, {1, 1}), fp32({1, 1}));
+  EXPECT_EQ(check.status, Status::vacuous);
+  EXPECT_EQ(check.uninformative, 2u);
+  EXPECT_EQ(judge(here, expected({1, 0.5}, {1, 1}), fp32({1, 2})).status, Status::fail);
+}
+
+TEST(Judge, NeverPassesAnUndecidedElement) {
+  const TensorCheck check = judge(here, expected({1, 100}, {infinite, 0}), fp32({3, 100}));
+  EXPECT_EQ(check.status, Status::vacuous);
+  EXPECT_EQ(check.uninformative, 1u);
+  EXPECT_EQ(judge(here, expected({1, 100}, {infinite, 0}), fp32({3, 101})).status, Status::fail);
+}
+
+TEST(Judge, JudgesATensorThatIsZeroThroughoutAgainstItsBound) {
+  const TensorCheck zero = judge(here, expected({0, 1e-20}, {1e-7, 1e-7}), fp32({1e-8, -1e-8}));
+  EXPECT_EQ(zero.status, Status::pass);
+  EXPECT_TRUE(zero.zero_signal);
+  EXPECT_EQ(judge(here, expected({0, 0}, {1e-7, 1e-7}), fp32({1e-6, 0})).status, Status::fail);
+  EXPECT_FALSE(judge(here, expected({0, 1}, {0, 0}), fp32({0, 1})).zero_signal);
+}
+
+TEST(Judge, FailsATensorOfAnotherSize) {
+  EXPECT_EQ(judge(here, expected({1, 2}, {1, 1}), fp32({1})).status, Status::fail);
+}
+
+TEST(BitwiseCheck, ComparesBitsWithOneZeroAndOneNan) {
+  const Tensor a = fp32({0, 1, std::nan("")});
+  EXPECT_EQ(bitwise_check("t", "norm", a, fp32({-0.0, 1, std::nan("1")})).status, Status::pass);
+  const TensorCheck off = bitwise_check("t", "norm", a, fp32({0, 1 + 0x1p-23, std::nan("")}));
+  EXPECT_EQ(off.status, Status::fail);
+  EXPECT_EQ(off.differing, 1u);
+  EXPECT_EQ(off.worst_index, std::vector<std::int64_t>{1});
+  EXPECT_EQ(bitwise_check("t", "norm", a, fp32({0, 1})).status, Status::fail);
+}
+
+TEST(FirstFailure, IsTheFirstThatFailsAndNotTheWorst) {
+  std::vector<TensorCheck> checks(3);
+  EXPECT_EQ(first_failure(checks), nullptr);
+  checks[1].status = checks[2].status = Status::fail;
+  checks[2].worst_ratio = 9;
+  EXPECT_EQ(first_failure(checks), &checks[1]);
+}
+
+}  // namespace
+}  // namespace tally
