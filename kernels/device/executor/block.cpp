@@ -10,6 +10,7 @@ namespace tally::executor {
 namespace {
 
 void run_fibre() {
+  SanitizedStack::entered(state().home.sanitized);
   for (;;) {
     try {
       const Launch& launch = *state().launch;

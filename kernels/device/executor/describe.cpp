@@ -14,11 +14,13 @@ std::string text(uint3 at) {
   return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
 }
 
-/// The kernel out of "... [with auto kernel = NAME; ...]" (g++) or "... [kernel = NAME]" (clang).
+/// The kernel out of "... (* kernel)(Parameters ...) = NAME; ...]" (g++) or "... kernel = NAME]" (clang).
 std::string kernel_name(std::string_view pretty) {
-  const auto key = pretty.find("kernel = ");
-  if (key == std::string_view::npos) return std::string(pretty);
-  std::string_view name = pretty.substr(key + 9);
+  const auto parameter =
+      pretty.rfind(" kernel)") != std::string_view::npos ? pretty.rfind(" kernel)") : pretty.rfind("kernel = ");
+  const auto equals = pretty.find(" = ", parameter);
+  if (parameter == std::string_view::npos || equals == std::string_view::npos) return std::string(pretty);
+  std::string_view name = pretty.substr(equals + 3);
   name = name.substr(0, std::min(name.rfind(']'), name.find("; ")));
   std::string short_name(name);
   for (const std::string_view drop : {"{anonymous}::", "(anonymous namespace)::", "tally::", "& ", "&"}) {

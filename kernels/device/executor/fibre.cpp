@@ -11,7 +11,7 @@ namespace tally::executor {
 namespace {
 
 // Below the stack lies a page that cannot be touched; the lowest bytes above it hold a pattern.
-constexpr std::size_t page_bytes = 4096, canary_bytes = 512, colours = 16, line_bytes = 64;
+constexpr std::size_t page_bytes = 4096, canary_bytes = 1024, colours = 16, line_bytes = 64;
 constexpr std::uint64_t canary = 0x5ca1ab1eca5cadedull;
 
 std::span<std::uint64_t> canary_of(std::byte* mapping) {
@@ -34,7 +34,7 @@ Fibre::~Fibre() { munmap(mapping_, page_bytes + stack_bytes); }
 
 void Fibre::restart() {
   const std::size_t colour = number_ % colours * line_bytes * 3;
-  context = start_context(mapping_ + page_bytes, stack_bytes - colour, entry_);
+  start_context(context, mapping_ + page_bytes, stack_bytes - colour, entry_);
 }
 
 bool Fibre::stack_intact() const {

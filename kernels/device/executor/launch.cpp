@@ -48,7 +48,6 @@ void begin_block(State& s, uint3 block) {
   begin_shared_memory(s.launch->shared_bytes);
   s.barrier.arrived = 0;
   s.barrier.waiting.clear();
-  s.fibres_used = 0;
   if (s.schedule.drawn()) {
     s.start_order.resize(thread_order.count);
     std::iota(s.start_order.begin(), s.start_order.end(), 0u);
@@ -63,7 +62,8 @@ void check_stacks(State& s) {
   for (std::size_t i = 0; i < s.fibres_used; ++i) {
     if (s.fibres[i]->stack_intact()) continue;
     s.fibres[i]->repair_stack();
-    throw ExecutorFinding(place() + ": a thread overflowed its stack of " + std::to_string(stack_bytes) + " bytes");
+    throw ExecutorFinding(place() + " or before: a thread overflowed its stack of " + std::to_string(stack_bytes) +
+                          " bytes");
   }
 }
 
@@ -72,11 +72,10 @@ void run_block(State& s, uint3 block) {
   if (s.idle.empty()) add_fibre();
   s.fibre = s.idle.back();
   s.idle.pop_back();
-  s.fibres_used = s.fibre->number() + 1;
+  s.fibres_used = std::max<std::size_t>(s.fibres_used, s.fibre->number() + 1);
   switch_context(s.home, s.fibre->context);
   if (s.failure != nullptr) std::rethrow_exception(std::exchange(s.failure, nullptr));
   if (thread_order.tracked && s.alive > 0) throw ExecutorFinding(place() + ": " + describe_deadlock());
-  check_stacks(s);
 }
 
 uint3 block_at(std::uint64_t number) {
@@ -105,10 +104,12 @@ void run(const Launch& launch) {
   mine.launch = &launch;
   mine.schedule = Schedule(launch.schedule_seed);
   mine.start_order.clear();
+  mine.fibres_used = 0;
   gridDim = launch.blocks;
   blockDim = launch.threads;
   try {
     run_blocks(mine);
+    check_stacks(mine);
   } catch (...) {
     reset_fibres(mine);
     mine.launch = nullptr;

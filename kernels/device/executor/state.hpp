@@ -50,7 +50,7 @@ struct State {
   std::vector<Fibre*> ready;
   std::vector<Fibre*> idle;                    // the last is taken first
   std::vector<std::unique_ptr<Fibre>> fibres;  // all there are
-  std::size_t fibres_used = 0;                 // in this block: the first so many
+  std::size_t fibres_used = 0;                 // in this launch: the first so many
   Context home;                                // where the block was started
   std::exception_ptr failure;
 

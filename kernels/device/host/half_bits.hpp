@@ -6,8 +6,8 @@
 
 namespace tally::inline on_host {
 
-/// binary16, rounded to nearest even. Adding 0.5 * 2^-24's neighbour in fp32 does the rounding of subnormals: with the
-/// sum's exponent fixed at 2^-1, its last place is 2^-24, the last place of subnormal halves.
+/// binary16, rounded to nearest even. Below 2^-14, where halves are multiples of 2^-24, adding 0.5 rounds: that is the
+/// last place of fp32 numbers from 0.5 on.
 inline std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
@@ -26,9 +26,10 @@ inline std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(result | sign);
 }
 
+/// Exact; a NaN becomes 0x7fffffff, as CUDA's does.
 inline float half_value(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 31u, fraction = bits & 0x3ffu;
-  if (exponent == 31u) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+  if (exponent == 31u) return std::bit_cast<float>(fraction != 0u ? 0x7fffffffu : sign | 0x7f800000u);
   if (exponent == 0u) {  // fraction * 2^-24, exactly
     const float magnitude = static_cast<float>(static_cast<int>(fraction)) * 0x1p-24f;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);

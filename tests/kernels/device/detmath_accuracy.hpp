@@ -3,7 +3,9 @@
 
 #include <mpfr.h>
 
+#include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,16 +16,24 @@ namespace tally {
 struct Function {
   std::string name;
   float (*computed)(float);
-  int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);  // correctly rounded to the precision of the result
+  int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);  // within an ulp in the precision of the result
   long double (*long_double)(long double);
+
+  friend void PrintTo(const Function& f, std::ostream* out) { *out << f.name; }
 };
+
+/// Unlike mpfr_rec_sqrt, -infinity for -0, as IEEE 754 has it.
+inline int reciprocal_root(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
+  mpfr_sqrt(y, x, rounding);
+  return mpfr_ui_div(y, 1, y, rounding);
+}
 
 inline std::vector<Function> functions() {
   return {{"exp", det_exp, mpfr_exp, expl},
           {"log", det_log, mpfr_log, logl},
           {"tanh", det_tanh, mpfr_tanh, tanhl},
           {"erf", det_erf, mpfr_erf, erfl},
-          {"rsqrt", det_rsqrt, mpfr_rec_sqrt, [](long double x) { return 1 / sqrtl(x); }}};
+          {"rsqrt", det_rsqrt, reciprocal_root, [](long double x) { return 1 / sqrtl(x); }}};
 }
 
 /// Distance in units in the last place of the exact value, as fp32 would represent it (2^-149 for subnormals).
