@@ -42,7 +42,7 @@ const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind exe
   const auto found = registry().lower_bound(Key(operation, executor, variant));
   if (found != registry().end()) {
     const RegisteredKernel& kernel = found->second;
-    const bool named = variant.empty() || kernel.claim.variant == variant;
+    const bool named = variant.empty() ? !kernel.claim.variant.starts_with('~') : kernel.claim.variant == variant;
     if (kernel.operation == operation && kernel.executor == executor && named) return kernel;
   }
   throw std::logic_error("no kernel " + describe(operation, executor, variant) + " is registered");

@@ -103,24 +103,39 @@ class TensorReader {
     return InlineTensor{path, *dtype_of(*word), *shape, findings_}.filled(*data);
   }
 
+  /// Draws the tensors that were read as drawings, unless all of them together are too large.
+  void draw_all(std::map<std::string, Tensor>& tensors, const std::string& path) const {
+    if (drawn_elements_ > most_elements) {
+      findings_.add_broken(path, std::to_string(drawn_elements_) + " drawn elements",
+                           "at most " + std::to_string(most_elements));
+      tensors.clear();
+      return;
+    }
+    for (auto& [name, tensor] : tensors)
+      if (tensor.drawing) draw_one(tensor, member_path(member_path(path, name), "drawing"));
+  }
+
  private:
+  /// The tensor without its bytes.
   std::optional<Tensor> drawn(const Json& json, const std::string& path, Dtype dtype,
                               const std::vector<std::int64_t>& shape) {
-    auto drawing = read_drawing(json, path, findings_);
-    if (!drawing) return std::nullopt;
+    Tensor tensor;
+    tensor.drawing = read_drawing(json, path, findings_);
+    if (!tensor.drawing) return std::nullopt;
+    tensor.dtype = dtype;
+    tensor.shape = shape;
     drawn_elements_ += elements_of(shape);
-    if (drawn_elements_ > most_elements) {
-      findings_.add_broken(path, "more than " + std::to_string(most_elements) + " drawn elements", "fewer");
-      return std::nullopt;
-    }
-    Tensor tensor(dtype, shape);
+    return tensor;
+  }
+
+  void draw_one(Tensor& tensor, const std::string& path) const {
+    const Drawing drawing = *tensor.drawing;
+    tensor = Tensor(tensor.dtype, tensor.shape);
     try {
-      draw(tensor, *drawing);
+      draw(tensor, drawing);
     } catch (const std::invalid_argument& unknown) {
       findings_.add_broken(path, unknown.what(), "a drawing known to this version");
-      return std::nullopt;
     }
-    return tensor;
   }
 
   bool drawings_;
@@ -143,6 +158,7 @@ std::map<std::string, Tensor> read_tensors(const Json& json, const std::string& 
   for (std::size_t i = 0; i < json.items.size(); ++i)
     if (auto tensor = reader.read(json.items[i], member_path(path, json.keys[i])))
       tensors.emplace(json.keys[i], *std::move(tensor));
+  reader.draw_all(tensors, path);
   return tensors;
 }
 

@@ -1,4 +1,4 @@
-// A plan: the few numbers a case is drawn from. RapidCheck draws and shrinks plans; case_of() turns one into a case,
+// A plan: the few choices a case is drawn from. RapidCheck draws and shrinks plans; case_of() turns one into a case,
 // always the same one.
 #pragma once
 
@@ -10,27 +10,34 @@
 
 namespace tally {
 
+/// Values of the tensors: ordinary random data, or dyadic data for which every sum is exact in any order.
+enum class Data { ordinary, exact };
+
 struct Plan {
   std::int64_t input = 4;
-  std::vector<Layer> layers;  // options filled in; masks and parameters drawn by case_of
+  std::vector<Layer> hidden;  // before the last linear layer; options filled in
   std::int64_t outputs = 3;
-  std::string loss = "cross_entropy";
-  bool ignored_targets = false;  // some rows carry ignore_index
-  bool all_ignored_micro_batch = false;
-  double label_smoothing = 0;
-  bool item_weights = false;  // mse
-  std::vector<std::vector<std::int64_t>> windows;
+  Choice loss;
+  int ignored_percent = 0;         // cross_entropy: share of rows that carry ignore_index
+  bool empty_micro_batch = false;  // the second micro-batch of every window has only ignored rows (or weight 0)
+  std::vector<std::vector<std::int64_t>> windows = {{2}};
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
-  std::string family = "normal";  // how tensors are drawn: a family of oracle/case/drawing
+  bool recompute = false;
+  Data data = Data::ordinary;
+  double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
   std::uint64_t seed = 1;
 };
 
-/// Builds the case, tensors drawn from (1, seed, family). Throws std::logic_error when the plan makes an invalid case.
+/// Builds the case; every tensor is drawn from (1, seed of plan and name, family). Throws std::logic_error when the
+/// plan makes an invalid case: a bug of the generator.
 Case case_of(const Plan& plan);
 
-/// One line for people: "linear 8-16-4, batch_norm, K = 3, sgd momentum, fp16".
+/// One line for people: "fp16, linear 8-16-3, batch_norm, K = 3, 2 windows, sgd".
 std::string title_of(const Case& c);
+
+/// Features entering the last layer.
+std::int64_t hidden_features(const Plan& plan);
 
 }  // namespace tally

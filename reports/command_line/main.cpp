@@ -1,7 +1,178 @@
-// The program `tally`.
+// The program `tally`: reads the arguments and turns every exception into one message and an exit code.
+#include <CLI/CLI.hpp>
+#include <functional>
 #include <iostream>
 
-int main() {
-  std::cerr << "tally: no command\n";
-  return 2;
+#include "kernels/device/device.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/window/answer.hpp"
+#include "reports/command_line/commands.hpp"
+
+namespace tally::command_line {
+namespace {
+
+using Action = std::function<int()>;
+
+void add_subject(CLI::App& command, SubjectOptions& options) {
+  command.add_option("--subject", options.subject, "where the kernels run: host or cuda (default: the best there is)")
+      ->check(CLI::IsMember({"host", "cuda"}));
+  command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
+}
+
+void add_verify(CLI::App& app, Action& action) {
+  static VerifyOptions options;
+  CLI::App& command = *app.add_subcommand("verify", "run the campaign and write its report");
+  add_subject(command, options.subject);
+  command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str();
+  command.add_option("--precision", options.precisions, "storage formats to run")
+      ->delimiter(',')
+      ->capture_default_str();
+  auto* effort =
+      command.add_option("--effort", options.effort, "scale the number of cases (default: TALLY_EFFORT or 1)");
+  effort->check(CLI::PositiveNumber);
+  command.add_option("--cases", options.cases, "cases per law and precision")
+      ->check(CLI::PositiveNumber)
+      ->excludes(effort);
+  command.add_option("--time", options.time, "stop drawing after this long, such as 60s or 2m");
+  command.add_option("--seed", options.seed, "a number, or 'random'")->capture_default_str();
+  command.add_option("--out", options.out, "folder for the results")->capture_default_str();
+  command.add_option("--corpus", options.corpus, "folder of failing cases, replayed first (default: OUT/corpus)");
+  command.add_option("--processes", options.processes, "processes on the host")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_flag("--json", options.json, "print results.json instead of the summary");
+  command.callback([&action] { action = [] { return verify(options); }; });
+}
+
+void add_replay(CLI::App& app, Action& action) {
+  static ReplayOptions options;
+  CLI::App& command = *app.add_subcommand("replay", "run one case again and show every stage");
+  add_subject(command, options.subject);
+  command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
+  command.add_option("--law", options.law, "the law to hold it to");
+  command.add_option("--dump", options.dump, "folder for the case and its trace");
+  command.callback([&action] { action = [] { return replay(options); }; });
+}
+
+void add_check(CLI::App& app, Action& action) {
+  static CheckOptions options;
+  CLI::App& command = *app.add_subcommand("check", "judge a recorded trace of a case");
+  command.add_option("case", options.case_file, "case file")->required();
+  command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
+  command.callback([&action] { action = [] { return check(options); }; });
+}
+
+void add_oracle(CLI::App& app, Action& action) {
+  static OracleOptions options;
+  CLI::App& command = *app.add_subcommand("oracle", "print the exact answer to a case");
+  command.add_option("case", options.case_file, "case file")->required();
+  command.add_option("--digits", options.digits, "significant digits")
+      ->check(CLI::Range(1u, 1000u))
+      ->capture_default_str();
+  command.add_option("--out", options.out, "file to write instead of standard output");
+  command.callback([&action] { action = [] { return oracle(options); }; });
+}
+
+void add_faults(CLI::App& app, Action& action) {
+  static FaultsOptions options;
+  CLI::App& command = *app.add_subcommand("faults", "run every seeded fault: caught, by which law, at which stage");
+  command.add_option("--subject", options.subject.subject, "where the kernels run")
+      ->check(CLI::IsMember({"host", "cuda"}));
+  command.add_option("names", options.names, "faults to run (default: all)");
+  command.add_flag("--json", options.json, "print one JSON document");
+  command.add_option("--processes", options.processes, "processes on the host")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.callback([&action] { action = [] { return faults(options); }; });
+}
+
+void add_gate(CLI::App& app, Action& action) {
+  static GateOptions options;
+  CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline");
+  command.add_option("results", options.results, "results.json of a run")->required();
+  command.add_option("--baseline", options.baseline, "baseline file")->required();
+  command.callback([&action] { action = [] { return gate(options); }; });
+}
+
+void add_bless(CLI::App& app, Action& action) {
+  static BlessOptions options;
+  CLI::App& command = *app.add_subcommand("bless", "make results the new baseline, with a reason");
+  command.add_option("results", options.results, "results.json of a run")->required();
+  command.add_option("--baseline", options.baseline, "baseline file to write")->required();
+  command.add_option("--reason", options.reason, "why the change is right")->required();
+  command.add_flag("--allow-ci", options.allow_ci, "write even where CI is set");
+  command.callback([&action] { action = [] { return bless(options); }; });
+}
+
+void add_report(CLI::App& app, Action& action) {
+  static ReportOptions options;
+  CLI::App& command = *app.add_subcommand("report", "render results again");
+  command.add_option("results", options.results, "results.json of a run")->required();
+  command.add_option("--out", options.out, "folder to write to (default: beside the results)");
+  command.callback([&action] { action = [] { return report(options); }; });
+}
+
+void add_list_and_doctor(CLI::App& app, Action& action) {
+  static std::string what;
+  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, kernels or subjects");
+  listing.add_option("what", what)->required()->check(CLI::IsMember({"laws", "faults", "kernels", "subjects"}));
+  listing.callback([&action] { action = [] { return list(what); }; });
+  app.add_subcommand("doctor", "say what there is to run on")->callback([&action] {
+    action = [] { return doctor(); };
+  });
+}
+
+int say(const std::exception& problem, int code) {
+  std::cerr << "error: " << problem.what() << "\n";
+  return code;
+}
+
+/// Runs the chosen command; every kind of trouble has its exit code.
+int run_action(const Action& action) {
+  try {
+    return action();
+  } catch (const DeviceAbsent& problem) {
+    return say(problem, absent);
+  } catch (const InvalidCase& problem) {
+    return say(problem, usage);
+  } catch (const UsageError& problem) {
+    return say(problem, usage);
+  } catch (const std::invalid_argument& problem) {
+    return say(problem, usage);
+  } catch (const oracle::NotCertified& problem) {
+    return say(problem, environment);
+  } catch (const std::exception& problem) {
+    return say(problem, environment);
+  }
+}
+
+}  // namespace
+}  // namespace tally::command_line
+
+int main(int argc, char** argv) {
+  using namespace tally::command_line;
+  CLI::App app("tally: do the accumulated micro-batches give the update of the full batch?", "tally");
+  app.set_version_flag("--version", "tally " TALLY_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "`./tally test` builds the project and runs its own tests.\n"
+      "Exit codes: 0 pass, 1 failed, 2 usage or input error, 3 environment or internal error,\n"
+      "4 nothing ran or all of it vacuous, 5 only unblessed new cases, 77 device absent, 130 interrupted.");
+  Action action;
+  add_verify(app, action);
+  add_replay(app, action);
+  add_check(app, action);
+  add_oracle(app, action);
+  add_faults(app, action);
+  add_gate(app, action);
+  add_bless(app, action);
+  add_report(app, action);
+  add_list_and_doctor(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? pass : usage;
+  }
+  return run_action(action);
 }

@@ -28,6 +28,7 @@ struct TensorCheck {
   std::vector<std::int64_t> worst_index;
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   bool zero_signal = false;
+  double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
 
 /// One case under one law.
@@ -102,7 +103,11 @@ struct Results {
   Environment environment;
 };
 
-/// pass | fail | vacuous (nothing but vacuous) | not_run (nothing ran) | error.
+/// Whether a law ran cases that count and its control, which must differ, did not.
+bool control_is_missing(const LawRecord& law);
+
+/// fail if a case, law or training failed, a control does not differ or a fault got away; then error; then not_run if
+/// the run is partial or nothing ran; vacuous if nothing but vacuous cases ran; else pass.
 Status verdict_of(const Results& results);
 
 /// Canonical JSON: sorted keys, shortest round-trip numbers, "inf", "-inf", "nan" as strings, one final newline.

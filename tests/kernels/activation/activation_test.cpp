@@ -68,7 +68,29 @@ TEST(Gelu, BothFormsStayWithinTheRoundingsOfTheirFormulas) {
   }
 }
 
-/// Backward against differences of the exact function is for the lenses; here its value at points that are exact.
+/// dy = 1: the slope, within the roundings of kernels/arithmetic.md. t or s carry 4u or 7u, a product or a difference u
+/// more, and what multiplies an error is at most what stands before it.
+TEST(Activations, HaveTheSlopeOfTheirDefinitions) {
+  auto x = drawn(700);
+  for (double& value : x) value = static_cast<float>(value * 5);
+  const std::vector<double> ones(x.size(), 1.0);
+  const auto tanh = backward("tanh", x, ones), sigmoid = backward("sigmoid", x, ones);
+  const auto by_erf = backward("gelu_none", x, ones), by_tanh = backward("gelu_tanh", x, ones);
+  const double k = std::sqrt(2 / M_PI), a = 0.044715;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = x[i], t = std::tanh(v), s = 1 / (1 + std::exp(-v));
+    ASSERT_LE(std::fabs(tanh[i] - (1 - t * t)), 12 * u) << v;  // t t: 2 * 4u + u; difference, product: u each
+    ASSERT_LE(std::fabs(sigmoid[i] - s * (1 - s)), 12 * u) << v;
+    const double phi = std::exp(-v * v / 2) / std::sqrt(2 * M_PI);
+    // Phi: 9u as in forward; x phi <= 1/4 carries its argument's 2u x^2 / 2, exp's 4u and three products.
+    ASSERT_LE(std::fabs(by_erf[i] - ((1 + std::erf(v / std::sqrt(2.0))) / 2 + v * phi)), 16 * u) << v;
+    const double inner = std::tanh(k * (v + a * v * v * v)), slope = k * (1 + 3 * a * v * v);
+    const double exact = (1 + inner) / 2 + v / 2 * (1 - inner * inner) * slope;
+    // 1 - t t: 20u with the argument's roundings; times |x| / 2 and the inner slope, which adds 5u of the product.
+    ASSERT_LE(std::fabs(by_tanh[i] - exact), (20 * std::fabs(v) / 2 * slope + 12) * u) << v;
+  }
+}
+
 TEST(Activations, HaveTheKnownSlopeAtZero) {
   EXPECT_EQ(backward("tanh", {0}, {3}), std::vector<double>{3});
   EXPECT_EQ(backward("sigmoid", {0}, {3}), std::vector<double>{0.75});

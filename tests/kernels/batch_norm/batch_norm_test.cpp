@@ -74,7 +74,8 @@ TEST(BatchNormForward, NormalisesThenScalesAndShifts) {
 /// Two rows, mean 0 and rstd 1: h = x. dy = (3, 1): s1 = 4, s2 = 3 - 1 = 2, dx = w (dy - s1/2 - h s2/2).
 TEST(BatchNormBackward, FollowsTheFormulaOnTwoRows) {
   const DeviceTensor x = on_device({1, -1}), dy = on_device({3, 1}), weight = on_device({2});
-  const DeviceTensor mean = on_device({0}), rstd = on_device({1}), dw = room(1), db = room(1), s2 = room(1), s1 = room(1);
+  const DeviceTensor mean = on_device({0}), rstd = on_device({1}), dw = room(1), db = room(1), s2 = room(1),
+                     s1 = room(1);
   const DeviceTensor dx = room(2);
   call("batch_norm.parameter_gradients",
        NormGradientArguments{Dtype::fp32, x.data(), dy.data(), mean.as<float>(), rstd.as<float>(), dw.data(), db.data(),

@@ -23,7 +23,8 @@ TEST(Mse, IsExactOnDyadicDataAtEverySizeAroundWarpEdges) {
 }
 
 TEST(Mse, WeighsLossAndGradientOfARow) {
-  const DeviceTensor y = on_device({1, 2, 3, 4}), target = on_device({0, 0, 0, 0}), weight = on_device({3, 0}, Dtype::i64);
+  const DeviceTensor y = on_device({1, 2, 3, 4}), target = on_device({0, 0, 0, 0}),
+                     weight = on_device({3, 0}, Dtype::i64);
   const DeviceTensor loss = room(2), dy = room(4);
   call("mse", MseArguments{Dtype::fp32, y.data(), target.data(), weight.as<std::int64_t>(), loss.as<float>(), dy.data(),
                            2, 2, 0.25f, 0.5f, 1.0f});

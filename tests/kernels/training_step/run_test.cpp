@@ -7,6 +7,7 @@
 
 #include "kernels/subject/trace_layout.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {
@@ -37,7 +38,16 @@ std::vector<Case> all_cases() {
   fill_tensors(half);
   half.recompute = true;
   cases.push_back(half);
+  half.precision.storage = Dtype::bf16;
+  fill_tensors(half);
+  cases.push_back(half);
   return cases;
+}
+
+TEST(Run, IsTestedOnValidCases) {
+  for (const Case& c : all_cases()) {
+    for (const CaseError& error : validate(c)) ADD_FAILURE() << c.name << ": " << error.path << " " << error.found;
+  }
 }
 
 TEST(Run, LeavesOnlyTapsThatTheCaseHasInTheirFormatAndShape) {

@@ -66,7 +66,8 @@ TEST(Adam, FollowsBothMomentsAndTheirCorrections) {
 }
 
 struct Scaler {
-  DeviceTensor scale = on_device({1024}), counter = on_device({0}, Dtype::i64), found = on_device({0, 0, 0, 0}, Dtype::u8);
+  DeviceTensor scale = on_device({1024}), counter = on_device({0}, Dtype::i64),
+               found = on_device({0, 0, 0, 0}, Dtype::u8);
   void window(bool overflow) {
     found.set_scalar<std::uint32_t>(overflow ? 1 : 0);
     call("scaler",

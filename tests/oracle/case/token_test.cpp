@@ -121,6 +121,20 @@ TEST(Token, RefusesHugeAndUnknownDrawings) {
     EXPECT_THROW(case_of_token(token_of_text(with_x(x))), InvalidCase) << x;
 }
 
+/// Two tensors that are each allowed, together too large: nothing may be drawn, which would take minutes.
+TEST(Token, RefusesTooManyDrawnElementsBeforeDrawing) {
+  const std::string large = R"({"drawing": [1, 1, "normal"], "dtype": "fp32", "shape": [268435456]})";
+  std::string text = tests::text_of(tests::case_folder / "valid/resumed_sgd.json");
+  text.replace(text.find("\"tensors\": {") + 12, 0, "\"a\": " + large + ", \"b\": " + large + ",");
+
+  try {
+    case_of_token(token_of_text(text));
+    FAIL() << "it was read";
+  } catch (const InvalidCase& invalid) {
+    EXPECT_EQ(invalid.errors().at(0).path, "token.tensors");
+  }
+}
+
 TEST(Sha256, AgreesWithTheStandardsExample) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -1,0 +1,42 @@
+// The campaign: every law on drawn cases in every precision, counter-examples shrunk and kept, everything on record.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "properties/laws/law.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+struct CampaignOptions {
+  Subject subject;             // where it runs, and a seeded fault's stages if there is one
+  std::string law_glob = "*";  // shell pattern over law names
+  std::vector<Dtype> precisions = {Dtype::fp32, Dtype::fp16};
+  double effort = 1;              // scales the number of cases
+  std::optional<int> cases;       // cases per law and precision, instead of effort
+  std::optional<double> seconds;  // stop drawing after this long
+  std::uint64_t seed = 20240917;
+  std::filesystem::path corpus;  // failing cases are kept here and replayed first; empty: none
+  bool shrink = true;            // make a failing case smaller before it is recorded
+  bool training = true;          // the digits and tutorial runs
+  int processes = 2;             // host executor only
+  const std::atomic<bool>* interrupted = nullptr;
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+};
+
+/// Cases per law and precision at effort 1 and weight 1.
+inline constexpr int cases_at_effort_one = 12;
+
+/// Runs it. Results are the same for the same options whatever the number of processes, unless `seconds` is set.
+/// Throws std::invalid_argument when no law matches the pattern.
+Results run_campaign(const CampaignOptions& options);
+
+/// One case under one law, as recorded.
+CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome);
+
+}  // namespace tally

@@ -1,0 +1,92 @@
+#include "properties/campaign/fault_task.hpp"
+
+#include <stdexcept>
+
+#include "properties/campaign/law_task.hpp"
+#include "properties/campaign/workers.hpp"
+
+namespace tally {
+namespace {
+
+FaultRecord catalogue_row(const Fault& fault) {
+  FaultRecord record;
+  record.name = fault.name;
+  record.stage = fault.stage;
+  record.right = fault.right;
+  record.wrong = fault.wrong;
+  record.source = fault.source;
+  return record;
+}
+
+/// The failing case of a task, nullptr when every case passed.
+const CaseRecord* failing(const TaskResult& result) {
+  for (const CaseRecord& c : result.cases) {
+    if (c.status == Status::fail || c.status == Status::error) return &c;
+  }
+  return nullptr;
+}
+
+std::vector<const Fault*> chosen(const std::vector<std::string>& names) {
+  if (names.empty()) return faults();
+  std::vector<const Fault*> found;
+  for (const std::string& name : names) {
+    const Fault* fault = find_fault(name);
+    if (!fault) throw std::invalid_argument("no fault is named '" + name + "'; see `tally list faults`");
+    found.push_back(fault);
+  }
+  return found;
+}
+
+}  // namespace
+
+FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
+  FaultRecord record = catalogue_row(fault);
+  CampaignOptions seeded = options;
+  seeded.subject.stages = &fault.stages();
+  seeded.corpus.clear();
+  seeded.shrink = false;
+  for (const std::string& name : fault.laws) {
+    const Law* law = find_law(name);
+    if (!law) throw std::logic_error("fault " + fault.name + " names law " + name + ", which does not exist");
+    for (const Dtype storage : options.precisions) {
+      const TaskResult result = run_law_task(*law, storage, seeded);
+      const CaseRecord* caught = failing(result);
+      if (!caught) continue;
+      record.caught = true;
+      record.law = law->name;
+      record.found_stage = caught->first_stage;
+      record.right_stage = record.found_stage == fault.stage;
+      record.token = caught->token;
+      record.message = caught->message;
+      return record;
+    }
+  }
+  return record;
+}
+
+std::vector<FaultRecord> run_faults(const std::vector<std::string>& names, const CampaignOptions& options) {
+  const auto list = chosen(names);
+  std::size_t finished = 0;
+  const auto answers = run_in_processes(
+      list.size(), options.subject.executor == ExecutorKind::host ? options.processes : 1,
+      [&](std::size_t i) {
+        Results part;
+        part.faults.push_back(run_fault(*list[i], options));
+        return to_json(part);
+      },
+      [&](std::size_t i) {
+        options.progress("[" + std::to_string(++finished) + "/" + std::to_string(list.size()) + "] " + list[i]->name);
+      });
+  std::vector<FaultRecord> records;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (answers[i].starts_with("crash: ")) {
+      records.push_back(catalogue_row(*list[i]));
+      records.back().message = answers[i];
+    } else {
+      records.push_back(results_of_json(answers[i]).faults.at(0));
+    }
+  }
+  return records;
+}
+
+}  // namespace tally

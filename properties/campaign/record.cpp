@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <cmath>
+
+#include "oracle/case/io.hpp"
+#include "properties/campaign/campaign.hpp"
+#include "properties/compare/lens.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t kept_checks = 5;
+constexpr std::size_t longest_token = 2048;
+
+/// Relative 2-norms over the first window's gradient, from the end-to-end checks.
+void take_drift(CaseRecord& record, const std::vector<TensorCheck>& checks) {
+  double expected = 0, error = 0, bound = 0;
+  for (const TensorCheck& check : checks) {
+    if (check.lens != "end_to_end" || !check.tap.starts_with("w0/unscale/d.")) continue;
+    expected += check.norm_expected * check.norm_expected;
+    error += check.norm_error * check.norm_error;
+    bound += check.norm_bound * check.norm_bound;
+  }
+  if (expected <= 0) return;
+  record.rounding_drift = std::sqrt(error / expected);
+  record.drift_bound = std::sqrt(bound / expected);
+}
+
+void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
+  for (const TensorCheck& check : checks) {
+    ++record.checks;
+    record.elements += check.elements;
+    if (check.zero_signal) ++record.zero_signal_checks;
+    if (check.status == Status::vacuous) ++record.vacuous_checks;
+    if (check.status == Status::vacuous || check.status == Status::not_run) continue;
+    double& worst = check.lens == "local" ? record.worst_local_ratio : record.worst_end_to_end_ratio;
+    if (check.lens == "local" || check.lens == "end_to_end") worst = std::max(worst, check.worst_ratio);
+  }
+}
+
+void keep_worst(CaseRecord& record, std::vector<TensorCheck> checks) {
+  std::erase_if(checks, [](const TensorCheck& check) {
+    return check.status != Status::fail && !(check.status == Status::pass && check.worst_ratio > 0);
+  });
+  std::stable_sort(checks.begin(), checks.end(), [](const TensorCheck& a, const TensorCheck& b) {
+    const bool fails_a = a.status == Status::fail, fails_b = b.status == Status::fail;
+    return fails_a != fails_b ? fails_a : a.worst_ratio > b.worst_ratio;
+  });
+  const bool failed = !checks.empty() && checks.front().status == Status::fail;
+  const std::size_t kept = failed ? kept_checks : 1;
+  if (checks.size() > kept) checks.resize(kept);
+  record.worst = std::move(checks);
+}
+
+}  // namespace
+
+CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
+  CaseRecord record;
+  record.id = sha256(hash_of(c) + law.name).substr(0, 12);
+  record.law = law.name;
+  record.precision = name_of(c.precision.storage);
+  record.title = title_of(c);
+  record.token = token_of(c);
+  if (record.token.size() > longest_token) record.token.clear();
+  for (const auto& window : c.windows) record.micro_batches = std::max(record.micro_batches, int(window.size()));
+  record.status = outcome.status;
+  record.message = outcome.message;
+  record.semantic_gap = outcome.semantic_gap;
+  take_counts(record, outcome.checks);
+  take_drift(record, outcome.checks);
+  if (const TensorCheck* failure = first_failure(outcome.checks)) {
+    record.failure = failure->failure;
+    record.first_stage = failure->stage;
+  }
+  keep_worst(record, outcome.checks);
+  return record;
+}
+
+}  // namespace tally

@@ -1,0 +1,16 @@
+// Runs numbered jobs in forked processes: a crash in one is an answer, not the end of the campaign.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tally {
+
+/// answers[i] is what `job(i)` returned in its process, or starts with "crash: " and the signal. Jobs are handed out in
+/// order; `done(i)` is called in this process as answers come. With one process everything runs here, without forking.
+std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
+                                          const std::function<std::string(std::size_t)>& job,
+                                          const std::function<void(std::size_t)>& done);
+
+}  // namespace tally

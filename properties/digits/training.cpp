@@ -1,0 +1,126 @@
+#include "properties/digits/training.hpp"
+
+#include <cmath>
+
+#include "properties/compare/lens.hpp"
+#include "properties/digits/accuracy.hpp"
+#include "properties/digits/exact_path.hpp"
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+using Matrix = oracle::Matrix<double>;
+
+/// Parameters after each window, as the subject left them.
+ParameterPath path_of(const Case& c, const Trace& trace) {
+  ParameterPath path;
+  std::map<std::string, Matrix> now;
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    for (const std::string& parameter : parameters_of(c.model)) {
+      const Tensor* tensor = trace.find("w" + std::to_string(w) + "/optimizer/" + parameter);
+      if (!tensor) tensor = w == 0 ? &c.tensors.at(parameter) : nullptr;  // skipped: the parameters stay
+      if (!tensor) continue;
+      Matrix values(1, static_cast<Eigen::Index>(tensor->elements()));
+      for (std::size_t i = 0; i < tensor->elements(); ++i) values.data()[i] = tensor->value(i);
+      now[parameter] = std::move(values);
+    }
+    path.push_back(now);
+  }
+  return path;
+}
+
+/// ||a - b|| / ||b|| over all parameters, for every window.
+std::vector<double> distances(const ParameterPath& a, const ParameterPath& b) {
+  std::vector<double> all;
+  for (std::size_t w = 0; w < std::min(a.size(), b.size()); ++w) {
+    double difference = 0, size = 0;
+    for (const auto& [parameter, values] : b[w]) {
+      difference += (a[w].at(parameter).reshaped() - values.reshaped()).squaredNorm();
+      size += values.squaredNorm();
+    }
+    all.push_back(size > 0 ? std::sqrt(difference / size) : 0);
+  }
+  return all;
+}
+
+/// ||e|| / ||v|| over the parameters each window leaves, from the end-to-end checks.
+std::vector<double> bounds(std::size_t windows, const std::vector<TensorCheck>& checks) {
+  std::vector<double> bound(windows, 0), expected(windows, 0);
+  for (const TensorCheck& check : checks) {
+    if (check.lens != "end_to_end" || check.stage != "optimizer") continue;
+    const TapName tap = tap_name_of(check.tap);
+    if (tap.tensor.starts_with("momentum.") || tap.tensor.starts_with("exp_avg")) continue;
+    bound[static_cast<std::size_t>(tap.window)] += check.norm_bound * check.norm_bound;
+    expected[static_cast<std::size_t>(tap.window)] += check.norm_expected * check.norm_expected;
+  }
+  for (std::size_t w = 0; w < windows; ++w) bound[w] = expected[w] > 0 ? std::sqrt(bound[w] / expected[w]) : 0;
+  return bound;
+}
+
+int skipped_windows(const Case& c, const Trace& trace) {
+  int skipped = 0;
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    const Tensor* found = trace.find("w" + std::to_string(w) + "/overflow_check/found");
+    skipped += found && found->integer(0) != 0;
+  }
+  return skipped;
+}
+
+void take_checks(TrainingRecord& record, const Judged& judged) {
+  record.status = judged.outcome.status;
+  record.message = judged.outcome.message;
+  record.checks += judged.outcome.checks.size();
+  for (const TensorCheck& check : judged.outcome.checks) {
+    if (check.lens == "local") record.worst_local_ratio = std::max(record.worst_local_ratio, check.worst_ratio);
+  }
+}
+
+}  // namespace
+
+std::vector<TrainingRecord> run_training(const TrainingProblem& problem, const std::vector<Dtype>& precisions,
+                                         const RunOptions& subject) {
+  std::vector<TrainingRecord> records;
+  const Case whole = training_case(problem, problem.cuts.front(), Dtype::fp16);
+  const ExactPath full = exact_path(whole, oracle::Branch::full_batch);
+  std::map<Dtype, Judged> full_runs;
+  for (const BatchCut& cut : problem.cuts) {
+    const bool is_full = &cut == &problem.cuts.front();
+    const Case exact_case = training_case(problem, cut, Dtype::fp16);
+    const ExactPath accumulated =
+        is_full || problem.cuts_are_equivalent ? full : exact_path(exact_case, oracle::Branch::accumulated);
+    for (const Dtype storage : precisions) {
+      const Case c = training_case(problem, cut, storage);
+      TrainingRecord record;
+      record.dataset = problem.dataset;
+      record.model = problem.model;
+      record.precision = name_of(storage);
+      record.cut = cut.name;
+      record.windows = int(c.windows.size());
+      Judged judged = judge(c, subject);
+      take_checks(record, judged);
+      record.checks += accumulated.certified_windows;
+      if (record.status == Status::not_run) {
+        records.push_back(std::move(record));
+        continue;
+      }
+      if (is_full) full_runs[storage].trace = judged.trace;
+      const Trace& full_trace = full_runs.at(storage).trace;
+      record.skipped = skipped_windows(c, judged.trace);
+      record.semantic_gap = distances(accumulated.parameters, full.parameters);
+      record.rounding_drift = distances(path_of(c, judged.trace), accumulated.parameters);
+      record.accumulated_minus_full = distances(path_of(c, judged.trace), path_of(whole, full_trace));
+      record.bound = bounds(c.windows.size(), judged.outcome.checks);
+      record.accuracy_accumulated = accuracy(c, judged.trace);
+      record.accuracy_full = accuracy(whole, full_trace);
+      if (!accumulated.agrees_at_100_digits) {
+        record.status = Status::fail;
+        record.message = "the oracle's windows at 113 bits and at 100 digits disagree";
+      }
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+}  // namespace tally

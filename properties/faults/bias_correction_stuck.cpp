@@ -1,0 +1,26 @@
+// Adam never counts its steps.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void optimizer(Run& run) {
+  const std::int64_t step = run.step;
+  run.step = 0;
+  stage::optimizer(run);
+  run.step = step;
+}
+
+const RegisterFault registered{{
+    .name = "bias-correction-stuck",
+    .stage = "optimizer",
+    .right = "1 - β^(t+1)",
+    .wrong = "1 - β at every step",
+    .condition = "Adam, the second step and later",
+    .source = "apex 1124, OLMo-core PR 317",
+    .laws = {"decay_and_momentum_once"},
+    .stages = replaced<&Stages::optimizer, optimizer>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,39 @@
+// The running variance takes the biased variance of the batch.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/window/arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+__global__ void move(float* running, const float* batch, std::int64_t features, float momentum, float kept) {
+  for (std::int64_t i = first_element(); i < features; i += element_stride()) {
+    running[i] = __fadd_rn(__fmul_rn(kept, running[i]), __fmul_rn(momentum, batch[i]));
+  }
+}
+
+void running_stats(Stream& stream, const RunningStatsArguments& a) {
+  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum);
+}
+
+const RegisterKernel kernel("running_stats", {.variant = "~biased-running-variance"}, running_stats);
+
+const Stages& stages() {
+  static const Stages faulty = with_kernel("running_stats", "biased-running-variance");
+  return faulty;
+}
+
+const RegisterFault registered{{
+    .name = "biased-running-variance",
+    .stage = "running_stats",
+    .right = "variance · n / (n - 1)",
+    .wrong = "biased variance",
+    .condition = "BatchNorm with small micro-batches",
+    .source = "pytorch 46516: the definition",
+    .laws = {"running_statistics_move_once", "batch_norm_keeps_its_definition"},
+    .stages = stages,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,26 @@
+// The weight and bias of norms keep only the last micro-batch.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void accumulate(Run& run) {
+  for (Parameter& parameter : run.parameters) {
+    if (parameter.name.starts_with("norm")) parameter.buffer.zero();
+  }
+  stage::accumulate(run);
+}
+
+const RegisterFault registered{{
+    .name = "bn-affine-gradient-last-only",
+    .stage = "accumulate",
+    .right = "norm gradients add up",
+    .wrong = "norm gradients overwrite",
+    .condition = "K > 1 and a norm with weight and bias",
+    .source = "mxnet 18499",
+    .laws = {"batch_norm_keeps_its_definition"},
+    .stages = replaced<&Stages::accumulate, accumulate>,
+}};
+
+}  // namespace
+}  // namespace tally

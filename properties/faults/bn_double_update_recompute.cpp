@@ -1,0 +1,24 @@
+// Running statistics move again when activations are recomputed.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void running_stats(Run& run) {
+  stage::running_stats(run);
+  if (run.c.recompute) stage::running_stats(run);
+}
+
+const RegisterFault registered{{
+    .name = "bn-double-update-recompute",
+    .stage = "running_stats",
+    .right = "one update a micro-batch",
+    .wrong = "two, when the forward pass is run again",
+    .condition = "activation checkpointing",
+    .source = "pytorch 96136, insightface 2053",
+    .laws = {"running_statistics_move_once"},
+    .stages = replaced<&Stages::running_stats, running_stats>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,32 @@
+// The norm that clips is the norm of the scaled gradient.
+#include <vector>
+
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void norm(Run& run) {
+  stage::norm(run);
+  std::vector<NormSource> scaled;
+  for (Parameter& parameter : run.parameters) {
+    if (!parameter.buffer) return;
+    scaled.push_back({parameter.buffer.as<float>(), parameter.elements});
+  }
+  run.kernels.norm(run.stream, {NormKind::two, scaled, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
+  run.tap("norm", "norm", run.gradient_norm);
+}
+
+const RegisterFault registered{{
+    .name = "clip-before-unscale",
+    .stage = "norm",
+    .right = "norm of A / S",
+    .wrong = "norm of A",
+    .condition = "an active clip, scale other than 1",
+    .source = "Lightning 9330, returnn 1590",
+    .laws = {"clip_once_after_unscale"},
+    .stages = replaced<&Stages::norm, norm>,
+}};
+
+}  // namespace
+}  // namespace tally

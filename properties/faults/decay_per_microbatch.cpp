@@ -1,0 +1,23 @@
+// Weight decay acts once for every micro-batch.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void decay(Run& run) {
+  for (int k = 0; k < micro_batches(run); ++k) stage::decay(run);
+}
+
+const RegisterFault registered{{
+    .name = "decay-per-microbatch",
+    .stage = "decay",
+    .right = "decay once a window",
+    .wrong = "decay K times",
+    .condition = "K > 1 and decay",
+    .source = "keras 19990",
+    .laws = {"decay_and_momentum_once"},
+    .stages = replaced<&Stages::decay, decay>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,25 @@
+// Ignored rows are counted in the denominator.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void factor(Run& run) {
+  std::int64_t rows = 0;
+  for (int k = 0; k < micro_batches(run); ++k) rows += run.rows(k);
+  run.factor = static_cast<float>(run.window_scale / static_cast<double>(rows));
+}
+
+const RegisterFault registered{{
+    .name = "denominator-counts-ignored",
+    .stage = "loss",
+    .right = "N = items that count",
+    .wrong = "N = rows",
+    .condition = "ignored rows",
+    .source = "transformers PR 46204",
+    .laws = {"unequal_items_are_weighted"},
+    .stages = replaced<&Stages::factor, factor>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,30 @@
+// The flag is overwritten by every micro-batch, so only the last one counts.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void overflow_check(Run& run) {
+  const int last = micro_batches(run) - 1;
+  for (Parameter& parameter : run.parameters) {
+    run.tap("overflow_check", "in.buffer." + parameter.name, parameter.buffer);
+    run.kernels.overflow_check(run.stream, {parameter.gradient.dtype, run.gradient_of(&parameter, last),
+                                            run.found_flag.as<std::uint32_t>(), parameter.elements});
+  }
+  run.found = run.found_flag.scalar<std::uint32_t>() != 0;
+  run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});
+}
+
+const RegisterFault registered{{
+    .name = "found-inf-last-microbatch-only",
+    .stage = "overflow_check",
+    .right = "overflow in any micro-batch",
+    .wrong = "overflow in the last micro-batch",
+    .condition = "overflow in a micro-batch that is not the last",
+    .source = "pytorch amp_examples: the rule of the effective batch",
+    .laws = {"overflow_skips_the_window"},
+    .stages = replaced<&Stages::overflow_check, overflow_check>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,47 @@
+// The column sum of the bias gradient accumulates in fp16.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+template <class S>
+__global__ void sum_in_half(const S* dy, S* db, std::int64_t rows, std::int64_t features) {
+  for (std::int64_t column = first_element(); column < features; column += element_stride()) {
+    half sum = from_float<half>(0.0f);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      sum = from_float<half>(__fadd_rn(to_float(sum), to_float(dy[row * features + column])));
+    }
+    db[column] = from_float<S>(to_float(sum));
+  }
+}
+
+void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<sum_in_half<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
+                                    a.features);
+  });
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~half-accumulator"}, bias_gradient);
+
+const Stages& stages() {
+  static const Stages faulty = with_kernel("linear.bias_gradient", "half-accumulator");
+  return faulty;
+}
+
+const RegisterFault registered{{
+    .name = "half-accumulator",
+    .stage = "backward",
+    .right = "fp32 partial sums",
+    .wrong = "fp16 partial sums",
+    .condition = "several rows",
+    .source = "llm.c PR 476, pytorch PR 195403",
+    .laws = {"many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .stages = stages,
+}};
+
+}  // namespace
+}  // namespace tally

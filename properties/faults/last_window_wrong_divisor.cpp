@@ -1,0 +1,25 @@
+// The short last window divides by the K of the others.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void factor(Run& run) {
+  stage::fix_factor(run);
+  const auto configured = static_cast<float>(run.c.windows.front().size());
+  run.factor *= static_cast<float>(micro_batches(run)) / configured;
+}
+
+const RegisterFault registered{{
+    .name = "last-window-wrong-divisor",
+    .stage = "loss",
+    .right = "divide by the window's own r",
+    .wrong = "divide by the configured K",
+    .condition = "a last window with r < K micro-batches",
+    .source = "Lightning 19987, ms-swift PR 10084",
+    .laws = {"short_tail_window"},
+    .stages = replaced<&Stages::factor, factor>,
+}};
+
+}  // namespace
+}  // namespace tally

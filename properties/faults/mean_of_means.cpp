@@ -1,0 +1,24 @@
+// Every micro-batch divides by its own items, and the window by K: right only for equal sizes.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void factor(Run& run) {
+  const double items = run.items(run.micro_batch);
+  run.factor = items == 0 ? 0.0f : static_cast<float>(run.window_scale / (micro_batches(run) * items));
+}
+
+const RegisterFault registered{{
+    .name = "mean-of-means",
+    .stage = "loss",
+    .right = "Σ s_k / N",
+    .wrong = "(1/K) Σ s_k / n_k",
+    .condition = "unequal n_k",
+    .source = "transformers PR 34191, torchtune PR 1875",
+    .laws = {"unequal_items_are_weighted", "partition_equals_full_batch"},
+    .stages = replaced<&Stages::factor, factor>,
+}};
+
+}  // namespace
+}  // namespace tally

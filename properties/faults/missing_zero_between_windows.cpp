@@ -1,0 +1,29 @@
+// The buffer is cleared before the first window only.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void begin_window(Run& run) {
+  if (run.window == 0) return stage::begin_window(run);
+  run.found = false;
+  run.found_flag.zero();
+  run.window_scale = run.scale.scalar<float>();
+  run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  run.window_items = 0;
+  for (int k = 0; k < micro_batches(run); ++k) run.window_items += run.items(k);
+}
+
+const RegisterFault registered{{
+    .name = "missing-zero-between-windows",
+    .stage = "accumulate",
+    .right = "A = 0 at every window",
+    .wrong = "A keeps the last window",
+    .condition = "the second window and later",
+    .source = "DeepSpeed 7839",
+    .laws = {"windows_do_not_leak"},
+    .stages = replaced<&Stages::begin_window, begin_window>,
+}};
+
+}  // namespace
+}  // namespace tally

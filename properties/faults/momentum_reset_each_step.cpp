@@ -1,0 +1,26 @@
+// The momentum buffer is cleared before every step.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void optimizer(Run& run) {
+  for (Parameter& parameter : run.parameters) {
+    if (parameter.momentum) parameter.momentum.zero();
+  }
+  stage::optimizer(run);
+}
+
+const RegisterFault registered{{
+    .name = "momentum-reset-each-step",
+    .stage = "optimizer",
+    .right = "momentum carries over",
+    .wrong = "momentum starts from zero at every step",
+    .condition = "the second step and later, momentum",
+    .source = "pytorch_optimizer PR 516",
+    .laws = {"decay_and_momentum_once"},
+    .stages = replaced<&Stages::optimizer, optimizer>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,26 @@
+// Adam counts micro-batches as steps.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void optimizer(Run& run) {
+  const std::int64_t step = run.step;
+  run.step = (step + 1) * micro_batches(run) - 1;
+  stage::optimizer(run);
+  run.step = step;
+}
+
+const RegisterFault registered{{
+    .name = "optimizer-count-per-microbatch",
+    .stage = "optimizer",
+    .right = "t counts windows",
+    .wrong = "t counts micro-batches",
+    .condition = "Adam, K > 1",
+    .source = "keras 19990",
+    .laws = {"decay_and_momentum_once"},
+    .stages = replaced<&Stages::optimizer, optimizer>,
+}};
+
+}  // namespace
+}  // namespace tally

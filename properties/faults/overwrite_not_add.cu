@@ -1,0 +1,40 @@
+// The kernel stores where it should add (beta = 0 for beta = 1).
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/window/arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+template <class S>
+__global__ void overwrite(const S* gradient, float* buffer, std::int64_t elements) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) buffer[i] = to_float(gradient[i]);
+}
+
+void accumulate(Stream& stream, const AccumulateArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<overwrite<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+  });
+}
+
+const RegisterKernel kernel("accumulate", {.variant = "~overwrite-not-add"}, accumulate);
+
+const Stages& stages() {
+  static const Stages faulty = with_kernel("accumulate", "overwrite-not-add");
+  return faulty;
+}
+
+const RegisterFault registered{{
+    .name = "overwrite-not-add",
+    .stage = "accumulate",
+    .right = "A += s_k",
+    .wrong = "A = s_k",
+    .condition = "K > 1",
+    .source = "llm.c dd8c9f5, Fast-LLM PR 551",
+    .laws = {"partition_equals_full_batch", "exact_lane"},
+    .stages = stages,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,26 @@
+// The schedule moves once for every micro-batch.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void schedule(Run& run) {
+  stage::schedule(run);
+  if (run.found) return;
+  run.step += micro_batches(run) - 1;
+  run.tap("schedule", "step", run.step);
+}
+
+const RegisterFault registered{{
+    .name = "sched-per-microbatch",
+    .stage = "schedule",
+    .right = "t + 1 a window",
+    .wrong = "t + K a window",
+    .condition = "K > 1",
+    .source = "accelerate 963",
+    .laws = {"rate_counts_steps_taken"},
+    .stages = replaced<&Stages::schedule, schedule>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,21 @@
+// Nobody divides.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void factor(Run& run) { run.factor = run.window_scale; }
+
+const RegisterFault registered{{
+    .name = "sum-not-mean",
+    .stage = "loss",
+    .right = "Σ s_k / N",
+    .wrong = "Σ s_k",
+    .condition = "N > 1",
+    .source = "Lightning 87, nanoGPT 168",
+    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .stages = replaced<&Stages::factor, factor>,
+}};
+
+}  // namespace
+}  // namespace tally

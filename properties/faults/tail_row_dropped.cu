@@ -1,0 +1,45 @@
+// The column sum misses the last row of every micro-batch.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+template <class S>
+__global__ void sum_all_but_last(const S* dy, S* db, std::int64_t rows, std::int64_t features) {
+  for (std::int64_t column = first_element(); column < features; column += element_stride()) {
+    float sum = 0.0f;
+    for (std::int64_t row = 0; row + 1 < rows; ++row) sum = __fadd_rn(sum, to_float(dy[row * features + column]));
+    db[column] = from_float<S>(sum);
+  }
+}
+
+void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<sum_all_but_last<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
+                                         a.features);
+  });
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~tail-row-dropped"}, bias_gradient);
+
+const Stages& stages() {
+  static const Stages faulty = with_kernel("linear.bias_gradient", "tail-row-dropped");
+  return faulty;
+}
+
+const RegisterFault registered{{
+    .name = "tail-row-dropped",
+    .stage = "backward",
+    .right = "Σ over all rows",
+    .wrong = "Σ over all rows but the last",
+    .condition = "two rows or more",
+    .source = "onnxruntime 32299: a silent tail",
+    .laws = {"exact_lane", "any_order_of_additions"},
+    .stages = stages,
+}};
+
+}  // namespace
+}  // namespace tally

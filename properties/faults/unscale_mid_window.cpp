@@ -1,0 +1,28 @@
+// The buffer is unscaled after the first micro-batch and goes on being filled with scaled gradients.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void accumulate(Run& run) {
+  stage::accumulate(run);
+  if (run.micro_batch != 0) return;
+  for (Parameter& parameter : run.parameters) {
+    run.kernels.unscale(run.stream, {Dtype::fp32, parameter.buffer.data(), parameter.buffer.as<float>(),
+                                     run.inverse_scale.as<float>(), parameter.elements});
+  }
+}
+
+const RegisterFault registered{{
+    .name = "unscale-mid-window",
+    .stage = "accumulate",
+    .right = "unscale once, after the last micro-batch",
+    .wrong = "unscale after the first micro-batch too",
+    .condition = "K > 1, scale other than 1",
+    .source = "pytorch PR 36601, amp_examples",
+    .laws = {"loss_scale_cancels", "clip_once_after_unscale"},
+    .stages = replaced<&Stages::accumulate, accumulate>,
+}};
+
+}  // namespace
+}  // namespace tally

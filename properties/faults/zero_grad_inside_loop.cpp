@@ -1,0 +1,24 @@
+// The buffer is cleared before every micro-batch.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void accumulate(Run& run) {
+  for (Parameter& parameter : run.parameters) parameter.buffer.zero();
+  stage::accumulate(run);
+}
+
+const RegisterFault registered{{
+    .name = "zero-grad-inside-loop",
+    .stage = "accumulate",
+    .right = "clear once a window",
+    .wrong = "clear at every micro-batch",
+    .condition = "K > 1",
+    .source = "torchtitan PR 3575, mmf PR 747",
+    .laws = {"permuted_micro_batches", "partition_equals_full_batch"},
+    .stages = replaced<&Stages::accumulate, accumulate>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,55 @@
+#include "properties/generators/plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "oracle/case/io.hpp"
+#include "oracle/layers/contract.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/tensors.hpp"
+
+namespace tally {
+
+std::int64_t hidden_features(const Plan& plan) {
+  std::int64_t features = plan.input;
+  for (const Layer& l : plan.hidden) features = find_contract("layer", l.kind)->out_features(l, features);
+  return features;
+}
+
+Case case_of(const Plan& plan) {
+  Case c;
+  c.model.input = plan.input;
+  c.model.layers = plan.hidden;
+  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
+  c.model.loss = plan.loss;
+  c.windows = plan.windows;
+  c.normalisation = plan.normalisation;
+  c.precision = plan.precision;
+  c.recipe = plan.recipe;
+  c.recompute = plan.recompute;
+  draw_tensors(plan, c);
+  if (const auto errors = validate(c); !errors.empty()) {
+    throw std::logic_error("the plan makes an invalid case: " + errors[0].path + ": found " + errors[0].found +
+                           ", expected " + errors[0].expected);
+  }
+  return c;
+}
+
+std::string title_of(const Case& c) {
+  std::string sizes = std::to_string(c.model.input), kinds;
+  for (const Layer& l : c.model.layers) {
+    if (l.kind == "linear") {
+      sizes += "-" + std::to_string(l.integer("out"));
+    } else {
+      kinds += ", " + l.kind;
+    }
+  }
+  std::size_t most = 0;
+  for (const auto& window : c.windows) most = std::max(most, window.size());
+  return std::string(name_of(c.precision.storage)) + ", linear " + sizes + kinds + ", " + c.model.loss.kind +
+         ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
+         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
+}
+
+}  // namespace tally

@@ -1,0 +1,104 @@
+#include "properties/generators/tensors.hpp"
+
+#include <numeric>
+
+#include "oracle/case/io.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+std::uint64_t seed_for(std::uint64_t seed, const std::string& name) {
+  std::uint64_t h = 0xcbf29ce484222325u ^ (seed * 0x9e3779b97f4a7c15u);
+  for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return h >> 12;  // JSON keeps integers below 2^53 exactly everywhere
+}
+
+class Drawer {
+ public:
+  Drawer(const Plan& plan, Case& c) : plan_(plan), case_(c) {}
+
+  Tensor& add(const std::string& name, Dtype dtype, std::vector<std::int64_t> shape, const std::string& family) {
+    Tensor tensor(dtype, std::move(shape));
+    draw(tensor, Drawing{1, seed_for(plan_.seed, name), family});
+    return case_.tensors.insert_or_assign(name, std::move(tensor)).first->second;
+  }
+
+  /// The family of values for real data: the ordinary one, or dyadic with `bits` bits.
+  std::string real(const std::string& ordinary, int bits) const {
+    return plan_.data == Data::exact ? "dyadic:" + std::to_string(bits) : ordinary;
+  }
+
+ private:
+  const Plan& plan_;
+  Case& case_;
+};
+
+std::string family_of(const Drawer& drawer, const Layer& l, const LayerTensor& tensor, std::int64_t features) {
+  if (tensor.role == Role::mask) return "mask:" + std::to_string(100 - int(100 * l.number("p").to_double()));
+  if (tensor.name == "running_var") return "variance";
+  if (tensor.name == "running_mean") return "uniform";
+  if (l.kind == "linear") return drawer.real(tensor.name == "weight" ? "he:" + std::to_string(features) : "uniform", 3);
+  return tensor.name == "weight" ? "positive" : "uniform";
+}
+
+void draw_layers(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Layer& l = c.model.layers[i];
+    const std::int64_t features = features_before(c.model, i);
+    for (const LayerTensor& tensor : find_contract("layer", l.kind)->tensors) {
+      if (!tensor.present(l)) continue;
+      auto shape = tensor.shape(l, features);
+      for (auto& n : shape) n = n < 0 ? rows : n;
+      const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : plan.precision.master;
+      drawer.add(l.name + "." + tensor.name, dtype, shape, family_of(drawer, l, tensor, features));
+    }
+  }
+}
+
+/// Rows of the second micro-batch of every window lose their weight.
+void empty_second_micro_batches(Case& c, Tensor& weights, double nothing) {
+  const std::size_t width = weights.elements() / static_cast<std::size_t>(weights.shape[0]);
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    if (c.windows[w].size() < 2) continue;
+    const auto first = static_cast<std::size_t>(first_row(c, w, 1)) * width;
+    const auto count = static_cast<std::size_t>(c.windows[w][1]) * width;
+    for (std::size_t i = first; i < first + count; ++i) weights.set(i, nothing);
+  }
+  weights.drawing.reset();
+}
+
+void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
+  if (plan.loss.kind == "cross_entropy") {
+    const std::string classes = std::to_string(plan.outputs);
+    const std::string family = plan.ignored_percent == 0
+                                   ? "classes:" + classes
+                                   : "classes_ignored:" + classes + ":" + std::to_string(plan.ignored_percent);
+    Tensor& target = drawer.add("target", Dtype::i64, {rows}, family);
+    if (plan.empty_micro_batch) empty_second_micro_batches(c, target, double(plan.loss.integer("ignore_index")));
+    return;
+  }
+  drawer.add("target", plan.precision.storage, {rows, plan.outputs}, drawer.real("normal", 3));
+  if (plan.loss.flag("item_weights")) {
+    Tensor& weights = drawer.add("item_weight", Dtype::i64, {rows}, "counts:3");
+    if (plan.empty_micro_batch) empty_second_micro_batches(c, weights, 0);
+  }
+}
+
+}  // namespace
+
+void draw_tensors(const Plan& plan, Case& c) {
+  std::int64_t rows = 0;
+  for (const auto& window : c.windows) rows = std::accumulate(window.begin(), window.end(), rows);
+  Drawer drawer(plan, c);
+  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input}, drawer.real("normal", 3));
+  if (plan.gradient_magnitude != 1) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(plan.input); ++i)
+      x.set(i, plan.gradient_magnitude * x.value(i));
+    x.drawing.reset();
+  }
+  draw_layers(plan, c, drawer, rows);
+  draw_target(plan, c, drawer, rows);
+}
+
+}  // namespace tally

@@ -1,0 +1,34 @@
+// Law: whatever order the matrix products add in, drawn anew for every call, every tensor stays inside its bound.
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Outcome outcome;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Subject other = subject;
+    other.order_seed = seed;
+    add(outcome, judge(c, other).outcome);
+  }
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Subject other = subject;
+  other.order_seed = 1;
+  return bits_differ(run(c, subject), run(c, other), {"forward", "backward"});
+}
+
+const RegisterLaw registered{{
+    .name = "any_order_of_additions",
+    .family = "kernels",
+    .statement = "Whatever order the matrix products add in, every tensor stays inside its bound.",
+    .faults = {"tail-row-dropped", "half-accumulator"},
+    .holds = holds,
+    .control = "another order of additions leaves other bits in some case",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

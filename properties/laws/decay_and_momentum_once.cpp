@@ -1,0 +1,41 @@
+// Law: weight decay, momentum and bias correction act once a window, however many micro-batches it has.
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  at_least_micro_batches(plan, 2);
+  at_least_windows(plan, 2);
+  const std::string decay = plan.seed % 2 == 0 ? "l2" : "decoupled";
+  plan.recipe.weight_decay = choice("weight_decay", decay, {{"lambda", Decimal{"0.05"}}});
+  if (plan.recipe.optimizer.kind == "sgd" && plan.recipe.optimizer.number("momentum").text == "0") {
+    plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}});
+  }
+  plan.recipe.clip = choice("clip", "none");
+}
+
+Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+
+bool differs(const Case& c, const Subject& subject) {
+  Case without = c;
+  without.recipe.weight_decay = choice("weight_decay", "none");
+  return bits_differ(run(c, subject), run(without, subject), {"optimizer"});
+}
+
+const RegisterLaw registered{{
+    .name = "decay_and_momentum_once",
+    .family = "decay, optimizer, schedule",
+    .statement = "Weight decay, momentum and bias correction act once a window.",
+    .faults = {"decay-per-microbatch", "momentum-reset-each-step", "adam-vs-adamw-decay", "bias-correction-stuck",
+               "optimizer-count-per-microbatch"},
+    .shape = shape,
+    .holds = holds,
+    .control = "no decay gives another update",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

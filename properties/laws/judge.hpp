@@ -1,0 +1,38 @@
+// What most laws share: run a case, hold its trace against both hard lenses, and collect what was found.
+#pragma once
+
+#include <string>
+
+#include "properties/laws/law.hpp"
+
+namespace tally {
+
+/// A run and what the lenses say of it.
+struct Judged {
+  Trace trace;
+  Outcome outcome;
+};
+
+/// Runs the case on the subject and applies the local and the end-to-end lens; guard-zone violations fail as `logic`.
+/// A subject that cannot run the case gives not_run with its reason.
+Judged judge(const Case& c, const Subject& subject);
+
+/// Adds a check and takes the outcome down to it: fail beats all, vacuous only if nothing passed.
+void add(Outcome& outcome, TensorCheck check);
+void add(Outcome& outcome, const Outcome& other);
+
+/// Fails the outcome with this sentence unless `holds`; a check named `tap` of lens "relation" records it.
+void require(Outcome& outcome, bool holds, const std::string& tap, const std::string& stage,
+             const std::string& sentence);
+
+/// Every tap of the stages named must have equal bits in both traces (±0 as one value).
+void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& got,
+                        const std::vector<std::string>& stages, const std::string& sentence);
+
+/// Whether any tap of these stages differs in bits between two traces, or exists in one only.
+bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>& stages);
+
+/// Settles status and message from the checks; call once at the end of a law.
+Outcome settled(Outcome outcome);
+
+}  // namespace tally

@@ -1,0 +1,36 @@
+// Law: a run without taps ends in the same bits as one with them: reading a stage must not synchronise a race away.
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged watched = judge(c, subject);
+  if (watched.outcome.status == Status::not_run) return watched.outcome;
+  Subject unwatched = subject;
+  unwatched.taps = false;
+  require_equal_bits(watched.outcome, run(c, unwatched), watched.trace, {"optimizer", "running_stats"},
+                     "the run without taps ended elsewhere");
+  return settled(std::move(watched.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Subject unwatched = subject;
+  unwatched.taps = false;
+  return bits_differ(run(with_other_input(c), unwatched), run(c, subject), {"optimizer"});
+}
+
+const RegisterLaw registered{{
+    .name = "observation_changes_nothing",
+    .family = "kernels",
+    .statement = "A run without taps ends in the same bits as one with them.",
+    .faults = {"missing-barrier"},
+    .holds = holds,
+    .control = "another input without taps ends elsewhere",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,45 @@
+// Law: for recipes that divide by the window's items, accumulated micro-batches give the full batch's update, however
+// the batch is cut.   Σ_k s_k / N does not depend on the cut. Vacuous where the propagated bound exceeds the gradient;
+// the local lens then still certifies both runs.
+#include "oracle/window/gap.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.normalisation = Normalisation::window_items;
+  no_micro_batch_statistics(plan);
+  at_least_micro_batches(plan, 2);
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Outcome outcome = judge(c, subject).outcome;
+  add(outcome, judge(full_batch_of(c), subject).outcome);
+  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
+  require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
+          "the exact accumulated gradient is not the exact full-batch gradient");
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Case other = c;
+  other.normalisation = Normalisation::mean_of_means;
+  return bits_differ(run(c, subject), run(other, subject), {"unscale"});
+}
+
+const RegisterLaw registered{{
+    .name = "partition_equals_full_batch",
+    .family = "equivalence",
+    .statement = "Accumulated micro-batches give the full batch's update, however the batch is cut.",
+    .faults = {"mean-of-means", "overwrite-not-add", "extra-times-k"},
+    .shape = shape,
+    .holds = holds,
+    .control = "mean_of_means on the same cut gives other gradients",
+    .differs = differs,
+    .weight = 2,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,35 @@
+// Law: the order of the micro-batches inside a window does not matter.   Σ_k s_k is a sum over a set.
+// Drawn on exact data, where equal means equal bits; running statistics are exempt (later micro-batches weigh more).
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged straight = judge(c, subject);
+  if (straight.outcome.status == Status::not_run) return straight.outcome;
+  const Judged rotated = judge(with_rotated_micro_batches(c), subject);
+  add(straight.outcome, rotated.outcome);
+  require_equal_bits(straight.outcome, straight.trace, rotated.trace, {"unscale", "optimizer"},
+                     "another order of the micro-batches changed the update");
+  return settled(std::move(straight.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"unscale"});
+}
+
+const RegisterLaw registered{{
+    .name = "permuted_micro_batches",
+    .family = "equivalence",
+    .statement = "The order of the micro-batches inside a window does not change the update.",
+    .faults = {"clip-per-microbatch", "zero-grad-inside-loop"},
+    .shape = exact_arithmetic,
+    .holds = holds,
+    .control = "another row of x gives other bits",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

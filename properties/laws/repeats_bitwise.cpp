@@ -1,0 +1,39 @@
+// Law: a kernel that claims repeatability leaves the same bits in every run, under every schedule of its threads.
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+const std::vector<std::string> everything{"forward",        "running_stats", "loss",     "backward", "accumulate",
+                                          "overflow_check", "unscale",       "norm",     "clip",     "decay",
+                                          "optimizer",      "scaler",        "schedule", "cast"};
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged first = judge(c, subject);
+  if (first.outcome.status == Status::not_run) return first.outcome;
+  require_equal_bits(first.outcome, first.trace, run(c, subject), everything, "a second run left other bits");
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    Subject other = subject;
+    other.schedule_seed = seed;
+    require_equal_bits(first.outcome, first.trace, run(c, other), everything, "another schedule left other bits");
+  }
+  return settled(std::move(first.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), everything);
+}
+
+const RegisterLaw registered{{
+    .name = "repeats_bitwise",
+    .family = "kernels",
+    .statement = "Repeatable kernels leave the same bits in every run and under every schedule of their threads.",
+    .faults = {"missing-barrier", "uninitialised-accumulator"},
+    .holds = holds,
+    .control = "another input leaves other bits",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

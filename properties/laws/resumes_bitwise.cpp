@@ -1,0 +1,119 @@
+// Law: stopping at a window's end and starting again from the state on disk leaves the same bits as going on.
+#include <algorithm>
+#include <charconv>
+
+#include "oracle/layers/contract.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  at_least_windows(plan, 2);
+  plan.windows.resize(2);
+  if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::window_items;
+}
+
+/// Keeps the rows from `first` on.
+Tensor tail_rows(const Tensor& tensor, std::int64_t first) {
+  std::vector<std::int64_t> shape = tensor.shape;
+  const std::size_t width = tensor.bytes.size() / static_cast<std::size_t>(shape[0]);
+  shape[0] -= first;
+  Tensor tail(tensor.dtype, shape);
+  std::copy(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(width * static_cast<std::size_t>(first)),
+            tensor.bytes.end(), tail.bytes.begin());
+  return tail;
+}
+
+/// Takes the newest value of `name` in a window-0 stage, where there is one.
+void take(Case& c, const Trace& trace, const std::string& stage, const std::string& name) {
+  for (auto tap = trace.taps().rbegin(); tap != trace.taps().rend(); ++tap) {
+    if (tap->name.window != 0 || tap->name.stage != stage || tap->name.tensor != name) continue;
+    c.tensors[name] = tap->value;
+    return;
+  }
+}
+
+void take_optimizer_state(Case& resumed, const Case& c, const Trace& trace) {
+  for (const std::string& parameter : parameters_of(c.model)) {
+    for (const std::string prefix : {"", "momentum.", "exp_avg.", "exp_avg_sq."}) {
+      take(resumed, trace, "optimizer", prefix + parameter);
+    }
+  }
+  for (const Layer& l : c.model.layers) {
+    for (const std::string name : {".running_mean", ".running_var"})
+      take(resumed, trace, "running_stats", l.name + name);
+  }
+  const Tensor* step = trace.find("w0/schedule/step");
+  if (step) resumed.tensors["step"] = *step;
+}
+
+void take_scale(Case& resumed, const Trace& trace) {
+  const Tensor* scale = trace.find("w0/scaler/scale");
+  const Tensor* counter = trace.find("w0/scaler/growth_counter");
+  if (!scale || !counter) return;
+  resumed.recipe.loss_scale.options["initial"] = decimal(scale->value(0));
+  resumed.recipe.loss_scale.options["growth_counter"] = counter->integer(0);
+}
+
+/// The second window as a case of its own, from the state the first one left.
+Case resumed_after(const Case& c, const Trace& trace) {
+  Case resumed = c;
+  resumed.windows = {c.windows[1]};
+  const std::int64_t first = first_row(c, 1);
+  for (auto& [name, tensor] : resumed.tensors) {
+    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    if (by_row) tensor = tail_rows(tensor, first);
+  }
+  take_optimizer_state(resumed, c, trace);
+  take_scale(resumed, trace);
+  return resumed;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged whole = judge(c, subject);
+  if (whole.outcome.status == Status::not_run) return whole.outcome;
+  const Judged second = judge(resumed_after(c, whole.trace), subject);
+  add(whole.outcome, second.outcome);
+  std::size_t compared = 0;
+  for (const Tap& tap : second.trace.taps()) {
+    if (tap.name.stage != "optimizer" || tap.name.tensor.starts_with("in.")) continue;
+    TapName there = tap.name;
+    there.window = 1;
+    const Tensor* value = whole.trace.find(there.text());
+    ++compared;
+    require(whole.outcome, value && *value == tap.value, there.text(), "optimizer",
+            tap.name.tensor + " differs after resuming at the window's end");
+  }
+  require(whole.outcome, compared > 0 || whole.trace.find("w1/overflow_check/found"), "resumed", "optimizer",
+          "the resumed window left nothing to compare");
+  return settled(std::move(whole.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  const Trace whole = run(c, subject);
+  const Trace again = run(resumed_after(c, run(with_other_input(c), subject)), subject);
+  for (const std::string& parameter : parameters_of(c.model)) {
+    const Tensor* a = whole.find("w1/optimizer/" + parameter);
+    const Tensor* b = again.find("w0/optimizer/" + parameter);
+    if (a && b && !(*a == *b)) return true;
+  }
+  return false;
+}
+
+const RegisterLaw registered{{
+    .name = "resumes_bitwise",
+    .family = "state",
+    .statement = "Stopping at a window's end and starting again leaves the same bits as going on.",
+    .faults = {"momentum-reset-each-step"},
+    .shape = shape,
+    .holds = holds,
+    .control = "resuming from another state leaves other bits",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,41 @@
+// Law: running statistics move once per micro-batch (once per window with `window` statistics), also when the forward
+// pass is run again for the backward pass.
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  with_batch_norm(plan, plan.seed % 2 == 0 ? "micro_batch" : "window");
+  at_least_micro_batches(plan, 2);
+  plan.recompute = true;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged twice = judge(c, subject);
+  if (twice.outcome.status == Status::not_run) return twice.outcome;
+  Case stored = c;
+  stored.recompute = false;
+  require_equal_bits(twice.outcome, run(stored, subject), twice.trace, {"running_stats", "unscale"},
+                     "running the forward pass again changed the result");
+  return settled(std::move(twice.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"running_stats"});
+}
+
+const RegisterLaw registered{{
+    .name = "running_statistics_move_once",
+    .family = "BatchNorm",
+    .statement = "Running statistics move as often as defined, also when the forward pass is run again.",
+    .faults = {"bn-double-update-recompute", "bn-momentum-swapped"},
+    .shape = shape,
+    .holds = holds,
+    .control = "another input moves the running statistics elsewhere",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

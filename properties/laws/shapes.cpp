@@ -1,0 +1,134 @@
+#include "properties/laws/shapes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "properties/generators/choices.hpp"
+
+namespace tally {
+
+void at_least_micro_batches(Plan& plan, std::size_t least) {
+  for (auto& window : plan.windows) {
+    while (window.size() < least) window.push_back(2);
+  }
+}
+
+void at_least_windows(Plan& plan, std::size_t least) {
+  while (plan.windows.size() < least) plan.windows.push_back(plan.windows.front());
+}
+
+void unequal_micro_batches(Plan& plan) {
+  at_least_micro_batches(plan, 2);
+  auto& first = plan.windows.front();
+  if (std::all_of(first.begin(), first.end(), [&](std::int64_t n) { return n == first[0]; })) first[0] += 2;
+}
+
+void no_micro_batch_statistics(Plan& plan) {
+  for (Layer& l : plan.hidden) {
+    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch")
+      l.options["statistics"] = std::string("window");
+  }
+}
+
+void linear_layers_only(Plan& plan) {
+  std::erase_if(plan.hidden, [](const Layer& l) { return l.kind != "linear"; });
+  plan.loss = choice("loss", "mse");
+  plan.ignored_percent = 0;
+}
+
+void overflow_in_first_micro_batch(Plan& plan) {
+  linear_layers_only(plan);
+  plan.hidden.clear();
+  at_least_micro_batches(plan, 2);
+  at_least_windows(plan, 2);
+  const bool narrow = plan.precision.storage == Dtype::fp16;
+  plan.gradient_magnitude = narrow ? 0x1p12 : 0x1p100;
+  plan.recipe.loss_scale =
+      choice("loss_scale", "dynamic",
+             {{"initial", Decimal{narrow ? "65536" : "1152921504606846976"}}, {"growth_interval", std::int64_t{2}}});
+}
+
+void exact_arithmetic(Plan& plan) {
+  const bool narrow = plan.precision.storage != Dtype::fp32;
+  plan.data = Data::exact;
+  plan.input = std::clamp<std::int64_t>(plan.input, 1, 4);
+  plan.hidden.clear();
+  if (!narrow && plan.seed % 2 == 0) {
+    plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{4}}}), layer("relu"),
+                   layer("dropout", "drop1", {{"p", Decimal{"0.5"}}})};
+  }
+  plan.outputs = plan.outputs >= 4 ? 4 : plan.outputs >= 2 ? 2 : 1;
+  plan.loss = choice("loss", "mse");
+  plan.ignored_percent = 0;
+  plan.windows = {plan.seed % 3 == 0 ? std::vector<std::int64_t>{1, 2, 1} : std::vector<std::int64_t>{2, 1, 2, 2, 1}};
+  plan.normalisation = Normalisation::window_items;
+  plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", Decimal{plan.seed % 2 == 0 ? "0.5" : "0"}}});
+  plan.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.25"}}});
+  plan.recipe.weight_decay = choice("weight_decay", "none");
+  plan.recipe.clip =
+      plan.seed % 5 == 0 ? choice("clip", "value", {{"max_value", Decimal{"2"}}}) : choice("clip", "none");
+  plan.recipe.loss_scale = choice("loss_scale", "static", {{"scale", Decimal{narrow ? "8" : "256"}}});
+}
+
+void with_batch_norm(Plan& plan, const std::string& statistics) {
+  bool found = false;
+  for (Layer& l : plan.hidden) {
+    if (l.kind != "batch_norm") continue;
+    l.options["statistics"] = statistics;
+    found = true;
+  }
+  if (!found) {
+    plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{5}}}),
+                   layer("batch_norm", "norm1", {{"statistics", statistics}}), layer("relu")};
+  }
+  for (auto& window : plan.windows) {
+    for (auto& rows : window) rows = std::max<std::int64_t>(rows, 2);
+  }
+}
+
+Case with_other_input(Case c) {
+  Tensor& x = c.tensors.at("x");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(c.model.input); ++i) x.set(i, 1 - x.value(i));
+  x.drawing.reset();
+  return c;
+}
+
+namespace {
+
+/// Where each row goes when every window's micro-batches move up by one place and the first becomes the last.
+std::vector<std::int64_t> rotated_rows(const Case& c, std::vector<std::vector<std::int64_t>>& windows) {
+  std::vector<std::int64_t> order;
+  for (std::size_t w = 0; w < windows.size(); ++w) {
+    for (std::size_t k = 0; k < windows[w].size(); ++k) {
+      const std::size_t from = (k + 1) % windows[w].size();
+      const std::int64_t first = first_row(c, w, from);
+      for (std::int64_t i = 0; i < c.windows[w][from]; ++i) order.push_back(first + i);
+    }
+    std::rotate(windows[w].begin(), windows[w].begin() + 1, windows[w].end());
+  }
+  return order;
+}
+
+Tensor with_rows(const Tensor& tensor, const std::vector<std::int64_t>& order) {
+  Tensor moved(tensor.dtype, tensor.shape);
+  const std::size_t width = tensor.bytes.size() / order.size();
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    const auto from = tensor.bytes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(order[row]) * width);
+    std::copy_n(from, width, moved.bytes.begin() + static_cast<std::ptrdiff_t>(row * width));
+  }
+  return moved;
+}
+
+}  // namespace
+
+Case with_rotated_micro_batches(const Case& c) {
+  Case rotated = c;
+  const auto order = rotated_rows(c, rotated.windows);
+  for (auto& [name, tensor] : rotated.tensors) {
+    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    if (by_row) tensor = with_rows(tensor, order);
+  }
+  return rotated;
+}
+
+}  // namespace tally

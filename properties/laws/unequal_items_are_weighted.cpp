@@ -1,0 +1,47 @@
+// Law: micro-batches with unequal, zero and ignored items are weighted by their items.   Σ_k s_k / Σ_k n_k
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.normalisation = Normalisation::window_items;
+  no_micro_batch_statistics(plan);
+  unequal_micro_batches(plan);
+  if (plan.seed % 3 == 0) {
+    plan.loss = choice("loss", "mse", {{"item_weights", true}});
+  } else {
+    plan.outputs = std::max<std::int64_t>(plan.outputs, 2);
+    plan.loss = choice("loss", "cross_entropy");
+    plan.ignored_percent = 30;
+  }
+  plan.empty_micro_batch = plan.seed % 2 == 0;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Outcome outcome = judge(c, subject).outcome;
+  add(outcome, judge(full_batch_of(c), subject).outcome);
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Case other = c;
+  other.normalisation = Normalisation::mean_of_means;
+  return bits_differ(run(c, subject), run(other, subject), {"unscale"});
+}
+
+const RegisterLaw registered{{
+    .name = "unequal_items_are_weighted",
+    .family = "equivalence",
+    .statement = "Micro-batches with unequal, zero and ignored items count by their items.",
+    .faults = {"mean-of-means", "denominator-counts-ignored", "zero-valid-items-nan"},
+    .shape = shape,
+    .holds = holds,
+    .control = "mean_of_means on the same unequal items gives other gradients",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

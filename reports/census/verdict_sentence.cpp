@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "reports/census/census.hpp"
+#include "reports/report.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/utf8.hpp"
+
+namespace tally {
+namespace {
+
+std::string inside(const Census& census) {
+  std::string text =
+      counted(census.checks - std::min(census.checks, census.vacuous_checks), "tensor check") + " inside their bounds";
+  if (census.vacuous_checks > 0) text += ", " + grouped(census.vacuous_checks) + " vacuous";
+  return text;
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole, const char* of, const char* what) {
+  return grouped(part) + " of " + counted(whole, of) + " " + what;
+}
+
+std::string what_failed(const Results& results, const Census& census) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const std::uint64_t failed = census.cases_of(Status::fail);
+  if (failed > 0) add(share(failed, census.total, "case", "broke a law"));
+  if (census.trainings_failed > 0)
+    add(share(census.trainings_failed, results.training.size(), "training", "left the bounds"));
+  if (census.faults_missed > 0) add(share(census.faults_missed, results.faults.size(), "seeded fault", "got away"));
+  if (census.controls_missing > 0)
+    add(share(census.controls_missing, results.laws.size(), "law", "cannot fail: the control does not differ"));
+  return text.empty() ? "a law failed" : text;
+}
+
+std::string so_far(const Results& results, const Census& census) {
+  const std::string reason = results.partial_reason.empty() ? "the run did not end" : one_line(results.partial_reason);
+  return reason + ": " + inside(census) + " so far";
+}
+
+}  // namespace
+
+std::string verdict_sentence(const Results& results) {
+  const Census census = census_of(results);
+  switch (verdict_of(results)) {
+    case Status::fail:
+      return "FAIL  " + what_failed(results, census) + (results.partial ? " (run incomplete)" : "");
+    case Status::error:
+      return "ERROR  " + share(census.cases_of(Status::error), census.total, "case", "could not be judged");
+    case Status::pass:
+      if (census.checks == 0 && !results.faults.empty())
+        return "PASS  all " + counted(results.faults.size(), "seeded fault") + " caught";
+      return "PASS  " + inside(census);
+    case Status::vacuous:
+      return "VACUOUS  every bound is wider than its signal: nothing was shown";
+    case Status::not_run:
+      break;
+  }
+  if (results.partial) return "INCOMPLETE  " + so_far(results, census);
+  return "NOT RUN  " + (results.device_message.empty() ? "no case ran" : one_line(results.device_message));
+}
+
+int exit_code_of(const Results& results) {
+  switch (verdict_of(results)) {
+    case Status::pass:
+      return 0;
+    case Status::fail:
+      return 1;
+    case Status::error:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,94 @@
+// The commands of `tally`, one source file each. main.cpp reads the arguments; a command returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tally::command_line {
+
+/// Exit codes, the same for every command.
+enum Exit {
+  pass = 0,
+  failed = 1,
+  usage = 2,
+  environment = 3,
+  nothing_ran = 4,
+  only_new = 5,
+  absent = 77,
+  interrupted = 130
+};
+
+/// What the user gave is wrong: exit 2.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Where and under what a case runs; shared by verify, replay and faults.
+struct SubjectOptions {
+  std::string subject;  // "", "host", "cuda"; empty: the best device there is
+  std::string fault;    // a seeded fault to run with; empty: none
+};
+
+struct VerifyOptions {
+  SubjectOptions subject;
+  std::string law = "*", out = "tally-out", corpus, seed = "20240917";
+  std::vector<std::string> precisions = {"fp32", "fp16"};
+  double effort = 0;  // 0: TALLY_EFFORT, or 1
+  std::optional<int> cases;
+  std::string time;  // "60s", "2m"; empty: none
+  bool json = false, no_training = false;
+  int processes = 2;
+};
+int verify(const VerifyOptions& options);
+
+struct ReplayOptions {
+  SubjectOptions subject;
+  std::string what;  // token or case file
+  std::string law;   // empty: the lenses alone, or the law in a kept case's file name
+  std::string dump;  // folder for trace.safetensors and case.json
+};
+int replay(const ReplayOptions& options);
+
+struct CheckOptions {
+  std::string case_file, trace_file;
+};
+int check(const CheckOptions& options);
+
+struct OracleOptions {
+  std::string case_file, out;
+  unsigned digits = 30;
+};
+int oracle(const OracleOptions& options);
+
+struct FaultsOptions {
+  SubjectOptions subject;
+  std::vector<std::string> names;
+  bool json = false;
+  int processes = 2;
+};
+int faults(const FaultsOptions& options);
+
+struct GateOptions {
+  std::string results, baseline;
+};
+int gate(const GateOptions& options);
+
+struct BlessOptions {
+  std::string results, baseline, reason;
+  bool allow_ci = false;
+};
+int bless(const BlessOptions& options);
+
+struct ReportOptions {
+  std::string results, out;
+};
+int report(const ReportOptions& options);
+
+/// What is "laws", "faults", "kernels" or "subjects".
+int list(const std::string& what);
+int doctor();
+
+}  // namespace tally::command_line

@@ -1,0 +1,30 @@
+// `tally list`: what there is.
+#include <iostream>
+
+#include "kernels/device/kernel_registry.hpp"
+#include "properties/faults/fault.hpp"
+#include "properties/laws/law.hpp"
+#include "reports/command_line/commands.hpp"
+
+namespace tally::command_line {
+
+int list(const std::string& what) {
+  if (what == "laws") {
+    for (const Law* law : laws()) std::cout << law->name << "  [" << law->family << "]  " << law->statement << "\n";
+  } else if (what == "faults") {
+    for (const Fault* fault : tally::faults()) {
+      std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong << "\n";
+    }
+  } else if (what == "kernels") {
+    for (const RegisteredKernel* kernel : registered_kernels()) {
+      if (kernel->claim.variant.starts_with('~')) continue;  // a seeded fault's
+      std::cout << kernel->operation << "/" << kernel->claim.variant << " on " << name_of(kernel->executor) << "\n";
+    }
+  } else {
+    std::cout << "host  the kernels on the host executor\n";
+    std::cout << "cuda  the kernels on a GPU\n";
+  }
+  return pass;
+}
+
+}  // namespace tally::command_line

@@ -1,0 +1,21 @@
+// `tally oracle`: the exact answer.
+#include <iostream>
+
+#include "oracle/case/io.hpp"
+#include "oracle/window/answer.hpp"
+#include "reports/command_line/commands.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally::command_line {
+
+int oracle(const OracleOptions& options) {
+  const std::string answer = tally::oracle::answer(read_case_file(options.case_file), options.digits);
+  if (options.out.empty()) {
+    std::cout << answer;
+  } else {
+    write_atomically(options.out, answer);
+  }
+  return pass;
+}
+
+}  // namespace tally::command_line

@@ -1,0 +1,57 @@
+// `tally replay`: one case again, stage by stage.
+#include <filesystem>
+#include <iostream>
+
+#include "oracle/case/io.hpp"
+#include "properties/campaign/law_task.hpp"
+#include "properties/laws/judge.hpp"
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/stage_table.hpp"
+#include "reports/command_line/subject.hpp"
+
+namespace tally::command_line {
+namespace {
+
+/// The law a kept case's file name carries (`<law>@<id>.json`), else nothing.
+std::string law_in(const std::string& what) {
+  const std::string name = std::filesystem::path(what).filename().string();
+  const auto at = name.find('@');
+  return at == std::string::npos ? "" : name.substr(0, at);
+}
+
+void dump(const std::string& folder, const Case& c, const Subject& subject) {
+  std::filesystem::create_directories(folder);
+  write_atomically((std::filesystem::path(folder) / "case.json").string(), write_case(c));
+  write_trace(run(c, subject), std::filesystem::path(folder) / "trace.safetensors");
+  std::cerr << "wrote " << folder << "/case.json and trace.safetensors\n";
+}
+
+}  // namespace
+
+int replay(const ReplayOptions& options) {
+  const bool is_token = options.what.starts_with("tly1:");
+  const Case c = is_token ? case_of_token(options.what) : read_case_file(options.what);
+  const Subject subject = subject_of(options.subject);
+  const std::string name = options.law.empty() ? law_in(options.what) : options.law;
+  const Law* law = name.empty() ? nullptr : find_law(name);
+  if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `tally list laws`");
+  const Outcome outcome = law ? outcome_of(*law, c, subject) : judge(c, subject).outcome;
+  if (!options.dump.empty()) dump(options.dump, c, subject);
+  std::cout << title_of(c) << "\n";
+  if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";
+  std::cout << stage_table(outcome.checks) << word_of(outcome.status);
+  if (!outcome.message.empty()) std::cout << ": " << outcome.message;
+  std::cout << "\n";
+  switch (outcome.status) {
+    case Status::pass:
+      return pass;
+    case Status::fail:
+      return failed;
+    case Status::error:
+      return environment;
+    default:
+      return nothing_ran;
+  }
+}
+
+}  // namespace tally::command_line

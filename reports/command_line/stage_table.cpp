@@ -1,0 +1,81 @@
+#include "reports/command_line/stage_table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "reports/command_line/commands.hpp"
+
+namespace tally::command_line {
+namespace {
+
+struct Row {
+  std::string stage;
+  int checks = 0, failed = 0, vacuous = 0, missing = 0;
+  double local = 0, end_to_end = 0;
+};
+
+Row& row_of(std::vector<Row>& rows, const std::string& stage) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.stage == stage; });
+  if (found != rows.end()) return *found;
+  rows.emplace_back();
+  rows.back().stage = stage;
+  return rows.back();
+}
+
+void count(Row& row, const TensorCheck& check) {
+  ++row.checks;
+  row.failed += check.status == Status::fail;
+  row.vacuous += check.status == Status::vacuous;
+  row.missing += check.status == Status::not_run;
+  if (check.status == Status::vacuous || check.status == Status::not_run) return;
+  double& worst = check.lens == "end_to_end" ? row.end_to_end : row.local;
+  worst = std::max(worst, check.worst_ratio);
+}
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+std::string failing_tensor(const TensorCheck& check) {
+  std::string index;
+  for (const auto i : check.worst_index) index += (index.empty() ? "" : ",") + std::to_string(i);
+  return formatted("  %s [%s] %s lens: expected %.9g (%a), got %.9g (%a), error %.3g, bound %.3g, %.3gx\n",
+                   check.tap.c_str(), index.c_str(), check.lens.c_str(), check.expected, check.expected, check.got,
+                   check.got, check.error, check.bound, check.worst_ratio) +
+         formatted("    %llu elements, %llu differ, %llu over bound, %llu not finite\n",
+                   static_cast<unsigned long long>(check.elements), static_cast<unsigned long long>(check.differing),
+                   static_cast<unsigned long long>(check.over_bound),
+                   static_cast<unsigned long long>(check.non_finite));
+}
+
+}  // namespace
+
+std::string stage_table(const std::vector<TensorCheck>& checks) {
+  std::vector<Row> rows;
+  for (const TensorCheck& check : checks) count(row_of(rows, check.stage), check);
+  std::string text = formatted("%-16s %7s %7s %8s %8s %12s %12s\n", "stage", "checks", "failed", "vacuous", "not run",
+                               "worst local", "worst e2e");
+  for (const Row& row : rows) {
+    text += formatted("%-16s %7d %7d %8d %8d %12.3g %12.3g\n", row.stage.c_str(), row.checks, row.failed, row.vacuous,
+                      row.missing, row.local, row.end_to_end);
+  }
+  int shown = 0;
+  for (const TensorCheck& check : checks) {
+    if (check.status == Status::fail && shown++ < 8)
+      text += (shown == 1 ? "failing, in stage order:\n" : "") + failing_tensor(check);
+  }
+  return text;
+}
+
+int exit_code_of(const std::vector<TensorCheck>& checks) {
+  const auto has = [&](Status status) {
+    return std::any_of(checks.begin(), checks.end(), [&](const TensorCheck& check) { return check.status == status; });
+  };
+  if (has(Status::fail) || has(Status::error)) return failed;
+  return has(Status::pass) && !has(Status::not_run) ? pass : nothing_ran;
+}
+
+}  // namespace tally::command_line

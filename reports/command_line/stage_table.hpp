@@ -1,0 +1,18 @@
+// What the lenses found, stage by stage, for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally::command_line {
+
+/// A line a stage (in order of first appearance): checks, failures, vacuous, worst local and end-to-end ratio; then the
+/// failing tensors, worst element each.
+std::string stage_table(const std::vector<TensorCheck>& checks);
+
+/// The exit code of a set of checks: 1 when one failed, 4 when nothing passed or something did not run, else 0.
+int exit_code_of(const std::vector<TensorCheck>& checks);
+
+}  // namespace tally::command_line

@@ -1,0 +1,69 @@
+#include "reports/command_line/subject.hpp"
+
+#include "kernels/device/device.hpp"
+#include "oracle/tolerance/ledger.hpp"
+#include "properties/faults/fault.hpp"
+
+namespace tally::command_line {
+
+namespace {
+
+/// Why there is no GPU to run on; empty when there is one. A GPU that is there and fails throws.
+std::string absence() {
+  try {
+    device(ExecutorKind::cuda);
+    return "";
+  } catch (const DeviceAbsent& reason) {
+    return reason.what();
+  }
+}
+
+}  // namespace
+
+Subject subject_of(const SubjectOptions& options) {
+  Subject subject;
+  if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
+  if (options.subject == "cuda" || (options.subject.empty() && absence().empty()))
+    subject.executor = ExecutorKind::cuda;
+  if (!options.fault.empty()) {
+    const Fault* fault = find_fault(options.fault);
+    if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
+    subject.stages = &fault->stages();
+  }
+  return subject;
+}
+
+std::string device_message(const Subject& subject) {
+  if (subject.executor == ExecutorKind::cuda) return "ran on " + device(ExecutorKind::cuda).name();
+  const std::string reason = absence();
+  return reason.empty() ? "GPU: not run (the host executor was asked for)" : "GPU: not run (" + reason + ")";
+}
+
+Environment environment_of(const Subject& subject) {
+  Environment environment;
+  environment.tally_version = TALLY_VERSION;
+  environment.executor = subject.executor == ExecutorKind::cuda ? "cuda" : "host";
+  environment.device = device(subject.executor).name();
+  environment.compiler = TALLY_COMPILER;
+  environment.flags = TALLY_FLAGS;
+  environment.cuda = TALLY_CUDA_TOOLKIT;
+  environment.blas = subject.executor == ExecutorKind::cuda ? "cuBLAS, pedantic fp32" : "host GEMM, order as drawn";
+  Claims claims;
+  claims.subject = environment.executor;
+  environment.ledger = oracle::ledger(claims, Precision{});
+  return environment;
+}
+
+std::vector<Dtype> precisions_of(const std::vector<std::string>& words) {
+  std::vector<Dtype> found;
+  for (const std::string& word : words) {
+    const auto dtype = dtype_of(word);
+    if (!dtype || (*dtype != Dtype::fp32 && *dtype != Dtype::fp16)) {
+      throw UsageError("--precision: '" + word + "' is not a storage format; expected fp32 or fp16");
+    }
+    found.push_back(*dtype);
+  }
+  return found;
+}
+
+}  // namespace tally::command_line

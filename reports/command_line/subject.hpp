@@ -1,0 +1,23 @@
+// From the command line's words to a subject, and to a description of where it ran.
+#pragma once
+
+#include "properties/laws/law.hpp"
+#include "reports/command_line/commands.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally::command_line {
+
+/// Throws DeviceAbsent for an asked-for device that is not there, UsageError for an unknown fault.
+/// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
+Subject subject_of(const SubjectOptions& options);
+
+/// Compiler, flags, toolkit and the ledger of assumptions: what the report prints under Environment.
+Environment environment_of(const Subject& subject);
+
+/// "no GPU: not run" or the device's name.
+std::string device_message(const Subject& subject);
+
+/// The storage formats named; throws UsageError with the words allowed.
+std::vector<Dtype> precisions_of(const std::vector<std::string>& words);
+
+}  // namespace tally::command_line

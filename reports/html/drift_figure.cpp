@@ -1,0 +1,129 @@
+// Rounding drift against the number of micro-batches, by precision, with the derived bound beside it.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reports/census/census.hpp"
+#include "reports/html/plot.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/numbers.hpp"
+
+namespace tally {
+namespace {
+
+struct AtK {
+  std::vector<double> drift, bound;
+};
+using ByK = std::map<int, AtK>;
+
+ByK drifts_of(const Results& results, const std::string& precision) {
+  ByK out;
+  for (const CaseRecord& c : results.cases) {
+    const bool measured = c.rounding_drift != 0 || c.drift_bound != 0;
+    if (c.precision != precision || !measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
+    out[c.micro_batches].drift.push_back(c.rounding_drift);
+    out[c.micro_batches].bound.push_back(c.drift_bound);
+  }
+  return out;
+}
+
+double share_of(const ByK& ks, int k) {
+  const double first = std::log2(ks.begin()->first), last = std::log2(ks.rbegin()->first);
+  return last > first ? 0.04 + 0.92 * (std::log2(k) - first) / (last - first) : 0.5;
+}
+
+void ticks(Plot& plot, const ByK& ks) {
+  double last = -1;
+  for (const auto& [k, at] : ks) {
+    const double share = share_of(ks, k);
+    if (!(share - last >= 0.08)) continue;  // labels would touch
+    plot.tick(share, std::to_string(k));
+    last = share;
+  }
+  plot.along("K, micro-batches in a window");
+}
+
+void curves(Svg& svg, const Plot& plot, const ByK& ks) {
+  std::vector<Point> median, worst, bound;
+  for (const auto& [k, at] : ks) {
+    const double x = plot.x(share_of(ks, k));
+    median.push_back({x, plot.y(median_of(at.drift))});
+    worst.push_back({x, plot.y(worst_of(at.drift))});
+    bound.push_back({x, plot.y(median_of(at.bound))});
+  }
+  svg.polyline(bound, ink::limit, 1.5);
+  svg.dots(bound, ink::limit, 3, false);
+  svg.polyline(median, ink::series[0], 1.5);
+  svg.dots(median, ink::series[0], 5);
+  svg.dots(worst, ink::series[1], 4, false);
+}
+
+std::string finding(const ByK& ks) {
+  const auto& [k, at] = *ks.rbegin();
+  return "K from " + std::to_string(ks.begin()->first) + " to " + std::to_string(k) + "; at K = " + std::to_string(k) +
+         " the median drift is " + significant(median_of(at.drift)) + " and the median bound " +
+         significant(median_of(at.bound));
+}
+
+void panel(Markup& page, const std::string& precision, const ByK& ks) {
+  Decades decades;
+  for (const auto& [k, at] : ks)
+    for (const double shown : {median_of(at.drift), worst_of(at.drift), median_of(at.bound)}) decades.include(shown);
+  decades.limit(-18, 6);
+  const auto box = page.open("div");
+  {
+    Svg svg(page, anchor("p2-", precision), "Drift against K, " + precision, finding(ks), Plot::width, Plot::height);
+    Plot plot(svg, decades, precision + ": relative drift of the gradient");
+    ticks(plot, ks);
+    curves(svg, plot, ks);
+  }
+  page.element("p", {{"class", "muted"}}, finding(ks));
+}
+
+void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector<std::string>& order) {
+  const auto details = page.open("details");
+  page.element("summary", {}, "Data of this figure");
+  Table table(page, "Relative 2-norm of the first window's gradient error",
+              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound"});
+  for (const std::string& precision : order) {
+    for (const auto& [k, at] : all.at(precision)) {
+      auto row = table.row();
+      row.head(precision);
+      row.cell(std::to_string(k));
+      row.cell(grouped(at.drift.size()));
+      row.cell(significant(median_of(at.drift)));
+      row.cell(significant(worst_of(at.drift)));
+      row.cell(significant(median_of(at.bound)));
+    }
+  }
+}
+
+}  // namespace
+
+void drift_figure(Markup& page, const Results& results) {
+  std::map<std::string, ByK> all;
+  std::vector<std::string> order;
+  for (const std::string& precision : precisions_of(results)) {
+    ByK ks = drifts_of(results, precision);
+    if (ks.empty()) continue;
+    order.push_back(precision);
+    all[precision] = std::move(ks);
+  }
+  if (order.empty()) return;
+  const auto figure = page.open("figure");
+  {
+    const auto caption = page.open("figcaption");
+    page.element("h3", {}, "Drift against the number of micro-batches");
+    page.text(
+        "The distance of the accumulated gradient from its exact value, as a share of its norm. Round dots and line: "
+        "the median case. Square dots: the worst case. The upper line is the median of the derived bounds.");
+  }
+  {
+    const auto panels = page.open("div", {{"class", "panels"}});
+    for (const std::string& precision : order) panel(page, precision, all[precision]);
+  }
+  data(page, all, order);
+}
+
+}  // namespace tally

@@ -1,0 +1,49 @@
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/numbers.hpp"
+
+namespace tally {
+namespace {
+
+void facts(Markup& page, const Results& results) {
+  const Environment& e = results.environment;
+  Table table(page, "What this run was made with", {"Part", "Value"});
+  const auto fact = [&table](const char* name, const std::string& value) {
+    auto row = table.row();
+    row.head(name);
+    row.cell(value.empty() ? "\u2013" : value);
+  };
+  fact("Tally", e.tally_version);
+  fact("Executor", e.executor);
+  fact("Device", e.device);
+  fact("Compiler", e.compiler);
+  fact("Flags", e.flags);
+  fact("CUDA", e.cuda);
+  fact("BLAS", e.blas);
+  fact("Campaign", results.campaign);
+  fact("Seed", std::to_string(results.seed));
+  fact("Effort", shortest(results.effort));
+}
+
+void ledger(Markup& page, const Environment& e) {
+  if (e.ledger.empty()) return;
+  page.element("h3", {{"id", "ledger"}}, "Ledger of assumptions");
+  page.element("p", {}, "What the bounds take for granted, and what was found to hold here.");
+  Table table(page, "Assumptions of the bounds", {"Assumption", "Here"});
+  for (const auto& [assumption, holds] : e.ledger) {
+    auto row = table.row();
+    row.head(assumption);
+    row.cell(holds);
+  }
+}
+
+}  // namespace
+
+void environment_section(Markup& page, const Results& results) {
+  const auto section = page.open("section", {{"aria-labelledby", "environment"}});
+  page.element("h2", {{"id", "environment"}}, "Environment");
+  facts(page, results);
+  ledger(page, results.environment);
+}
+
+}  // namespace tally

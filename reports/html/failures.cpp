@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "reports/census/census.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+std::string index_text(const std::vector<std::int64_t>& index) {
+  std::string text;
+  for (const std::int64_t i : index) text += (text.empty() ? "[" : ", ") + std::to_string(i);
+  return text.empty() ? "" : text + "]";
+}
+
+void both_texts(Markup& page, Table::Row& row, double value) {
+  const auto cell = row.open();
+  page.text(shortest(value));
+  page.element("small", {}, hexadecimal_text(value));
+}
+
+void check_row(Markup& page, Table& table, const TensorCheck& t) {
+  auto row = table.row(class_of(t.status));
+  {
+    const auto cell = row.open();
+    page.element("code", {}, t.tap);
+    page.element("small", {}, t.lens + " lens, stage " + t.stage);
+  }
+  row.status(t.status);
+  row.cell(significant(t.worst_ratio));
+  row.cell(significant(t.error));
+  row.cell(significant(t.bound));
+  both_texts(page, row, t.expected);
+  both_texts(page, row, t.got);
+  row.cell(t.expected == 0 ? "" : significant(t.got / t.expected));
+  row.cell(index_text(t.worst_index));
+  row.cell(grouped(t.elements));
+  row.cell(grouped(t.differing));
+  row.cell(grouped(t.over_bound));
+  row.cell(grouped(t.non_finite));
+}
+
+void census_table(Markup& page, const CaseRecord& c) {
+  if (c.worst.empty()) return;
+  Table table(page, "Tensors of " + c.title + ", with the worst element of each",
+              {"Tap", "Verdict", ">r", ">Error", ">Bound", ">Expected", ">Got", ">Got / expected", "Worst at",
+               ">Elements", ">Differ", ">Over bound", ">Not finite"});
+  for (const TensorCheck& t : c.worst) check_row(page, table, t);
+}
+
+void failure(Markup& page, const CaseRecord& c) {
+  const auto article = page.open("article", {{"id", anchor_of(c)}});
+  page.element("h3", {}, std::string(mark_of(c.status)) + " " + c.law + ", " + c.precision + ": " + c.title);
+  page.element("p", {}, c.message);
+  {
+    const auto p = page.open("p");
+    std::string kind = failure_word(c.failure);
+    page.text((kind.empty() ? "" : "Kind: " + kind + ". ") +
+              (c.first_stage.empty() ? "" : "First stage that fails: " + c.first_stage + ". ") +
+              "Worst r = " + significant(ratio_of(c)) + ".");
+  }
+  if (const std::string command = replay_command(c.token); !command.empty()) {
+    const auto p = page.open("p");
+    page.text("Replay: ");
+    page.element("code", {}, command);
+  }
+  census_table(page, c);
+}
+
+void other_failures(Markup& page, const Results& results) {
+  for (const LawRecord& law : results.laws) {
+    if (control_is_missing(law))
+      page.element("p", {{"class", "bad"}},
+                   "\u2717 Law " + law.name + " cannot fail here: what must differ does not. Control: " + law.control);
+    const bool explained = std::any_of(results.cases.begin(), results.cases.end(), [&law](const CaseRecord& c) {
+      return c.law == law.name && c.status == Status::fail;
+    });
+    if (law.status == Status::fail && !explained && !control_is_missing(law))
+      page.element("p", {{"class", "bad"}}, "\u2717 Law " + law.name + " failed. " + law.message);
+  }
+  for (const FaultRecord& fault : results.faults)
+    if (!fault.caught)
+      page.element("p", {{"class", "bad"}}, "\u2717 Seeded fault " + fault.name + " got away. " + fault.message);
+  for (const TrainingRecord& t : results.training)
+    if (t.status == Status::fail)
+      page.element("p", {{"class", "bad"}},
+                   "\u2717 Training " + t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut + " failed. " +
+                       t.message);
+}
+
+}  // namespace
+
+bool has_failures(const Results& results) { return verdict_of(results) == Status::fail; }
+
+void failures_section(Markup& page, const Results& results) {
+  if (!has_failures(results)) return;
+  const auto section = page.open("section", {{"aria-labelledby", "failures"}});
+  page.element("h2", {{"id", "failures"}}, "Failures");
+  other_failures(page, results);
+  std::size_t shown = 0, failed = 0;
+  for (const CaseRecord* c : by_severity(results)) {
+    if (c->status != Status::fail) break;
+    if (++failed > listed_cases) continue;
+    failure(page, *c);
+    ++shown;
+  }
+  if (failed > shown)
+    page.element("p", {}, "And " + counted(failed - shown, "failing case") + " more: see results.json.");
+}
+
+}  // namespace tally

@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "reports/census/census.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/html/svg.hpp"
+#include "reports/report.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+constexpr Status statuses[] = {Status::pass, Status::fail, Status::error, Status::vacuous, Status::not_run};
+
+void headline(Markup& page, const Results& results) {
+  const std::string sentence = verdict_sentence(results);
+  const auto space = sentence.find("  ");
+  const auto h1 = page.open("h1");
+  page.element("span", {{"class", "word"}},
+               std::string(mark_of(verdict_of(results))) + " " + sentence.substr(0, space));
+  page.text(" " + sentence.substr(space + 2));
+}
+
+void worst_line(Markup& page, const Results& results, const Census& census) {
+  if (!census.worst) return;
+  const CaseRecord& c = *census.worst;
+  const auto p = page.open("p");
+  page.text("Worst case: r = " + significant(ratio_of(c)) + " of 1 in ");
+  if (const std::string link = link_to(results, c); !link.empty()) {
+    page.element("a", {{"href", link}}, c.title);
+  } else {
+    page.text(c.title);
+  }
+  page.text(", " + c.precision + ", law " + c.law + (c.first_stage.empty() ? "" : ", first at stage " + c.first_stage));
+}
+
+void counts(Markup& page, const Census& census) {
+  const auto list = page.open("ul", {{"class", "chips"}});
+  for (const Status status : statuses) {
+    const auto item = page.open("li");
+    const std::uint64_t n = census.cases_of(status);
+    page.element("span", {{"class", n > 0 ? "s " + class_of(status) : "muted"}},
+                 mark_and_word(status) + " " + grouped(n));
+  }
+  page.element("li", {}, "of " + counted(census.total, "case"));
+}
+
+void status_bar(Markup& page, const Census& census) {
+  if (census.total == 0) return;
+  const Ink inks[] = {ink::good, ink::limit, ink::limit, ink::series[1], ink::grid};
+  constexpr int width = 600, height = 10;
+  std::string description;
+  for (const Status status : statuses)
+    description += std::string(shown_word_of(status)) + " " + grouped(census.cases_of(status)) + "; ";
+  Svg svg(page, "status-bar", "Cases by verdict", description, width, height);
+  double x = 0;
+  for (std::size_t i = 0; i < std::size(statuses); ++i) {
+    const double part = width * static_cast<double>(census.cases_of(statuses[i])) / static_cast<double>(census.total);
+    if (part > 0) svg.rectangle({x, 0}, part, height, inks[i], "1");
+    x += part;
+  }
+}
+
+void where_it_ran(Markup& page, const Results& results) {
+  const Environment& e = results.environment;
+  {
+    const auto p = page.open("p");
+    page.text("Ran on the host executor: " + counted(results.ran_on_host, "tensor check") + ". On a GPU: ");
+    if (results.ran_on_device > 0) {
+      page.text(grouped(results.ran_on_device) + (e.device.empty() ? "" : " on " + e.device) + ".");
+    } else {
+      page.element("span", {{"class", "warn"}},
+                   "\u2013 not run" + (results.device_message.empty() ? std::string(": 0 checks ran on a device.")
+                                                                      : ": " + results.device_message));
+    }
+  }
+  if (results.partial)
+    page.element("p", {{"class", "warn"}},
+                 "\u203C Incomplete: " +
+                     (results.partial_reason.empty() ? std::string("the run did not end") : results.partial_reason));
+}
+
+void radios(Markup& page, const char* legend, const char* name,
+            const std::vector<std::pair<std::string, std::string>>& choices) {
+  const auto set = page.open("fieldset");
+  page.element("legend", {}, legend);
+  for (const auto& [value, text] : choices) {
+    const auto label = page.open("label");
+    page.empty("input", {{"type", "radio"},
+                         {"name", name},
+                         {"id", std::string(name) + "-" + value},
+                         {"checked", &value == &choices.front().first ? "checked" : ""}});
+    page.text(" " + text);
+  }
+}
+
+void navigation(Markup& page, const Results& results) {
+  const auto nav = page.open("nav", {{"aria-label", "Sections"}});
+  const auto list = page.open("ul");
+  const auto link = [&page](const char* id, const char* text) {
+    const auto item = page.open("li");
+    page.element("a", {{"href", std::string("#") + id}}, text);
+  };
+  link("overview", "Overview");
+  if (has_failures(results)) link("failures", "Failures");
+  if (!results.cases.empty()) link("worst", "Worst cases");
+  if (!results.laws.empty()) link("laws", "Laws");
+  if (!results.faults.empty()) link("teeth", "Teeth");
+  if (!results.training.empty()) link("training", "Training");
+  link("environment", "Environment");
+  link("reading", "How to read");
+}
+
+}  // namespace
+
+void header_section(Markup& page, const Results& results) {
+  const Census census = census_of(results);
+  const auto header = page.open("header");
+  page.element("p", {{"class", "eyebrow"}},
+               "Tally \u00B7 gradient accumulation against its exact answer \u00B7 campaign " + results.campaign +
+                   ", seed " + std::to_string(results.seed));
+  {
+    const auto box = page.open("div", {{"class", "verdict " + class_of(verdict_of(results))}});
+    headline(page, results);
+    worst_line(page, results, census);
+    counts(page, census);
+    status_bar(page, census);
+    where_it_ran(page, results);
+  }
+  navigation(page, results);
+  const auto bar = page.open("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "View"}});
+  radios(page, "Rows", "rows", {{"all", "all"}, {"failing", "failing only"}});
+  radios(page, "Theme", "theme", {{"system", "system"}, {"light", "light"}, {"dark", "dark"}});
+}
+
+}  // namespace tally

@@ -1,0 +1,60 @@
+#include <map>
+
+#include "reports/census/census.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+void matrix_cell(Markup& page, Table::Row& row, const Results& results, const Group* group) {
+  if (!group) return row.cell("");
+  const Status status = group->status();
+  const auto cell = row.open("tint-" + class_of(status));
+  const std::string text =
+      std::string(mark_of(status)) + " " + (group->worst ? significant(group->worst_ratio) : shown_word_of(status));
+  const std::string link = group->worst ? link_to(results, *group->worst) : "";
+  if (link.empty()) {
+    page.text(text);
+  } else {
+    page.element("a", {{"href", link}}, text);
+  }
+  page.element("small", {}, counted(group->total, "case"));
+}
+
+void matrix(Markup& page, const Results& results) {
+  const auto groups = groups_of(results);
+  std::map<std::string, std::map<std::string, const Group*>> at;
+  std::vector<std::string> titles = {"Law"};
+  std::map<std::string, bool> seen;
+  for (const Group& group : groups) at[group.law][group.precision] = &group, seen[group.precision] = true;
+  std::vector<std::string> precisions;
+  for (const std::string& p : precisions_of(results))
+    if (seen[p]) precisions.push_back(p), titles.push_back(">" + p);
+  Table table(page, "Worst r = error / bound of every law in every precision; the limit is 1", titles);
+  for (auto& [law, cells] : at) {
+    bool failing = false;
+    for (const auto& [precision, group] : cells) failing |= group->status() == Status::fail;
+    auto row = table.row(failing ? "fail" : "other");
+    row.head(law);
+    for (const std::string& p : precisions) matrix_cell(page, row, results, cells.contains(p) ? cells[p] : nullptr);
+  }
+}
+
+}  // namespace
+
+void overview_section(Markup& page, const Results& results) {
+  const auto section = page.open("section", {{"aria-labelledby", "overview"}});
+  page.element("h2", {{"id", "overview"}}, "Overview");
+  if (results.cases.empty()) {
+    page.element("p", {}, "No case ran, so there is nothing to show.");
+    return;
+  }
+  matrix(page, results);
+  ratio_figure(page, results);
+  drift_figure(page, results);
+}
+
+}  // namespace tally

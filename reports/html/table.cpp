@@ -1,0 +1,74 @@
+#include "reports/html/table.hpp"
+
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+std::vector<bool> right_columns(const std::vector<std::string>& titles) {
+  std::vector<bool> right;
+  for (const std::string& title : titles) right.push_back(title.starts_with('>'));
+  return right;
+}
+
+bool write_head(Markup& page, const std::string& caption, const std::vector<std::string>& titles) {
+  page.element("caption", {}, caption);
+  const auto head = page.open("thead");
+  const auto row = page.open("tr");
+  for (const std::string& title : titles) {
+    const bool right = title.starts_with('>');
+    page.element("th", {{"scope", "col"}, {"class", right ? "n" : ""}}, title.substr(right));
+  }
+  return true;
+}
+
+}  // namespace
+
+Table::Table(Markup& page, const std::string& caption, const std::vector<std::string>& titles)
+    : page_(page),
+      right_(right_columns(titles)),
+      region_(page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption}})),
+      table_(page.open("table")),
+      head_(write_head(page, caption, titles)),
+      body_(page.open("tbody")) {}
+
+Table::Row::Row(Markup& page, const std::vector<bool>& right, const std::string& status, const std::string& id)
+    : page_(page), right_(right), row_(page.open("tr", {{"data-s", status}, {"id", id}})) {}
+
+std::string Table::Row::next_class(const std::string& extra) {
+  const bool right = column_ < right_.size() && right_[column_];
+  ++column_;
+  return right && !extra.empty() ? "n " + extra : right ? "n" : extra;
+}
+
+void Table::Row::cell(std::string_view text) { page_.element("td", {{"class", next_class()}}, text); }
+
+void Table::Row::head(std::string_view text, const std::string& link) {
+  const auto cell = page_.open("th", {{"scope", "row"}, {"class", next_class()}});
+  if (link.empty()) return page_.text(text);
+  page_.element("a", {{"href", link}}, text);
+}
+
+void Table::Row::code(std::string_view text) {
+  const auto cell = page_.open("td", {{"class", next_class()}});
+  constexpr std::size_t fits = 48;
+  if (text.size() <= fits) {
+    if (!text.empty()) page_.element("code", {}, text);
+    return;
+  }
+  const auto details = page_.open("details");
+  page_.element("summary", {}, "show");
+  page_.element("code", {{"class", "wide"}}, text);
+}
+
+void Table::Row::status(Status status, const std::string& link) {
+  const auto cell = page_.open("td", {{"class", next_class("s " + class_of(status))}});
+  if (link.empty()) return page_.text(mark_and_word(status));
+  page_.element("a", {{"href", link}}, mark_and_word(status));
+}
+
+Markup::Open Table::Row::open(const std::string& extra_class) {
+  return page_.open("td", {{"class", next_class(extra_class)}});
+}
+
+}  // namespace tally

@@ -1,0 +1,60 @@
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+void formulas(Markup& page, Table::Row& row, const FaultRecord& fault) {
+  const auto cell = row.open();
+  if (!fault.right.empty()) {
+    page.text("right ");
+    page.element("code", {{"class", "long"}}, fault.right);
+    page.empty("br", {});
+  }
+  if (!fault.wrong.empty()) {
+    page.text("wrong ");
+    page.element("code", {{"class", "long"}}, fault.wrong);
+  }
+  page.element("small", {}, fault.source);
+}
+
+void where_found(Markup& page, Table::Row& row, const FaultRecord& fault) {
+  const auto cell = row.open();
+  if (!fault.caught) return page.text("\u2013");
+  page.text(fault.found_stage.empty() ? "no stage named" : fault.found_stage);
+  page.element("small", {}, fault.right_stage ? "\u2713 where it was planted" : "planted in " + fault.stage);
+}
+
+}  // namespace
+
+void teeth_section(Markup& page, const Results& results) {
+  if (results.faults.empty()) return;
+  const auto section = page.open("section", {{"aria-labelledby", "teeth"}});
+  page.element("h2", {{"id", "teeth"}}, "Teeth");
+  std::size_t caught = 0;
+  for (const FaultRecord& fault : results.faults) caught += fault.caught;
+  page.element("p", {},
+               "Bugs planted on purpose. " + std::to_string(caught) + " of " + std::to_string(results.faults.size()) +
+                   " were caught.");
+  Table table(page, "Seeded faults, the law that caught each and the stage it was found in",
+              {"Verdict", "Fault", "Formulas", "Caught by law", "Found in stage", "Replay"});
+  for (const FaultRecord& fault : results.faults) {
+    auto row = table.row(fault.caught ? "pass" : "fail", anchor("fault-", fault.name));
+    {
+      const auto cell = row.open(fault.caught ? "s pass" : "s fail");
+      page.text(fault.caught ? "\u2713 caught" : "\u2717 MISSED");
+    }
+    {
+      const auto cell = row.open();
+      page.element("strong", {}, fault.name);
+      page.element("small", {}, fault.message);
+    }
+    formulas(page, row, fault);
+    row.cell(fault.caught ? fault.law : "\u2013");
+    where_found(page, row, fault);
+    row.code(replay_command(fault.token));
+  }
+}
+
+}  // namespace tally

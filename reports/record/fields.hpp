@@ -1,0 +1,77 @@
+// The keys of results.json, once: fields(archive, record) hands every member with its key to an archive that writes
+// or reads it. results.md says what each key means.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+template <class R, class Record>
+concept Is = std::same_as<std::remove_const_t<R>, Record>;
+
+template <class Archive, Is<TensorCheck> R>
+void fields(Archive& a, R& r) {
+  a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
+  a("elements", r.elements), a("differing", r.differing), a("over_bound", r.over_bound);
+  a("non_finite", r.non_finite), a("uninformative", r.uninformative);
+  a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
+  a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
+  a("zero_signal", r.zero_signal);
+}
+
+template <class Archive, Is<CaseRecord> R>
+void fields(Archive& a, R& r) {
+  a("id", r.id), a("law", r.law), a("precision", r.precision), a("title", r.title), a("token", r.token);
+  a("seed", r.seed), a("micro_batches", r.micro_batches), a("status", r.status), a("failure", r.failure);
+  a("message", r.message), a("first_stage", r.first_stage);
+  a("checks", r.checks), a("vacuous_checks", r.vacuous_checks), a("elements", r.elements);
+  a("zero_signal_checks", r.zero_signal_checks);
+  a("worst_local_ratio", r.worst_local_ratio), a("worst_end_to_end_ratio", r.worst_end_to_end_ratio);
+  a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
+  a("worst", r.worst);
+}
+
+template <class Archive, Is<LawRecord> R>
+void fields(Archive& a, R& r) {
+  a("name", r.name), a("family", r.family), a("statement", r.statement), a("faults", r.faults);
+  a("control", r.control), a("status", r.status), a("control_differs", r.control_differs);
+  a("cases", r.cases), a("failed", r.failed), a("vacuous", r.vacuous), a("not_run", r.not_run);
+  a("checks", r.checks), a("worst_ratio", r.worst_ratio), a("message", r.message);
+}
+
+template <class Archive, Is<FaultRecord> R>
+void fields(Archive& a, R& r) {
+  a("name", r.name), a("stage", r.stage), a("right", r.right), a("wrong", r.wrong), a("source", r.source);
+  a("caught", r.caught), a("right_stage", r.right_stage);
+  a("law", r.law), a("found_stage", r.found_stage), a("token", r.token), a("message", r.message);
+}
+
+template <class Archive, Is<TrainingRecord> R>
+void fields(Archive& a, R& r) {
+  a("dataset", r.dataset), a("model", r.model), a("precision", r.precision), a("cut", r.cut);
+  a("windows", r.windows), a("skipped", r.skipped);
+  a("accuracy_accumulated", r.accuracy_accumulated), a("accuracy_full", r.accuracy_full);
+  a("semantic_gap", r.semantic_gap), a("rounding_drift", r.rounding_drift), a("bound", r.bound);
+  a("accumulated_minus_full", r.accumulated_minus_full);
+  a("status", r.status), a("checks", r.checks), a("worst_local_ratio", r.worst_local_ratio), a("message", r.message);
+}
+
+template <class Archive, Is<Environment> R>
+void fields(Archive& a, R& r) {
+  a("tally_version", r.tally_version), a("executor", r.executor), a("device", r.device);
+  a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
+}
+
+template <class Archive, Is<Results> R>
+void fields(Archive& a, R& r) {
+  a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
+  a("partial", r.partial), a("partial_reason", r.partial_reason);
+  a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
+  a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
+  a("environment", r.environment);
+}
+
+}  // namespace tally

@@ -1,0 +1,95 @@
+// Reads a record from JSON, and refuses what is missing, misspelt, out of range or of another type, with its place.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// Throws std::runtime_error: "$.cases[3].seed: found "abc", expected a whole number from 0 to ...".
+[[noreturn]] void refuse(const std::string& place, const nlohmann::json& found, const std::string& expected);
+
+void read_json(const nlohmann::json& value, const std::string& place, std::string& out);
+void read_json(const nlohmann::json& value, const std::string& place, bool& out);
+void read_json(const nlohmann::json& value, const std::string& place, double& out);
+void read_json(const nlohmann::json& value, const std::string& place, Status& out);
+void read_json(const nlohmann::json& value, const std::string& place, FailureClass& out);
+void read_json(const nlohmann::json& value, const std::string& place, std::pair<std::string, std::string>& out);
+template <std::integral T>
+void read_json(const nlohmann::json& value, const std::string& place, T& out);
+template <class T>
+void read_json(const nlohmann::json& value, const std::string& place, std::vector<T>& out);
+/// Any struct that has a fields(archive, record) function found by its namespace.
+template <class Record>
+requires std::is_class_v<Record>
+void read_json(const nlohmann::json& value, const std::string& place, Record& out);
+
+/// Parses a text whose "schema" must be `schema` into a record; messages start with `name`.
+template <class Record>
+Record record_of_json(std::string_view text, const std::string& name, int schema);
+
+class JsonReader {
+ public:
+  JsonReader(const nlohmann::json& object, const std::string& place);
+  template <class T>
+  void operator()(const char* key, T& out) {
+    read_json(member(key), place_ + "." + key, out);
+  }
+  void nothing_else() const;
+
+ private:
+  const nlohmann::json& member(const char* key);
+  const nlohmann::json& object_;
+  const std::string& place_;
+  std::set<std::string> known_;
+};
+
+/// The parsed text, once its schema is known to be the expected one.
+nlohmann::json parse_schema(std::string_view text, int schema);
+
+template <std::integral T>
+void read_json(const nlohmann::json& value, const std::string& place, T& out) {
+  using Limits = std::numeric_limits<T>;
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<T>(value.get<std::uint64_t>())
+                        : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  if (!fits)
+    refuse(place, value,
+           "a whole number from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max()));
+  out = value.get<T>();
+}
+
+template <class T>
+void read_json(const nlohmann::json& value, const std::string& place, std::vector<T>& out) {
+  if (!value.is_array()) refuse(place, value, "a list");
+  out.resize(value.size());
+  for (std::size_t i = 0; i < value.size(); ++i) read_json(value[i], place + "[" + std::to_string(i) + "]", out[i]);
+}
+
+template <class Record>
+requires std::is_class_v<Record>
+void read_json(const nlohmann::json& value, const std::string& place, Record& out) {
+  JsonReader reader(value, place);
+  fields(reader, out);
+  reader.nothing_else();
+}
+
+template <class Record>
+Record record_of_json(std::string_view text, const std::string& name, int schema) {
+  try {
+    Record record;
+    read_json(parse_schema(text, schema), "$", record);
+    return record;
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(name + ": " + error.what());
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,29 @@
+// A run's results, rendered for everyone who reads them: page, terminal, JUnit, job summary.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// results.json, report.html, junit.xml and summary.md, each whole or not at all; makes the folder. Throws
+/// std::runtime_error naming what cannot be written.
+void write_report(const Results& results, const std::filesystem::path& folder);
+
+/// One line that says it all: "PASS  5,184 tensor checks inside their bounds".
+std::string verdict_sentence(const Results& results);
+
+/// The exit code that a run of these results ends in: 0 pass, 1 fail, 3 error, 4 nothing ran or all of it vacuous.
+int exit_code_of(const Results& results);
+
+/// Verdict, laws, faults and worst cases as plain text, without colour.
+std::string terminal_summary(const Results& results);
+
+std::string report_html(const Results& results);
+std::string junit_xml(const Results& results);
+/// At most `limit` bytes: continuous integration drops longer summaries whole.
+std::string summary_markdown(const Results& results, std::size_t limit = 900'000);
+
+}  // namespace tally

@@ -1,0 +1,115 @@
+// summary.md: what a job summary shows. Verdict, matrix, and as many failures as fit, worst first.
+#include <map>
+
+#include "reports/census/census.hpp"
+#include "reports/report.hpp"
+#include "reports/summary/markdown.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+std::string cell_of(const Group& group) {
+  return std::string(mark_of(group.status())) + " " +
+         (group.worst ? significant(group.worst_ratio) : shown_word_of(group.status())) + " (" + grouped(group.total) +
+         ")";
+}
+
+std::string matrix(const Results& results) {
+  std::map<std::string, std::map<std::string, std::string>> cells;
+  std::vector<std::string> precisions;
+  for (const Group& group : groups_of(results)) cells[group.law][group.precision] = cell_of(group);
+  for (const std::string& p : precisions_of(results))
+    for (const auto& [law, row] : cells)
+      if (row.contains(p)) {
+        precisions.push_back(p);
+        break;
+      }
+  if (cells.empty()) return "";
+  std::string head = "| Law |", rule = "|---|", body;
+  for (const std::string& p : precisions) head += " " + markdown(p) + " |", rule += "---:|";
+  for (auto& [law, row] : cells) {
+    body += "| " + markdown(law) + " |";
+    for (const std::string& p : precisions) body += " " + row[p] + " |";
+    body += "\n";
+  }
+  return "Worst r = error / bound by law and precision, limit 1 (number of cases):\n\n" + head + "\n" + rule + "\n" +
+         body + "\n";
+}
+
+std::string where(const Results& results) {
+  std::string text = "Ran on the host executor: " + counted(results.ran_on_host, "tensor check") +
+                     "; on a GPU: " + grouped(results.ran_on_device);
+  if (results.ran_on_device == 0) text += ", **not run**";
+  if (!results.device_message.empty()) text += " (" + markdown(results.device_message) + ")";
+  return text + ".\n\n";
+}
+
+std::string failure(const CaseRecord& c) {
+  std::string text = "### " + std::string(mark_of(c.status)) + " " + markdown(c.law) + ", " + markdown(c.precision) +
+                     ": " + markdown(c.title) + "\n\n" + markdown(c.message) + "\n\n";
+  if (!c.first_stage.empty()) text += "First stage: " + markdown(c.first_stage) + ", ";
+  text += "r = " + significant(ratio_of(c)) + "\n\n";
+  if (const std::string command = replay_command(c.token); !command.empty()) text += code_block(command);
+  return text;
+}
+
+std::string other_failures(const Results& results) {
+  std::string text;
+  for (const FaultRecord& f : results.faults)
+    if (!f.caught) text += "- \u2717 seeded fault " + markdown(f.name) + " got away. " + markdown(f.message) + "\n";
+  for (const LawRecord& law : results.laws)
+    if (control_is_missing(law))
+      text += "- \u2717 law " + markdown(law.name) + " cannot fail: the control does not differ\n";
+  for (const TrainingRecord& t : results.training)
+    if (t.status == Status::fail)
+      text += "- \u2717 training " + markdown(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut) +
+              " failed. " + markdown(t.message) + "\n";
+  return text.empty() ? "" : text + "\n";
+}
+
+/// Adds whole parts while they and the line that says what was left out fit.
+class Fitted {
+ public:
+  Fitted(std::string& out, std::size_t limit) : out_(out), limit_(limit) {}
+  void add(const std::string& part) {
+    constexpr std::size_t room = 100;
+    if (left_out_ == 0 && out_.size() + part.size() + room <= limit_) {
+      out_ += part;
+    } else {
+      ++left_out_;
+    }
+  }
+  void finish() {
+    if (left_out_ > 0) out_ += "And " + grouped(left_out_) + " more: see report.html and results.json.\n";
+  }
+
+ private:
+  std::string& out_;
+  std::size_t limit_, left_out_ = 0;
+};
+
+}  // namespace
+
+std::string summary_markdown(const Results& results, std::size_t limit) {
+  constexpr std::size_t most_failures = 20;
+  std::string out;
+  Fitted fitted(out, limit);
+  fitted.add("## " + std::string(mark_of(verdict_of(results))) + " " + markdown(verdict_sentence(results)) + "\n\n");
+  fitted.add(where(results));
+  fitted.add(matrix(results));
+  fitted.add(other_failures(results));
+  std::size_t shown = 0, failed = 0;
+  for (const CaseRecord* c : by_severity(results)) {
+    if (c->status != Status::fail) break;
+    if (++failed > most_failures) continue;
+    fitted.add(failure(*c));
+    ++shown;
+  }
+  if (failed > shown) fitted.add(counted(failed - shown, "failing case") + " not shown here.\n");
+  fitted.finish();
+  return out;
+}
+
+}  // namespace tally

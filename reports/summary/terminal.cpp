@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "reports/census/census.hpp"
+#include "reports/report.hpp"
+#include "reports/text/columns.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/utf8.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string law_table(const Results& results) {
+  if (results.laws.empty()) return "";
+  Rows rows = {{"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control"}};
+  for (const LawRecord& law : results.laws) {
+    const bool missing = control_is_missing(law);
+    const bool ran = law.cases > law.not_run + law.vacuous;
+    rows.push_back({mark_and_word(missing ? Status::fail : law.status), law.name, grouped(law.cases),
+                    grouped(law.failed), grouped(law.vacuous), grouped(law.not_run), grouped(law.checks),
+                    significant(law.worst_ratio),
+                    missing                       ? "DOES NOT DIFFER"
+                    : !ran || law.control.empty() ? "\u2013"
+                                                  : "differs"});
+  }
+  return "\nLaws\n" + columns(rows);
+}
+
+std::string fault_table(const Results& results) {
+  if (results.faults.empty()) return "";
+  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law"}};
+  for (const FaultRecord& f : results.faults)
+    rows.push_back(
+        {f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013", f.law});
+  return "\nSeeded faults\n" + columns(rows);
+}
+
+std::string training_table(const Results& results) {
+  if (results.training.empty()) return "";
+  Rows rows = {{"Verdict", "Training", ">Windows", ">Semantic gap", ">Rounding drift", ">Accumulated", ">Full batch",
+                ">Worst r"}};
+  const auto last = [](const std::vector<double>& v) { return v.empty() ? "" : significant(v.back()); };
+  for (const TrainingRecord& t : results.training)
+    rows.push_back({mark_and_word(t.status), t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut,
+                    std::to_string(t.windows), last(t.semantic_gap), last(t.rounding_drift),
+                    percent(t.accuracy_accumulated), percent(t.accuracy_full), significant(t.worst_local_ratio)});
+  return "\nTraining\n" + columns(rows);
+}
+
+std::string worst_table(const Results& results) {
+  constexpr std::size_t most = 8;
+  if (results.cases.empty()) return "";
+  Rows rows = {{"Verdict", "Law", "Precision", ">K", ">r local", ">r end to end", "Stage", "Case"}};
+  const auto cases = by_severity(results);
+  for (std::size_t i = 0; i < std::min(most, cases.size()); ++i) {
+    const CaseRecord& c = *cases[i];
+    rows.push_back({mark_and_word(c.status), c.law, c.precision, std::to_string(c.micro_batches),
+                    significant(c.worst_local_ratio), significant(c.worst_end_to_end_ratio), c.first_stage, c.title});
+  }
+  return "\nWorst cases\n" + columns(rows);
+}
+
+std::string failures(const Results& results) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  std::size_t failed = 0;
+  for (const CaseRecord* c : by_severity(results)) {
+    if (c->status != Status::fail) break;
+    if (++failed > most) continue;
+    out += "\n\u2717 " + one_line(c->law + ", " + c->precision + ": " + c->message) + "\n";
+    if (const std::string command = replay_command(c->token); !command.empty()) out += "  " + one_line(command) + "\n";
+  }
+  if (failed > most) out += "\nAnd " + counted(failed - most, "failing case") + " more: see report.html.\n";
+  return out;
+}
+
+std::string where(const Results& results) {
+  std::string text =
+      "  host executor: " + counted(results.ran_on_host, "tensor check") + "; GPU: " + grouped(results.ran_on_device);
+  if (results.ran_on_device == 0) text += " (not run)";
+  return text + (results.device_message.empty() ? "" : "; " + one_line(results.device_message)) + "\n";
+}
+
+}  // namespace
+
+std::string terminal_summary(const Results& results) {
+  return verdict_sentence(results) + "\n" + where(results) + law_table(results) + fault_table(results) +
+         training_table(results) + worst_table(results) + failures(results);
+}
+
+}  // namespace tally

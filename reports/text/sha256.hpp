@@ -1,0 +1,16 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+using Digest = std::array<unsigned char, 32>;
+
+/// Throws std::runtime_error if the library refuses.
+Digest sha256(std::string_view text);
+std::string base64(const Digest& digest);
+std::string hex(const Digest& digest);
+
+}  // namespace tally

@@ -1,0 +1,20 @@
+#include <stdexcept>
+#include <system_error>
+
+#include "reports/report.hpp"
+
+namespace tally {
+
+void write_report(const Results& results, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || !std::filesystem::is_directory(folder))
+    throw std::runtime_error("cannot write the report to " + folder.string() + ": " +
+                             (error ? error.message() : "it is not a folder"));
+  write_atomically((folder / "results.json").string(), to_json(results));
+  write_atomically((folder / "report.html").string(), report_html(results));
+  write_atomically((folder / "junit.xml").string(), junit_xml(results));
+  write_atomically((folder / "summary.md").string(), summary_markdown(results));
+}
+
+}  // namespace tally

@@ -1,0 +1,162 @@
+"""Runs the program as a user would and checks exit codes, messages and files. Standard library only."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TALLY = sys.argv[1]
+ROOT = pathlib.Path(sys.argv[2])
+VALID = ROOT / "tests" / "oracle" / "case" / "valid"
+QUICK = ["--law", "exact_lane", "--precision", "fp32", "--cases", "2", "--no-training"]
+
+
+def tally(*arguments, **options):
+    return subprocess.run([TALLY, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
+
+
+def a_case():
+    return sorted(VALID.glob("*.json"))[0]
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def refuses(self, arguments, *words, code=2):
+        result = tally(*arguments)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        for word in words:
+            self.assertIn(word, result.stdout + result.stderr)
+        return result
+
+    def test_unknown_words_are_usage_errors(self):
+        self.refuses(["sweep"])
+        self.refuses(["verify", "--colour"])
+        self.refuses(["verify", "--law", "no_such_law", "--out", self.out], "no_such_law", "tally list laws")
+        self.refuses(["verify", "--precision", "bf61", "--out", self.out], "bf61", "fp16")
+        self.refuses(["verify", "--time", "soon", "--out", self.out], "soon", "60s")
+        self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
+        self.refuses(["list", "planets"])
+
+    def test_missing_files_are_named(self):
+        self.refuses(["oracle", self.out / "none.json"], "none.json")
+        self.refuses(["replay", self.out / "none.json"], "none.json")
+        self.refuses(["gate", self.out / "none.json", "--baseline", self.out / "b.json"], "none.json")
+        self.refuses(["check", a_case(), self.out / "none.safetensors"], "none.safetensors")
+
+    def test_an_unwritable_folder_is_refused_before_work(self):
+        blocked = self.out / "file"
+        blocked.write_text("in the way")
+        self.refuses(["verify", *QUICK, "--out", blocked / "deeper"], "--out")
+
+    def test_truncated_results_are_refused_with_their_place(self):
+        self.assertEqual(tally("verify", *QUICK, "--out", self.out).returncode, 0)
+        results = self.out / "results.json"
+        results.write_text(results.read_text()[:200])
+        self.refuses(["report", results], "results.json")
+        self.refuses(["gate", results, "--baseline", self.out / "b.json"], "results.json")
+
+    def test_a_huge_case_is_an_error_and_not_a_crash(self):
+        case = json.loads(a_case().read_text())
+        case["model"]["layers"][0]["out"] = 10**12
+        huge = self.out / "huge.json"
+        huge.write_text(json.dumps(case))
+        self.refuses(["oracle", huge])
+
+    def test_verify_writes_its_four_files_and_one_json_document(self):
+        result = tally("verify", *QUICK, "--out", self.out, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["schema"], 1)
+        for name in ("results.json", "report.html", "junit.xml", "summary.md"):
+            self.assertTrue((self.out / name).stat().st_size > 0, name)
+
+    def test_the_same_seed_gives_the_same_bytes(self):
+        for place in ("a", "b"):
+            tally("verify", *QUICK, "--out", self.out / place, cwd=self.out)
+        for name in ("results.json", "report.html", "summary.md"):
+            self.assertEqual((self.out / "a" / name).read_bytes(), (self.out / "b" / name).read_bytes(), name)
+
+    def test_a_seeded_failure_is_shrunk_kept_replayed_and_replayed_first(self):
+        run = ["verify", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", "20", "--no-training",
+               "--fault", "overwrite-not-add", "--out", self.out]
+        self.assertEqual(tally(*run).returncode, 1)
+        failing = [c for c in json.loads((self.out / "results.json").read_text())["cases"] if c["status"] == "fail"]
+        self.assertEqual(failing[0]["first_stage"], "accumulate")
+        again = tally("replay", failing[0]["token"], "--law", failing[0]["law"], "--fault", "overwrite-not-add")
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertEqual(tally("replay", failing[0]["token"], "--law", failing[0]["law"]).returncode, 0)
+        kept = list((self.out / "corpus").glob("*.json"))
+        self.assertEqual(len(kept), 1)
+        self.assertEqual(tally(*run).returncode, 1)
+        cases = json.loads((self.out / "results.json").read_text())["cases"]
+        self.assertTrue(cases[0]["title"].startswith("kept: "), cases[0]["title"])
+        self.assertEqual(cases[0]["status"], "fail")
+
+    def test_an_interrupt_leaves_a_marked_result(self):
+        process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130)
+        results = json.loads((self.out / "results.json").read_text())
+        self.assertTrue(results["partial"])
+
+    def test_an_absent_device_is_77(self):
+        if os.path.exists("/dev/nvidia0"):
+            self.skipTest("this machine has a GPU")
+        self.refuses(["verify", *QUICK, "--subject", "cuda", "--out", self.out], code=77)
+
+    def test_a_recorded_trace_is_judged_and_a_wrong_one_refused(self):
+        case = a_case()
+        self.assertIn(tally("replay", case, "--dump", self.out).returncode, (0, 4))
+        trace = self.out / "trace.safetensors"
+        self.assertIn(tally("check", self.out / "case.json", trace).returncode, (0, 4))
+        other = [c for c in sorted(VALID.glob("*.json")) if c != case][-1]
+        self.refuses(["check", other, trace], "expected")
+
+    def test_the_oracle_agrees_with_itself_at_twice_the_digits(self):
+        case = next(c for c in sorted(VALID.glob("*.json")) if "batch_norm" in c.read_text())
+        short = json.loads(tally("oracle", case, "--digits", "50").stdout)
+        long = json.loads(tally("oracle", case, "--digits", "100").stdout)
+        self.assertTrue(close(short, long), "50 digits are not the first 50 of 100")
+
+
+def close(a, b):
+    """Every number of a differs from b by less than one unit of a's 50th digit, or is below the 50 of its group."""
+    from decimal import Decimal, localcontext
+    if isinstance(a, dict):
+        numbers = [v for v in leaves(b)]
+        return a.keys() == b.keys() and all(close(a[k], b[k]) for k in a) and bool(numbers or not b)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(close, a, b))
+    if not isinstance(a, str) or a in ("nan", "inf", "-inf"):
+        return a == b
+    with localcontext() as context:
+        context.prec = 200
+        x, y = Decimal(a), Decimal(b)
+        return x == 0 or abs(x - y) < Decimal(10) ** (x.adjusted() - 49)
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from leaves(v)
+    elif isinstance(value, list):
+        for v in value:
+            yield from leaves(v)
+    else:
+        yield value
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,4 @@
+# The program as its users meet it: exit codes, messages, nothing half-written.
+add_test(NAME command_line.behaves
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/behaves.py $<TARGET_FILE:tally> ${PROJECT_SOURCE_DIR})
+set_tests_properties(command_line.behaves PROPERTIES LABELS unit TIMEOUT 900)

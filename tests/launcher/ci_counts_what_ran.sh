@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# .ci/run closes with the count of what ran, and fails when a test failed or when no law ran on the host.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+cp -r "$repository/.ci" "$project"
+sed -i '/^add_test/d' "$project/CMakeLists.txt"
+cat >>"$project/CMakeLists.txt" <<'CMAKE'
+foreach(row IN LISTS rows)
+  string(REGEX MATCH "(.*):(.*):(.*)" row ${row})
+  add_test(NAME ${CMAKE_MATCH_1} COMMAND bash -c "exit ${CMAKE_MATCH_3}")
+  string(REPLACE "+" ";" labels ${CMAKE_MATCH_2})
+  set_tests_properties(${CMAKE_MATCH_1} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77)
+endforeach()
+CMAKE
+export TALLY_BUILD=$project/build/no-cuda
+
+ci() {  # ROWS: name:labels joined by +:exit status
+  PATH=$bin cmake -G Ninja -S "$project" -B "$TALLY_BUILD" "-Drows=$1" >/dev/null || fail "configure"
+  PATH=$bin "$project/.ci/run" >"$project/out" 2>"$project/err" </dev/null
+}
+expect_last() { [[ $(tail -n 1 "$project/out") == "$1" ]] || fail "expected as the last line: $1"; }
+
+ci 'a:unit:0;b:law:0;c:law:77'
+expect_status $? 0
+expect_last '2 passed, 0 failed, 1 skipped'
+ci 'a:unit:0;b:law:0;c:unit:1'
+[[ $? -ne 0 ]] || fail "a failed test passed"
+expect_last '2 passed, 1 failed, 0 skipped'
+ci 'a:unit:0;b:law:77'
+expect_status $? 1
+expect_last '1 passed, 0 failed, 1 skipped'
+ci 'a:unit:0;b:law+gpu:0'
+expect_status $? 1
+ci ''
+[[ $? -ne 0 ]] || fail "a run without tests passed"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Without a terminal, without CI and --yes, and always under --no-setup, nothing is installed: the line is printed, status 3.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+for command in apt-get sudo; do
+  replace "$command" <<<"#!/bin/bash
+echo \"$command \$*\" >>'$project/installed'"
+done
+rm "$bin/cmake" "$bin/ninja"
+line='apt-get install --no-install-recommends --no-remove -o DPkg::Lock::Timeout=300 cmake ninja-build'
+
+for options in 'verify --no-setup' 'verify' 'test --no-setup' '--no-setup oracle --json'; do
+  # shellcheck disable=SC2086
+  launch $options
+  expect_status $? 3
+  expect_out ''
+  expect_err "$line"
+done
+CI=true launch verify --no-setup
+expect_status $? 3
+echo y | PATH=$bin "$project/tally" verify >"$project/out" 2>"$project/err"
+expect_status $? 3
+[[ ! -e $project/installed ]] || fail "something was installed: $(cat "$project/installed")"

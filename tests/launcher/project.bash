@@ -1,0 +1,52 @@
+# Sourced by the launcher's tests: a copy of the launcher over a project of one program, in a folder of its own.
+# The program prints its arguments, one a line. Sets $project and $bin, a folder with every command of this machine;
+# a test takes one away or puts its own in its place.
+set -uo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+project=$(mktemp -d)
+trap 'rm -rf "$project"' EXIT
+bin=$project/bin
+unset CI TALLY_BUILD CXX CUDACXX
+export CCACHE_DISABLE=1
+
+mkdir -p "$project/kernels/device" "$project/reports" "$bin"
+cp "$repository/tally" "$repository/CMakePresets.json" "$project"
+cp "$repository"/kernels/device/{fetch_cuda.sh,cuda-requirements.txt} "$project/kernels/device"
+cat >"$project/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(small LANGUAGES CXX)
+include(CTest)
+if(EXISTS ${CMAKE_SOURCE_DIR}/lacking)
+  message(STATUS "Missing packages: libsmall-dev libtiny-dev")
+  message(FATAL_ERROR "lacking")
+endif()
+add_subdirectory(reports)
+add_test(NAME small COMMAND ${CMAKE_COMMAND} -E true)
+CMAKE
+echo 'add_executable(tally main.cpp)' >"$project/reports/CMakeLists.txt"
+cat >"$project/reports/main.cpp" <<'CPP'
+#include <cstdio>
+int main(int count, char** arguments) {
+  for (int i = 1; i < count; ++i) std::puts(arguments[i]);
+  return count == 1 ? 2 : 0;
+}
+CPP
+ln -s /usr/bin/* "$bin" 2>/dev/null
+for tool in cmake ctest ninja c++; do ln -sf "$(type -P "$tool")" "$bin/$tool"; done
+
+replace() {  # NAME: this machine's command NAME, for the test only, becomes the script on standard input
+  rm -f "${bin:?}/$1"  # a link to the real command: never write through it
+  cat >"$bin/$1" && chmod +x "$bin/$1"
+}
+
+launch() { PATH=$bin "$project/tally" "$@" >"$project/out" 2>"$project/err" </dev/null; }  # ARGUMENTS…
+
+fail() {
+  echo "failed: $*"
+  echo "stdout:" && cat "$project/out"
+  echo "stderr:" && cat "$project/err"
+  exit 1
+}
+expect_status() { [[ $1 == "$2" ]] || fail "exit status $1; expected $2"; }
+expect_out() { [[ $(cat "$project/out") == "$1" ]] || fail "expected on stdout, and nothing else: $1"; }
+expect_err() { grep -qF -- "$1" "$project/err" || fail "expected on stderr: $1"; }

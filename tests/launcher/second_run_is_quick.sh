@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# With set-up done, a run neither probes nor configures, prints nothing of its own and costs less than two seconds.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+
+launch --no-cuda list
+expect_status $? 0
+stamp=$(stat -c %Y%n "$project/build/no-cuda/build.ninja")
+replace cmake <<CMAKE
+#!/bin/bash
+[[ \$* != *preset* ]] && exec $(type -P cmake) "\$@"
+exit 9
+CMAKE
+SECONDS=0
+launch --no-cuda list
+expect_status $? 0
+[[ $SECONDS -lt 2 ]] || fail "took $SECONDS s; expected less than 2"
+[[ ! -s $project/err ]] || fail "expected nothing on stderr"
+[[ $stamp == "$(stat -c %Y%n "$project/build/no-cuda/build.ninja")" ]] || fail "configured again"
+
+sed -i 's/"displayName": "Optimised, without any CUDA toolkit"/"displayName": "Changed"/' "$project/CMakePresets.json"
+launch --no-cuda list
+expect_status $? 3
+expect_err 'configure failed'

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# `test` gives its arguments to ctest, a selection without a test fails, and TALLY_BUILD is used as it is.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+launch --no-cuda list
+expect_status $? 0
+export TALLY_BUILD=$project/build/no-cuda
+
+launch test -R '^small$'
+expect_status $? 0
+grep -q '1/1 Test .*small .* Passed' "$project/out" || fail "expected ctest's row for small"
+launch test -R '^none$'
+[[ $? -ne 0 ]] || fail "a selection without a test passed"
+
+rm "$bin/cmake" "$bin/ninja"
+launch verify --cases 3
+expect_status $? 0
+expect_out $'verify\n--cases\n3'
+TALLY_BUILD=$project/nowhere launch verify
+expect_status $? 3

@@ -1,0 +1,28 @@
+# One ctest row a law and a fault, found by file name: the program itself runs them, on the host executor.
+set(row_output ${CMAKE_CURRENT_BINARY_DIR}/rows)
+
+file(GLOB law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
+foreach(source IN LISTS law_sources)
+  file(STRINGS ${source} registration REGEX "RegisterLaw registered")
+  if(registration)
+    get_filename_component(law ${source} NAME_WE)
+    add_test(NAME law.${law}
+      COMMAND tally verify --subject host --law ${law} --processes 1 --out ${row_output}/${law})
+    set_tests_properties(law.${law} PROPERTIES LABELS law TIMEOUT 600)
+    add_test(NAME gpu.${law}
+      COMMAND tally verify --subject cuda --law ${law} --out ${row_output}/gpu_${law})
+    set_tests_properties(gpu.${law} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
+  endif()
+endforeach()
+
+file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/faults/*.cpp
+  ${PROJECT_SOURCE_DIR}/properties/faults/*.cu)
+foreach(source IN LISTS fault_sources)
+  file(STRINGS ${source} registration REGEX "RegisterFault registered")
+  if(registration)
+    get_filename_component(stem ${source} NAME_WE)
+    string(REPLACE "_" "-" fault ${stem})
+    add_test(NAME fault.${fault} COMMAND tally faults ${fault} --subject host --processes 1)
+    set_tests_properties(fault.${fault} PROPERTIES LABELS fault TIMEOUT 600)
+  endif()
+endforeach()

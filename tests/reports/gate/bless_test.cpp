@@ -1,0 +1,116 @@
+#include "reports/gate/bless.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "reports/gate/gate.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Bless : public testing::Test {
+ protected:
+  void SetUp() override {
+    unsetenv("CI");
+    fs::remove(file_);
+  }
+  void TearDown() override { fs::remove(file_); }
+  std::string content() const {
+    std::ifstream in(file_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string complaint(const Results& results, const BlessOptions& options) {
+    const std::string before = content();
+    try {
+      bless(results, file_, options);
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(content(), before);
+      return error.what();
+    }
+    return "";
+  }
+  static BlessOptions because(const std::string& reason) {
+    BlessOptions options;
+    options.reason = reason;
+    return options;
+  }
+  std::string file_ = testing::TempDir() + "tally-bless.json";
+};
+
+TEST_F(Bless, MakesTheGatePassAndTheSecondTimeChangesNothing) {
+  EXPECT_EQ(bless(samples::passing(), file_, because("first run")).added, 11u);
+  EXPECT_EQ(gate(samples::passing(), read_baseline(file_)).exit_code, 0);
+  const std::string before = content();
+  EXPECT_EQ(bless(samples::passing(), file_, because("again")).unchanged, 11u);
+  EXPECT_EQ(content(), before);
+}
+
+TEST_F(Bless, WantsAReason) {
+  EXPECT_NE(complaint(samples::passing(), because("")).find("empty reason"), std::string::npos);
+  EXPECT_NE(complaint(samples::passing(), because(" \n")).find("empty reason"), std::string::npos);
+}
+
+TEST_F(Bless, IsForPeopleUnlessAllowed) {
+  setenv("CI", "true", 1);
+  EXPECT_NE(complaint(samples::passing(), because("x")).find("CI is set"), std::string::npos);
+  BlessOptions options = because("x");
+  options.allow_ci = true;
+  EXPECT_EQ(complaint(samples::passing(), options), "");
+  unsetenv("CI");
+}
+
+TEST_F(Bless, RefusesFailuresOfWhatItSelects) {
+  EXPECT_NE(complaint(samples::failing(), because("x")).find("a failure cannot be blessed"), std::string::npos);
+  EXPECT_NE(complaint(samples::partial(), because("x")).find("incomplete"), std::string::npos);
+  Results results = samples::passing();
+  results.faults[0].caught = false;
+  EXPECT_NE(complaint(results, because("x")).find("got away"), std::string::npos);
+  results = samples::passing();
+  results.cases[0].worst_local_ratio = 2;
+  EXPECT_NE(complaint(results, because("x")).find("a failure cannot be blessed"), std::string::npos);
+  BlessOptions other = because("x");
+  other.law = "part*";
+  EXPECT_EQ(complaint(results, other), "");
+}
+
+TEST_F(Bless, LeavesAloneWhatItDoesNotSelect) {
+  bless(samples::passing(), file_, because("first"));
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases) c.worst_local_ratio /= 2;
+  BlessOptions options = because("half the error");
+  options.law = "order", options.precision = "fp*";
+  const BlessReport report = bless(results, file_, options);
+  EXPECT_EQ(report.changed, 2u);
+  EXPECT_EQ(report.added + report.removed + report.unchanged, 0u);
+  for (const BlessedGroup& g : read_baseline(file_).groups)
+    EXPECT_EQ(g.reason, g.law == "order" && g.precision != "bf16" ? "half the error" : "first") << g.law << g.precision;
+}
+
+TEST_F(Bless, RemovesWhatIsGoneAndKeepsOtherMachines) {
+  Results elsewhere = samples::passing();
+  elsewhere.environment.executor = "cuda";
+  bless(elsewhere, file_, because("a GPU"));
+  bless(samples::passing(), file_, because("first"));
+  Results results = samples::passing();
+  std::erase_if(results.cases, [](const CaseRecord& c) { return c.precision == "bf16"; });
+  EXPECT_EQ(bless(results, file_, because("no bf16 any more")).removed, 3u);
+  EXPECT_EQ(gate(results, read_baseline(file_)).exit_code, 0);
+  EXPECT_EQ(gate(elsewhere, read_baseline(file_)).exit_code, 0);
+}
+
+TEST_F(Bless, RefusesAPatternThatMatchesNothing) {
+  BlessOptions options = because("x");
+  options.law = "no such law";
+  EXPECT_NE(complaint(samples::passing(), options).find("nothing matches"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally

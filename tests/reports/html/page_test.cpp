@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "reports/html/plot.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/report.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Page, IsTheSameBytesForTheSameResults) {
+  for (const auto& [name, results] : samples::all())
+    EXPECT_TRUE(report_html(results) == report_html(results_of_json(to_json(results)))) << name;
+}
+
+TEST(Page, DoesNotDependOnTheOrderOfTheCases) {
+  Results results = samples::failing();
+  const std::string page = report_html(results);
+  std::reverse(results.cases.begin(), results.cases.end());
+  EXPECT_TRUE(report_html(results) == page);
+}
+
+TEST(Page, SaysTheVerdictInItsHeading) {
+  const std::string page = report_html(samples::passing());
+  EXPECT_TRUE(has(page, "<h1><span class=\"word\">\u2713 PASS</span> 38,865 tensor checks inside their bounds"));
+  EXPECT_TRUE(has(report_html(samples::partial()), "INCOMPLETE</span> interrupted after 252 cases"));
+  EXPECT_FALSE(has(report_html(samples::partial()), "class=\"verdict pass\""));
+}
+
+TEST(Page, SaysWhenNothingRanOnADevice) {
+  EXPECT_TRUE(has(report_html(samples::passing()), "\u2013 not run: no GPU here"));
+  Results results = samples::passing();
+  results.ran_on_device = 7, results.environment.device = "a GPU";
+  EXPECT_TRUE(has(report_html(results), "7 on a GPU."));
+}
+
+TEST(Page, HoldsEveryFailureWithItsReplayCommand) {
+  const Results results = samples::failing();
+  const std::string page = report_html(results);
+  for (const CaseRecord& c : results.cases) {
+    if (c.status != Status::fail) continue;
+    EXPECT_TRUE(has(page, "id=\"f-" + c.id + "\""));
+    EXPECT_TRUE(has(page, "tally replay " + c.token));
+    EXPECT_TRUE(has(page, c.message));
+  }
+  EXPECT_TRUE(has(page, "unscale-twice got away"));
+  EXPECT_TRUE(has(page, "Law partition cannot fail here"));
+}
+
+TEST(Page, HoldsNothingThatRunsOrLoads) {
+  for (const auto& [name, results] : samples::all()) {
+    const std::string page = report_html(results);
+    EXPECT_FALSE(has(page, "<script")) << name;
+    EXPECT_FALSE(has(page, " style=\"")) << name;
+    EXPECT_FALSE(has(page, "http:")) << name;
+    EXPECT_FALSE(has(page, "https:")) << name;
+    EXPECT_EQ(times(page, "<h1"), 1u) << name;
+  }
+}
+
+TEST(Page, StaysSmallForManyCases) {
+  const std::string page = report_html(samples::large(2000));
+  EXPECT_LE(page.size(), 1'500'000u);
+  EXPECT_EQ(times(page, "id=\"c-"), listed_cases);
+}
+
+TEST(Anchor, KeepsOnlyWhatALinkCanHold) { EXPECT_EQ(anchor("c-", "a b\"<1>"), "c-a_b__1_"); }
+
+TEST(Plot, PutsWhatDoesNotFitIntoItsLanes) {
+  Decades decades;
+  for (const double value : {0.0, 0.001, 1.0, 1e300}) decades.include(value);
+  decades.limit(-6, 6);
+  EXPECT_TRUE(decades.zeros);
+  EXPECT_TRUE(decades.non_finite);
+  std::string out;
+  Markup page(out);
+  Svg svg(page, "p", "t", "d", Plot::width, Plot::height);
+  const Plot plot(svg, decades, "r");
+  EXPECT_EQ(plot.y(1e300), plot.y(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_GT(plot.y(0), plot.y(0.001));
+  EXPECT_GT(plot.y(0.001), plot.y(1));
+  EXPECT_GT(plot.y(1), plot.y(1e300));
+}
+
+TEST(Thinned, KeepsBothEnds) {
+  const auto some = thinned(1000, 7);
+  EXPECT_EQ(some.size(), 7u);
+  EXPECT_EQ(some.front(), 0u);
+  EXPECT_EQ(some.back(), 999u);
+  EXPECT_EQ(thinned(3, 7).size(), 3u);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WriteAtomically : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / "tally-write-atomically";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string file() const { return (folder_ / "file").string(); }
+  std::string content() const {
+    std::ifstream in(file(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  auto files() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(WriteAtomically, ReplacesTheWholeFileAndLeavesNothingBeside) {
+  write_atomically(file(), std::string("long\0text", 9));
+  EXPECT_EQ(content(), std::string("long\0text", 9));
+  write_atomically(file(), "x");
+  EXPECT_EQ(content(), "x");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WriteAtomically, NamesTheFileThatItCannotWrite) {
+  const std::string nowhere = file() + "-missing/file";
+  try {
+    write_atomically(nowhere, "x");
+    FAIL() << "wrote into a folder that does not exist";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "cannot write " + nowhere + ": No such file or directory");
+  }
+}
+
+TEST_F(WriteAtomically, KeepsWhatIsThereWhenItFails) {
+  fs::create_directories(file());
+  EXPECT_THROW(write_atomically(file(), "x"), std::runtime_error);
+  EXPECT_TRUE(fs::is_directory(file()));
+  EXPECT_EQ(files(), 1);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,87 @@
+#include <cmath>
+#include <limits>
+
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally::samples {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void fail(CaseRecord& c, FailureClass kind, double ratio, const std::string& message) {
+  c.status = Status::fail, c.failure = kind, c.message = message, c.first_stage = "accumulate";
+  c.worst_local_ratio = ratio;
+  TensorCheck& t = c.worst.front();
+  t.status = Status::fail, t.failure = kind, t.worst_ratio = ratio, t.over_bound = 2, t.stage = "accumulate";
+  t.lens = kind == FailureClass::order ? "bitwise" : "local";
+  t.expected = -0.0104218750, t.got = t.expected / 2, t.error = -t.expected / 2, t.bound = t.error / ratio;
+  if (kind == FailureClass::non_finite) t.got = t.error = std::nan(""), t.non_finite = 1;
+}
+
+/// Puts the mess of `text` around every text of the results.
+template <class Text>
+void spoil(Text& text) {
+  text = "</script><script>alert(1)</script>\"'&<!--]]>\x01\x1b[31m\u202E`|\xff " + text;
+}
+
+void spoil_all(Results& r) {
+  spoil(r.campaign), spoil(r.device_message);
+  for (CaseRecord& c : r.cases) {
+    for (std::string* text : {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision}) spoil(*text);
+    for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
+  }
+  for (LawRecord& l : r.laws)
+    for (std::string* text : {&l.name, &l.family, &l.statement, &l.control, &l.message}) spoil(*text);
+  for (FaultRecord& f : r.faults)
+    for (std::string* text : {&f.name, &f.stage, &f.right, &f.wrong, &f.source, &f.law, &f.found_stage, &f.token})
+      spoil(*text);
+  for (TrainingRecord& t : r.training)
+    for (std::string* text : {&t.dataset, &t.model, &t.precision, &t.cut, &t.message}) spoil(*text);
+  spoil(r.environment.device), spoil(r.environment.flags);
+  for (auto& [assumption, holds] : r.environment.ledger) spoil(assumption), spoil(holds);
+}
+
+}  // namespace
+
+Results failing() {
+  Results r = passing();
+  fail(r.cases[40], FailureClass::logic, 3.88, "The accumulated gradient is 3.88 times its bound away.");
+  fail(r.cases[90], FailureClass::non_finite, std::nan(""), "An element is NaN where the exact answer is finite.");
+  fail(r.cases[130], FailureClass::order, infinity, "Bits differ from the declared order of addition.");
+  r.cases[7].status = Status::vacuous, r.cases[7].message = "The bound is wider than the signal.";
+  r.cases[8].status = Status::not_run, r.cases[8].message = "No device.";
+  r.cases[9].status = Status::error, r.cases[9].message = "The subject ended with signal 11.";
+  r.laws[0].status = Status::fail, r.laws[0].failed = 1, r.laws[0].worst_ratio = 3.88;
+  r.laws[1].status = Status::fail, r.laws[1].failed = 2, r.laws[1].worst_ratio = infinity;
+  r.laws[2].control_differs = false;
+  r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
+  r.cases[130].token = "tly1:" + std::string(1500, 'a');
+  r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;
+  r.training[3].message = "Window 12, stage optimizer.";
+  return r;
+}
+
+Results empty() {
+  Results r;
+  r.device_message = "no GPU here";
+  return r;
+}
+
+Results partial() {
+  Results r = passing();
+  r.partial = true, r.partial_reason = "interrupted after 252 cases";
+  return r;
+}
+
+Results hostile() {
+  Results r = failing();
+  spoil_all(r);
+  return r;
+}
+
+std::map<std::string, Results> all() {
+  return {{"passing", passing()}, {"failing", failing()}, {"empty", empty()},
+          {"partial", partial()}, {"hostile", hostile()}, {"large", large(2000)}};
+}
+
+}  // namespace tally::samples

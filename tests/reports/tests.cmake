@@ -1,0 +1,21 @@
+# Reports of hand-made results, and the tests that look at them as files and in a browser.
+set(samples ${CMAKE_CURRENT_LIST_DIR}/samples)
+add_library(report_samples OBJECT ${samples}/passing.cpp ${samples}/failing.cpp)
+target_link_libraries(report_samples PUBLIC tally_base)
+add_executable(write_samples ${samples}/write_samples.cpp)
+target_link_libraries(write_samples PRIVATE report_samples tally_reports)
+if(TARGET reports_tests)
+  target_link_libraries(reports_tests PRIVATE report_samples)
+endif()
+
+set(pages ${CMAKE_CURRENT_BINARY_DIR}/report-samples)
+add_test(NAME reports.samples COMMAND write_samples ${pages})
+set_tests_properties(reports.samples PROPERTIES FIXTURES_SETUP report_samples LABELS unit TIMEOUT 60)
+
+file(GLOB page_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.py)
+foreach(test IN LISTS page_tests)
+  cmake_path(GET test STEM name)
+  add_test(NAME reports.${name} COMMAND /usr/bin/python3 -B ${test} ${pages})
+  set_tests_properties(reports.${name} PROPERTIES FIXTURES_REQUIRED report_samples SKIP_RETURN_CODE 77 TIMEOUT 300
+    LABELS $<IF:$<STREQUAL:${name},browser_test>,browser,unit>)
+endforeach()

@@ -1,0 +1,55 @@
+#include "reports/text/numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reports/text/columns.hpp"
+#include "reports/text/sha256.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+TEST(Numbers, AreGroupedByThousands) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(5184), "5,184");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(counted(1, "case"), "1 case");
+  EXPECT_EQ(counted(0, "case"), "0 cases");
+}
+
+TEST(Numbers, ShowThreeDigitsAndSayWhatIsNotFinite) {
+  EXPECT_EQ(significant(0.41349), "0.413");
+  EXPECT_EQ(significant(3.875), "3.88");
+  EXPECT_EQ(significant(1.2345e-7), "1.23e-07");
+  EXPECT_EQ(significant(0), "0");
+  EXPECT_EQ(significant(-std::numeric_limits<double>::infinity()), "-inf");
+  EXPECT_EQ(significant(-std::nan("")), "nan");
+  EXPECT_EQ(percent(0.9638), "96.38 %");
+  EXPECT_EQ(hexadecimal_text(-0.375), "-0x1.8p-2");
+  EXPECT_EQ(coordinate(-0.04), "0");
+  EXPECT_EQ(coordinate(12.25), "12.2");
+}
+
+TEST(Columns, AlignNumbersAndCutLongCells) {
+  EXPECT_EQ(columns({{"Name", ">n"}, {"a", "5"}, {"\u03A3", "1,000"}}),
+            "  Name      n\n  a         5\n  \u03A3     1,000\n");
+  EXPECT_EQ(columns({{"x"}, {"abcdef"}}, 4), "  x\n  abc\u2026\n");
+}
+
+TEST(ReplayCommand, IsQuotedForAShellWhereItMustBe) {
+  EXPECT_EQ(replay_command(""), "");
+  EXPECT_EQ(replay_command("tly1:8c1f"), "tally replay tly1:8c1f");
+  EXPECT_EQ(replay_command("it's; rm"), "tally replay 'it'\\''s; rm'");
+}
+
+TEST(Sha256, IsThePublishedOneOfAbc) {
+  EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(base64(sha256("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,31 @@
+"""Every header compiles alone. Headers that include the CUDA toolkit's own are compiled where it is found."""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+
+COMPILER = os.environ.get("CXX", "c++")
+TEST_WORDS = ["-DTALLY_SOURCE_DIR=\"\"", "-DTALLY_PROGRAM=\"\""]  # what the build tells test programs
+CUDA = re.compile(r"fatal error: (?:cuda|cublas|device_)\w*\.h: No such file")
+
+
+def cannot_run():
+    return None if shutil.which(COMPILER) else f"no compiler {COMPILER} here"
+
+
+def compile_alone(tree, path):
+    folders = [option for folder in [tree.root, *tree.include_folders] for option in ("-I", folder)]
+    command = [COMPILER, "-std=c++20", "-fsyntax-only", *TEST_WORDS, *folders, "-x", "c++", "-"]
+    result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True)
+    if result.returncode == 0 or CUDA.search(result.stderr):
+        return None
+    errors = [line for line in result.stderr.splitlines() if re.search(r": (?:fatal )?error: ", line)]
+    return path, (errors or result.stderr.splitlines() or ["failed without a message"])[0]
+
+
+def problems(tree):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for problem in pool.map(lambda path: compile_alone(tree, path), tree.having(".hpp", ".h")):
+            if problem:
+                yield problem

@@ -1,0 +1,60 @@
+"""The arrows between the folders: who may include whom. Includes are written from the repository's root."""
+import os
+import re
+
+from tree import SOURCES
+
+FOLDERS = ("oracle", "kernels", "properties", "reports", "tests")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+ARITHMETIC = ("Eigen/", "eigen3/", "unsupported/Eigen/", "boost/")
+
+
+def allowed(includer, included):
+    """Whether a file of the repository may name this header of the repository."""
+    source, target = includer.split("/")[0], included.split("/")[0]
+    if source in ("tests", target):
+        return True
+    if source == "kernels":
+        return included.startswith(("oracle/case/", "oracle/layers/")) or included == "oracle/registered_files.hpp"
+    if source == "properties":
+        return target in ("oracle", "kernels") or included.startswith("reports/record/")
+    return includer.startswith("reports/command_line/") and target != "tests"
+
+
+def includes(tree, path):
+    for number, line in enumerate(tree.lines(path), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match[1] == '"', match[2]
+
+
+def arithmetic_behind(tree, known, header, seen):
+    """The chain of headers from `header` to Eigen or Boost; empty when there is none."""
+    if header.startswith(ARITHMETIC):
+        return [header]
+    if header in seen or header not in known:
+        return []
+    seen.add(header)
+    for _, _, further in includes(tree, header):
+        chain = arithmetic_behind(tree, known, further, seen)
+        if chain:
+            return [header, *chain]
+    return []
+
+
+def problems(tree):
+    known = set(tree.files)
+    for path in tree.having(*SOURCES):
+        if path.split("/")[0] not in FOLDERS:
+            continue
+        for number, quoted, header in includes(tree, path):
+            place = f"{path}:{number}"
+            if quoted and header not in known:
+                if not os.path.splitext(path)[0].startswith("tests/"):
+                    yield place, f'"{header}" is no file of the repository; quoted includes start at its root'
+            elif quoted and not allowed(path, header):
+                yield place, f'{path.split("/")[0]}/ may not include "{header}"'
+            elif path.startswith("kernels/"):
+                chain = arithmetic_behind(tree, known, header, set())
+                if chain:
+                    yield place, f'kernels/ may not see Eigen or Boost: {" -> ".join(chain)}'

@@ -1,0 +1,2 @@
+#pragma once
+#include <cuda_no_such_header.h>

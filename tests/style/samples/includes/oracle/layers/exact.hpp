@@ -1,0 +1,2 @@
+#pragma once
+#include "oracle/real/real.hpp"

@@ -1,0 +1,2 @@
+#include "reports/html/page.hpp"
+#include "tests/any.hpp"

@@ -1,0 +1,4 @@
+#pragma once
+#include "kernels/good.hpp"
+#include "oracle/real/real.hpp"
+#include "reports/record/record.hpp"

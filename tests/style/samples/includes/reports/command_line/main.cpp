@@ -1,0 +1,3 @@
+#include "oracle/real/real.hpp"
+#include "kernels/good.hpp"
+#include "properties/good.hpp"

@@ -1,0 +1,1 @@
+numpy.allclose(a, b)

@@ -1,0 +1,1 @@
+if (width <= 1e-6) return;
