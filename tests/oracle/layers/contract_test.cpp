@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,13 @@
 
 namespace tally {
 namespace {
+
+/// By the end of its path: a compiler cache may have made the beginning relative to the build folder.
+bool is_registered(const std::string& file) {
+  const auto& files = registered_files();
+  return std::any_of(files.begin(), files.end(),
+                     [&](const std::string& noted) { return noted.ends_with("oracle/" + file); });
+}
 
 TEST(Contract, IsThereForEveryKindOfTheCase) {
   const std::pair<const char*, std::vector<const char*>> sections[] = {
@@ -59,7 +67,7 @@ TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
       const std::string text{std::istreambuf_iterator<char>(stream), {}};
       if (entry.path().extension() != ".cpp" || text.find("const RegisterContract ") == std::string::npos) continue;
       ++files;
-      EXPECT_TRUE(registered_files().contains(entry.path().string())) << entry.path();
+      EXPECT_TRUE(is_registered(std::string(folder) + "/" + entry.path().filename().string())) << entry.path();
     }
   EXPECT_GE(files, 24);
 }
