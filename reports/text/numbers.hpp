@@ -10,7 +10,7 @@ std::string grouped(std::uint64_t value);              // 5,184
 std::string counted(std::uint64_t n, const char* of);  // "1 case", "5,184 cases"
 std::string significant(double value);                 // three digits: 0.413, 1.23e-07, inf, nan
 std::string shortest(double value);                    // reads back to the same bits
-std::string hexadecimal_text(double value);                 // 0x1.8p-3
+std::string hexadecimal_text(double value);            // 0x1.8p-3
 std::string percent(double share);                     // 0.9712 -> 97.12 %
 std::string coordinate(double value);                  // one decimal, for drawings
 

@@ -4,34 +4,35 @@
 #include <cstddef>
 #include <cstdint>
 
-#if !defined(__x86_64__)
+#include "kernels/device/executor/sanitizer.hpp"
+
+#if !defined(__x86_64__) || defined(TALLY_UCONTEXT)
 #include <ucontext.h>
 #endif
 
 namespace tally::executor {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TALLY_UCONTEXT)
 
 /// A suspended stack: its stack pointer, on which lie the frame pointer and the address to go on at.
 struct Context {
   void* stack_pointer = nullptr;
+  SanitizedStack sanitized;
 };
 
-/// A context that starts `entry` on the given stack. `entry` never returns.
-inline Context start_context(std::byte* stack, std::size_t bytes, void (*entry)()) {
-  auto top = reinterpret_cast<std::uintptr_t>(stack + bytes) & ~std::uintptr_t{15};
-  auto* word = reinterpret_cast<std::uintptr_t*>(top);
+/// Makes a context that starts `entry`, which never returns, on the given stack.
+inline void start_context(Context& context, std::byte* stack, std::size_t bytes, void (*entry)()) {
+  auto* word = reinterpret_cast<std::uintptr_t*>(reinterpret_cast<std::uintptr_t>(stack + bytes) & ~std::uintptr_t{15});
   *--word = 0;  // where entry would return to: the end of every back trace
   *--word = reinterpret_cast<std::uintptr_t>(entry);
   *--word = 0;  // frame pointer
-  return {word};
+  context.stack_pointer = word;
+  context.sanitized.start(stack, bytes);
 }
 
 /// Saves what the compiler expects to survive, and nothing else: it is told that every other register is lost. The red
 /// zone below the stack pointer may be in use and is stepped over.
-inline __attribute__((always_inline)) void switch_context(Context& from, Context& to) {
-  void** save = &from.stack_pointer;
-  void* load = to.stack_pointer;
+inline __attribute__((always_inline)) void jump_between(void** save, void* load) {
   asm volatile(
       "leaq -128(%%rsp), %%rsp\n\t"
       "leaq 1f(%%rip), %%rax\n\t"
@@ -51,15 +52,33 @@ inline __attribute__((always_inline)) void switch_context(Context& from, Context
         "memory", "cc");
 }
 
+inline void switch_context(Context& from, Context& to) {
+  from.sanitized.before_switch(to.sanitized);
+  jump_between(&from.stack_pointer, to.stack_pointer);
+  from.sanitized.after_switch();
+}
+
 #else
 
 struct Context {
   ucontext_t state = {};
+  SanitizedStack sanitized;
 };
 
-inline Context start_context(std::byte* stack, std::size_t bytes, void (*entry)());
+inline void start_context(Context& context, std::byte* stack, std::size_t bytes, void (*entry)()) {
+  getcontext(&context.state);
+  context.state.uc_stack.ss_sp = stack;
+  context.state.uc_stack.ss_size = bytes;
+  context.state.uc_link = nullptr;
+  makecontext(&context.state, entry, 0);
+  context.sanitized.start(stack, bytes);
+}
 
-inline void switch_context(Context& from, Context& to) { swapcontext(&from.state, &to.state); }
+inline void switch_context(Context& from, Context& to) {
+  from.sanitized.before_switch(to.sanitized);
+  swapcontext(&from.state, &to.state);
+  from.sanitized.after_switch();
+}
 
 #endif
 
