@@ -12,7 +12,8 @@
 #include "kernels/device/launch.hpp"
 #include "oracle/case/tensor.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// Calls `use` with a value of the C++ type of a storage format.
 template <class Use>
@@ -45,4 +46,5 @@ void launch_elements(Stream& stream, std::int64_t elements, Arguments&&... argum
                  std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -16,7 +16,8 @@
 
 #define TALLY_SIDE on_cuda
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 template <class T, std::size_t... sizes>
 struct SharedArray {
@@ -30,7 +31,8 @@ struct SharedArray<T, size, rest...> {
 template <class T, std::size_t... sizes>
 using Shared = typename SharedArray<T, sizes...>::type&;
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally
 
 #define TALLY_SHARED(T, name, ...) __shared__ typename ::tally::SharedArray<T, __VA_ARGS__>::type name
 #define TALLY_DYNAMIC_SHARED(T, name)                                   \

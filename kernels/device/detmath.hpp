@@ -8,7 +8,8 @@
 
 #include "kernels/device/cuda_words.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// acc * x + coefficient, two roundings.
 __device__ inline double horner(double acc, double x, double coefficient) {
@@ -140,4 +141,5 @@ __device__ inline float det_rsqrt(float x) {
   return __double2float_rn(__ddiv_rn(1.0, __dsqrt_rn(static_cast<double>(x))));
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -16,7 +16,8 @@
 
 #include "oracle/case/tensor.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 #ifdef __CUDACC__
 
@@ -77,4 +78,5 @@ inline constexpr Dtype dtype_of_storage<half> = Dtype::fp16;
 template <>
 inline constexpr Dtype dtype_of_storage<bfloat16> = Dtype::bf16;
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -30,7 +30,8 @@ void register_kernel(RegisteredKernel kernel, std::source_location at);
 /// All of them, sorted by operation, executor and variant.
 std::vector<const RegisteredKernel*> registered_kernels();
 
-/// An empty variant: the only one, or the first by name; never a seeded fault's, whose name starts with `~`. Throws std::logic_error naming what is missing.
+/// An empty variant: the only one, or the first by name; never a seeded fault's, whose name starts with `~`. Throws
+/// std::logic_error naming what is missing.
 const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant = "");
 const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant,
                                     std::type_index arguments);

@@ -20,7 +20,8 @@
 #include "kernels/device/executor/launch.hpp"
 #endif
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// The executor that this translation unit's kernels run on.
 #ifdef __CUDACC__
@@ -111,4 +112,5 @@ void launch(Stream& stream, const LaunchShape& shape, Arguments&&... arguments) 
 
 #endif
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -5,7 +5,8 @@
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 inline constexpr int most_warps = 32;
 
@@ -28,4 +29,5 @@ __device__ inline float block_result(float value, float neutral, Combine combine
   return value;
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

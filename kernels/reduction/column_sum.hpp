@@ -7,7 +7,8 @@
 
 #include "kernels/device/cuda_words.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 inline constexpr int column_tile = 32;
 /// Rows from which on several threads share a column.
@@ -35,4 +36,5 @@ __device__ inline float column_total(float sum, Shared<float, lanes, column_tile
   }
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

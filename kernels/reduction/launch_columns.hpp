@@ -8,7 +8,8 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/reduction/column_sum.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// Calls `use.operator()<lanes>()`.
 template <class Use>
@@ -27,4 +28,5 @@ void launch_columns(Stream& stream, std::int64_t columns, Arguments&&... argumen
   launch<kernel>(stream, {blocks, dim3(column_tile, lanes)}, std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

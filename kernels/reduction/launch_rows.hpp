@@ -8,7 +8,8 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// Calls `use.operator()<lanes>()`.
 template <class Use>
@@ -30,4 +31,5 @@ void launch_rows(Stream& stream, std::int64_t rows, Arguments&&... arguments) {
                  std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

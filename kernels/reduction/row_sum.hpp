@@ -6,7 +6,8 @@
 
 #include "kernels/device/cuda_words.hpp"
 
-namespace tally::inline TALLY_SIDE {
+namespace tally {
+inline namespace TALLY_SIDE {
 
 /// Row length from which on a warp shares a row.
 inline constexpr std::int64_t shared_row_elements = 33;
@@ -46,4 +47,5 @@ __device__ inline RowPlace row_place() {
           static_cast<std::int64_t>(gridDim.x) * blockDim.y, static_cast<int>(threadIdx.x)};
 }
 
-}  // namespace tally::inline TALLY_SIDE
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -30,7 +30,7 @@ struct CampaignOptions {
 };
 
 /// Cases per law and precision at effort 1 and weight 1.
-inline constexpr int cases_at_effort_one = 12;
+inline constexpr int cases_at_effort_one = 40;
 
 /// Runs it. Results are the same for the same options whatever the number of processes, unless `seconds` is set.
 /// Throws std::invalid_argument when no law matches the pattern.

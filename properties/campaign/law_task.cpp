@@ -64,7 +64,7 @@ class LawTask {
   void draw_cases() {
     rc::detail::TestParams params;
     params.seed = seed_of(options_.seed, law_, storage_);
-    params.maxSuccess = number_of_cases();
+    params.maxSuccess = std::max(number_of_cases(), control_attempts);
     rc::detail::TestMetadata metadata;
     metadata.id = law_.name;
     const auto property = [this] { RC_ASSERT(try_one(*random_plan(storage_))); };
@@ -87,6 +87,10 @@ class LawTask {
     if (failing_ ? !options_.shrink || ++attempts_ > shrink_attempts : out_of_time()) return true;
     if (law_.shape) law_.shape(plan);
     const Case c = case_of(plan);
+    if (!failing_ && drawn_++ >= number_of_cases()) {  // more cases than asked for, until the control has differed
+      try_control(c);
+      return true;
+    }
     const Outcome outcome = outcome_of(law_, c, options_.subject);
     CaseRecord record = record_of(c, law_, outcome);
     record.seed = plan.seed;
@@ -122,7 +126,7 @@ class LawTask {
   TaskResult result_;
   std::optional<CaseRecord> failing_;
   Case failing_case_;
-  int attempts_ = 0, controls_ = 0;
+  int attempts_ = 0, controls_ = 0, drawn_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

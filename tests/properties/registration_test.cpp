@@ -44,7 +44,9 @@ std::set<std::string> registered() {
   std::set<std::string> found;
   for (const auto& name : registered_files()) {
     const fs::path path = name;
-    found.insert(path.is_absolute() ? fs::relative(path, root).generic_string() : path.generic_string());
+    std::string below = path.is_absolute() ? fs::relative(path, root).generic_string() : path.generic_string();
+    while (below.starts_with("../")) below.erase(0, 3);  // a compiler cache may name it from the build folder
+    found.insert(below);
   }
   return found;
 }

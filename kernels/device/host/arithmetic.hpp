@@ -7,7 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -60,4 +61,5 @@ T __ldg(const T* address) {
   return *address;
 }
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally

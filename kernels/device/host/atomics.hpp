@@ -7,7 +7,8 @@
 
 #include "kernels/device/executor/shared_memory.hpp"
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 template <class T, class Change>
 T exchange_at(T* address, Change change) {
@@ -71,4 +72,5 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally

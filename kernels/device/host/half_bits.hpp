@@ -4,7 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 /// binary16, rounded to nearest even. Below 2^-14, where halves are multiples of 2^-24, adding 0.5 rounds: that is the
 /// last place of fp32 numbers from 0.5 on.
@@ -46,4 +47,5 @@ inline std::uint16_t bfloat16_bits(float value) {
 
 inline float bfloat16_value(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally

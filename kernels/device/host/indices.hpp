@@ -1,7 +1,8 @@
 // Where a thread stands. The executor sets these before a thread runs and restores them when it goes on.
 #pragma once
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 struct uint3 {
   unsigned x, y, z;
@@ -20,4 +21,5 @@ inline constinit thread_local uint3 blockDim{1, 1, 1};
 inline constinit thread_local uint3 gridDim{1, 1, 1};
 inline constexpr int warpSize = 32;
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally

@@ -6,7 +6,8 @@
 
 #include "kernels/device/executor/shared_memory.hpp"
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 template <class T, std::size_t size, std::size_t... rest>
 class Shared {
@@ -66,7 +67,8 @@ DynamicShared<T> dynamic_shared(const char* name) {
   return {reinterpret_cast<T*>(memory.arena), memory.dynamic_bytes / sizeof(T), name};
 }
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally
 
 #define TALLY_SHARED(T, name, ...)                                           \
   static constinit thread_local ::tally::executor::SharedSlot name##_slot{}; \

@@ -8,7 +8,8 @@
 
 #include "kernels/device/executor/warp.hpp"
 
-namespace tally::inline on_host {
+namespace tally {
+inline namespace on_host {
 
 using CallSite = std::source_location;
 
@@ -60,4 +61,5 @@ inline int __all_sync(unsigned mask, int predicate, CallSite at = CallSite::curr
 /// for "the lanes that came along this branch" is wrong, and fails here.
 inline unsigned __activemask() { return 1u << executor::lane_of_caller(); }
 
-}  // namespace tally::inline on_host
+}  // namespace on_host
+}  // namespace tally

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 class WriteAtomically : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "tally-write-atomically";
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("tally-write-atomically-") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
