@@ -83,7 +83,7 @@ class Verdict {
     check_.zero_signal = zero_ && check_.elements > 0;
     check_.norm_expected = std::sqrt(squares_v_);
     check_.norm_error = std::sqrt(squares_error_);
-    check_.norm_bound = std::sqrt(squares_e_);
+    check_.norm_bound = undecided_ ? infinite : std::sqrt(squares_e_);
     if (check_.over_bound > 0) {
       check_.status = Status::fail;
       if (check_.failure == FailureClass::none) check_.failure = FailureClass::logic;

@@ -1,6 +1,7 @@
 #include "properties/digits/training.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "properties/compare/lens.hpp"
 #include "properties/digits/accuracy.hpp"
@@ -44,7 +45,7 @@ std::vector<double> distances(const ParameterPath& a, const ParameterPath& b) {
   return all;
 }
 
-/// ||e|| / ||v|| over the parameters each window leaves, from the end-to-end checks.
+/// ||e|| / ||v|| over the parameters each window leaves, from the end-to-end checks; infinite where there is no bound.
 std::vector<double> bounds(std::size_t windows, const std::vector<TensorCheck>& checks) {
   std::vector<double> bound(windows, 0), expected(windows, 0);
   for (const TensorCheck& check : checks) {
@@ -54,7 +55,9 @@ std::vector<double> bounds(std::size_t windows, const std::vector<TensorCheck>& 
     bound[static_cast<std::size_t>(tap.window)] += check.norm_bound * check.norm_bound;
     expected[static_cast<std::size_t>(tap.window)] += check.norm_expected * check.norm_expected;
   }
-  for (std::size_t w = 0; w < windows; ++w) bound[w] = expected[w] > 0 ? std::sqrt(bound[w] / expected[w]) : 0;
+  for (std::size_t w = 0; w < windows; ++w) {
+    bound[w] = expected[w] > 0 ? std::sqrt(bound[w] / expected[w]) : std::numeric_limits<double>::infinity();
+  }
   return bound;
 }
 

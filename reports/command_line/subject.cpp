@@ -34,9 +34,9 @@ Subject subject_of(const SubjectOptions& options) {
 }
 
 std::string device_message(const Subject& subject) {
-  if (subject.executor == ExecutorKind::cuda) return "ran on " + device(ExecutorKind::cuda).name();
+  if (subject.executor == ExecutorKind::cuda) return device(ExecutorKind::cuda).name();
   const std::string reason = absence();
-  return reason.empty() ? "GPU: not run (the host executor was asked for)" : "GPU: not run (" + reason + ")";
+  return reason.empty() ? "the host executor was asked for" : reason;
 }
 
 Environment environment_of(const Subject& subject) {

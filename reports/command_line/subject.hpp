@@ -14,7 +14,7 @@ Subject subject_of(const SubjectOptions& options);
 /// Compiler, flags, toolkit and the ledger of assumptions: what the report prints under Environment.
 Environment environment_of(const Subject& subject);
 
-/// "no GPU: not run" or the device's name.
+/// The GPU it ran on, or why it ran on none.
 std::string device_message(const Subject& subject);
 
 /// The storage formats named; throws UsageError with the words allowed.

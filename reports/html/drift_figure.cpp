@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "reports/census/census.hpp"
 #include "reports/html/plot.hpp"
@@ -17,10 +18,21 @@ struct AtK {
 };
 using ByK = std::map<int, AtK>;
 
+/// Laws of the family "scale" vary K and nothing else; where they ran, the figure is theirs alone.
+std::set<std::string> scale_laws(const Results& results) {
+  std::set<std::string> names;
+  for (const LawRecord& law : results.laws) {
+    if (law.family == "scale" && law.cases > 0) names.insert(law.name);
+  }
+  return names;
+}
+
 ByK drifts_of(const Results& results, const std::string& precision) {
+  const std::set<std::string> chosen = scale_laws(results);
   ByK out;
   for (const CaseRecord& c : results.cases) {
     const bool measured = c.rounding_drift != 0 || c.drift_bound != 0;
+    if (!chosen.empty() && !chosen.contains(c.law)) continue;
     if (c.precision != precision || !measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
     out[c.micro_batches].drift.push_back(c.rounding_drift);
     out[c.micro_batches].bound.push_back(c.drift_bound);

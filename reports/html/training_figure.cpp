@@ -1,6 +1,7 @@
 #include "reports/html/training_figure.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/html/plot.hpp"
 #include "reports/text/numbers.hpp"
@@ -15,8 +16,10 @@ std::vector<Point> curve(const Plot& plot, const std::vector<double>& series, st
   constexpr std::size_t most = 120;
   std::vector<Point> out;
   const double last = static_cast<double>(std::max<std::size_t>(longest, 2) - 1);
-  for (const std::size_t i : thinned(series.size(), most))
+  for (const std::size_t i : thinned(series.size(), most)) {
+    if (!std::isfinite(series[i])) break;  // from here on there is no bound
     out.push_back({plot.x(static_cast<double>(i) / last), plot.y(series[i])});
+  }
   return out;
 }
 
@@ -36,7 +39,9 @@ Decades decades_of(const Records& records) {
   Decades decades;
   for (const TrainingRecord* t : records) {
     for (const auto* series : {&t->rounding_drift, &t->bound})
-      for (const double value : *series) decades.include(value);
+      for (const double value : *series) {
+        if (std::isfinite(value)) decades.include(value);
+      }
     if (any(t->semantic_gap))
       for (const double value : t->semantic_gap) decades.include(value);
   }
@@ -58,11 +63,11 @@ std::string finding(const Records& records) {
 }
 
 void legend(Svg& svg, const Records& records) {
-  double x = 48;
+  double x = 8;
   for (std::size_t i = 0; i < records.size(); ++i) {
     svg.line({x, 24}, {x + 14, 24}, ink_of(i), 2);
     svg.text({x + 18, 28}, "start", records[i]->cut);
-    x += 30 + 6.5 * static_cast<double>(code_points_in(visible(records[i]->cut)));
+    x += 26 + 6.5 * static_cast<double>(code_points_in(visible(records[i]->cut)));
   }
 }
 
@@ -96,10 +101,11 @@ void training_figure(Markup& page, const std::string& id, const std::string& nam
   }
   if (panels.empty()) return;
   const auto figure = page.open("figure");
-  page.element("figcaption", {},
-               name +
-                   ", drift by window. Solid: rounding drift. Dashed: its derived bound. Dotted: "
-                   "semantic gap, where there is one.");
+  page.element(
+      "figcaption", {},
+      name +
+          ", drift by window. Solid: rounding drift. Dashed: its derived bound, as far as there is one. Dotted: "
+          "semantic gap, where there is one.");
   const auto grid = page.open("div", {{"class", "panels"}});
   for (std::size_t i = 0; i < panels.size(); ++i) panel(page, id + "-" + std::to_string(i), panels[i]);
 }
