@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "kernels/training_step/run_state.hpp"
+#include "oracle/registered_files.hpp"
 
 namespace tally {
 namespace {
@@ -13,7 +14,10 @@ std::map<std::string, LayerSteps>& all_steps() {
 
 }  // namespace
 
-RegisterLayerSteps::RegisterLayerSteps(const char* kind, LayerSteps steps) { all_steps()[kind] = steps; }
+RegisterLayerSteps::RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at) {
+  note_registered(at);
+  all_steps()[kind] = steps;
+}
 
 const LayerSteps& layer_steps(const std::string& kind) {
   const auto place = all_steps().find(kind);

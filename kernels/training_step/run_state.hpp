@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,7 @@ struct LayerSteps {
 };
 
 struct RegisterLayerSteps {
-  RegisterLayerSteps(const char* kind, LayerSteps steps);
+  RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at = std::source_location::current());
 };
 /// Throws std::logic_error for a kind that no file registered.
 const LayerSteps& layer_steps(const std::string& kind);

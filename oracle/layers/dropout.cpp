@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::int64_t rows_of_x = -1;
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "layer",
      .kind = "dropout",
      .options = {{.name = "p",

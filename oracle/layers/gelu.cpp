@@ -3,14 +3,14 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{{.section = "layer",
-                                 .kind = "gelu",
-                                 .options = {{.name = "approximate",
-                                              .type = OptionType::text,
-                                              .standard = std::string("none"),
-                                              .words = {"none", "tanh"}}},
-                                 .definition = "none: y = x (1 + erf(x / sqrt 2)) / 2; "
-                                               "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2"}};
+const RegisterContract registered{{.section = "layer",
+                                   .kind = "gelu",
+                                   .options = {{.name = "approximate",
+                                                .type = OptionType::text,
+                                                .standard = std::string("none"),
+                                                .words = {"none", "tanh"}}},
+                                   .definition = "none: y = x (1 + erf(x / sqrt 2)) / 2; "
+                                                 "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2"}};
 
 }  // namespace
 }  // namespace tally

@@ -6,7 +6,7 @@ namespace {
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
 bool affine(const Choice& layer) { return layer.flag("affine"); }
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "layer",
      .kind = "layer_norm",
      .options = {{.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-5"}, .range = {.above = "0"}},

@@ -8,7 +8,7 @@ std::vector<std::int64_t> weight_shape(const Choice& layer, std::int64_t feature
 }
 std::vector<std::int64_t> bias_shape(const Choice& layer, std::int64_t) { return {layer.integer("out")}; }
 
-const RegisterContract linear{
+const RegisterContract registered{
     {.section = "layer",
      .kind = "linear",
      .options = {{.name = "out", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},

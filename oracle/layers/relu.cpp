@@ -3,10 +3,10 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{{.section = "layer",
-                                 .kind = "relu",
-                                 .options = {},
-                                 .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"}};
+const RegisterContract registered{{.section = "layer",
+                                   .kind = "relu",
+                                   .options = {},
+                                   .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"}};
 
 }  // namespace
 }  // namespace tally

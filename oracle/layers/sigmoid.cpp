@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "layer", .kind = "sigmoid", .options = {}, .definition = "y = 1 / (1 + exp(-x))"}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{{.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
+const RegisterContract registered{{.section = "layer", .kind = "tanh", .options = {}, .definition = "y = tanh(x)"}};
 
 }  // namespace
 }  // namespace tally

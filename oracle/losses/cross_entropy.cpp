@@ -4,7 +4,7 @@ namespace tally {
 namespace {
 
 /// An empty `weight` stands for all classes weighing 1.
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "loss",
      .kind = "cross_entropy",
      .options = {{.name = "ignore_index", .type = OptionType::integer, .standard = std::int64_t{-100}},

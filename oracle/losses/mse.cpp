@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "loss",
      .kind = "mse",
      .options = {{.name = "item_weights", .type = OptionType::boolean, .standard = false}},

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "clip",
      .kind = "value",
      .options = {{.name = "max_value", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "clip", .kind = "none", .options = {}, .definition = "gradients are not clipped"}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "loss_scale", .kind = "none", .options = {}, .definition = "the loss is not scaled"}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "weight_decay", .kind = "none", .options = {}, .definition = "parameters do not decay"}};
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "optimizer",
      .kind = "sgd",
      .options = {{.name = "momentum",

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-const RegisterContract contract{
+const RegisterContract registered{
     {.section = "loss_scale",
      .kind = "static",
      .options = {{.name = "scale", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},

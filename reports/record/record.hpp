@@ -103,7 +103,7 @@ struct Results {
   Environment environment;
 };
 
-/// Whether a law ran cases that count and its control, which must differ, did not.
+/// Whether a law ran cases that count, broke on none, and its control, which must differ, did not.
 bool control_is_missing(const LawRecord& law);
 
 /// fail if a case, law or training failed, a control does not differ or a fault got away; then error; then not_run if

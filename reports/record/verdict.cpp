@@ -19,7 +19,7 @@ struct Seen {
 }  // namespace
 
 bool control_is_missing(const LawRecord& law) {
-  return law.cases > law.not_run + law.vacuous && !law.control.empty() && !law.control_differs;
+  return law.failed == 0 && law.cases > law.not_run + law.vacuous && !law.control.empty() && !law.control_differs;
 }
 
 Status verdict_of(const Results& results) {

@@ -1,0 +1,54 @@
+#include "properties/generators/random_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "properties/laws/law.hpp"
+
+namespace tally {
+namespace {
+
+/// The case of the i-th plan of a fixed seed.
+Plan plan_number(std::uint64_t i, Dtype storage) {
+  const rc::Random random(i);
+  return random_plan(storage)(random, 100).value();
+}
+
+TEST(RandomPlan, makes_valid_cases_for_every_law_in_every_precision) {
+  for (const Law* law : laws()) {
+    for (const Dtype storage : {Dtype::fp32, Dtype::fp16}) {
+      for (std::uint64_t i = 1; i <= 40; ++i) {
+        Plan plan = plan_number(i, storage);
+        if (law->shape) law->shape(plan);
+        EXPECT_NO_THROW(case_of(plan)) << law->name << ", plan " << i;
+      }
+    }
+  }
+}
+
+TEST(RandomPlan, gives_the_same_case_for_the_same_seed) {
+  EXPECT_EQ(hash_of(case_of(plan_number(3, Dtype::fp32))), hash_of(case_of(plan_number(3, Dtype::fp32))));
+  EXPECT_NE(hash_of(case_of(plan_number(3, Dtype::fp32))), hash_of(case_of(plan_number(4, Dtype::fp32))));
+}
+
+TEST(RandomPlan, reaches_every_layer_loss_and_recipe_section) {
+  std::set<std::string> seen;
+  for (std::uint64_t i = 1; i <= 400; ++i) {
+    const Case c = case_of(plan_number(i, Dtype::fp32));
+    for (const Layer& l : c.model.layers) seen.insert(l.kind);
+    const Recipe& r = c.recipe;
+    for (const Choice* choice :
+         {&c.model.loss, &r.optimizer, &r.learning_rate, &r.weight_decay, &r.clip, &r.loss_scale}) {
+      seen.insert(choice->kind);
+    }
+  }
+  for (const char* kind :
+       {"linear",        "relu",        "tanh",  "sigmoid", "gelu",     "batch_norm", "layer_norm",    "dropout",
+        "cross_entropy", "mse",         "sgd",   "adam",    "constant", "step",       "warmup_cosine", "l2",
+        "decoupled",     "global_norm", "value", "static",  "dynamic"}) {
+    EXPECT_TRUE(seen.contains(kind)) << kind << " was never drawn";
+  }
+}
+
+}  // namespace
+}  // namespace tally

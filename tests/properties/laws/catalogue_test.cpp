@@ -1,0 +1,58 @@
+// Laws and faults name each other; the ctest rows name both by their files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "properties/faults/fault.hpp"
+#include "properties/laws/law.hpp"
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TEST(Catalogue, every_law_can_fail_and_has_a_file_of_its_name) {
+  ASSERT_FALSE(laws().empty());
+  for (const Law* law : laws()) {
+    EXPECT_TRUE(law->holds) << law->name;
+    EXPECT_TRUE(law->differs) << law->name << " has no control";
+    EXPECT_FALSE(law->control.empty()) << law->name;
+    EXPECT_FALSE(law->faults.empty()) << law->name << " names no fault that breaks it";
+    EXPECT_TRUE(fs::exists(fs::path(TALLY_SOURCE_DIR) / "properties" / "laws" / (law->name + ".cpp"))) << law->name;
+  }
+}
+
+TEST(Catalogue, every_fault_a_law_names_exists) {
+  for (const Law* law : laws()) {
+    for (const std::string& fault : law->faults) EXPECT_TRUE(find_fault(fault)) << law->name << " names " << fault;
+  }
+}
+
+TEST(Catalogue, every_fault_names_laws_that_exist_and_a_file_of_its_name) {
+  ASSERT_GE(faults().size(), 20u);
+  for (const Fault* fault : faults()) {
+    ASSERT_FALSE(fault->laws.empty()) << fault->name;
+    for (const std::string& law : fault->laws) EXPECT_TRUE(find_law(law)) << fault->name << " names " << law;
+    std::string stem = fault->name;
+    std::replace(stem.begin(), stem.end(), '-', '_');
+    const fs::path file = fs::path(TALLY_SOURCE_DIR) / "properties" / "faults" / stem;
+    EXPECT_TRUE(fs::exists(file.string() + ".cpp") || fs::exists(file.string() + ".cu")) << fault->name;
+  }
+}
+
+TEST(Catalogue, faults_cover_every_stage_but_all_reduce) {
+  std::vector<std::string> stages;
+  for (const Fault* fault : faults()) stages.push_back(fault->stage);
+  for (const char* stage : {"cast", "forward", "running_stats", "loss", "backward", "accumulate", "overflow_check",
+                            "unscale", "norm", "clip", "decay", "optimizer", "scaler", "schedule"}) {
+    EXPECT_TRUE(has(stages, stage)) << "no fault is seeded in " << stage;
+  }
+}
+
+}  // namespace
+}  // namespace tally
