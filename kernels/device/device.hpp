@@ -81,6 +81,9 @@ class Device {
   Allocations* allocations_;
 };
 
+/// Whether the CUDA executor's kernels are in this program.
+bool built_with_cuda();
+
 /// The process's device of that kind. Throws DeviceAbsent, or CudaError when it is there and fails.
 Device& device(ExecutorKind kind);
 

@@ -45,6 +45,15 @@ TEST(KernelRegistry, RefusesASecondKernelOfTheSameName) {
   EXPECT_THROW(RegisterKernel("registry_test.set", {.variant = "b_once"}, set_second), std::logic_error);
 }
 
+TEST(KernelRegistry, HoldsEveryKernelForEveryExecutorOfTheBuild) {
+  for (const RegisteredKernel* each : registered_kernels()) {
+    if (each->operation == "registry_test.set") continue;  // this file is compiled for the host alone
+    const auto other = each->executor == ExecutorKind::host ? ExecutorKind::cuda : ExecutorKind::host;
+    if (other == ExecutorKind::cuda && !built_with_cuda()) continue;
+    EXPECT_EQ(find_kernel(each->operation, other, each->claim.variant).arguments, each->arguments) << each->operation;
+  }
+}
+
 TEST(KernelRegistry, ListsEveryKernelAndNotesItsFile) {
   const auto all = registered_kernels();
 
