@@ -45,12 +45,15 @@ TEST(KernelRegistry, RefusesASecondKernelOfTheSameName) {
   EXPECT_THROW(RegisterKernel("registry_test.set", {.variant = "b_once"}, set_second), std::logic_error);
 }
 
-TEST(KernelRegistry, HoldsEveryKernelForEveryExecutorOfTheBuild) {
+/// Tests register variants of their own, for the host alone; what the program itself holds comes in pairs.
+TEST(KernelRegistry, HoldsEveryOperationForEveryExecutorOfTheBuild) {
   for (const RegisteredKernel* each : registered_kernels()) {
-    if (each->operation == "registry_test.set") continue;  // this file is compiled for the host alone
-    const auto other = each->executor == ExecutorKind::host ? ExecutorKind::cuda : ExecutorKind::host;
-    if (other == ExecutorKind::cuda && !built_with_cuda()) continue;
-    EXPECT_EQ(find_kernel(each->operation, other, each->claim.variant).arguments, each->arguments) << each->operation;
+    if (each->operation == "registry_test.set") continue;
+    if (each->executor == ExecutorKind::cuda) {
+      EXPECT_NO_THROW(find_kernel(each->operation, ExecutorKind::host, each->claim.variant, each->arguments));
+    } else if (built_with_cuda()) {
+      EXPECT_NO_THROW(find_kernel(each->operation, ExecutorKind::cuda, "", each->arguments));
+    }
   }
 }
 
