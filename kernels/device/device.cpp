@@ -63,11 +63,14 @@ void Device::release(void* address) noexcept {
 std::string Device::check_guards() {
   const std::lock_guard lock(allocations_->mutex);
   std::string damage = std::exchange(allocations_->damage, {});
+  std::map<std::uint64_t, std::string> by_age;  // addresses differ from run to run
   for (const auto& [data, block] : allocations_->live) {
-    const std::string found = guard_damage(*this, data, block.bytes, block.number, block.name);
-    if (!found.empty()) write_guards(*this, data, block.bytes, block.number);
-    damage += found;
+    std::string found = guard_damage(*this, data, block.bytes, block.number, block.name);
+    if (found.empty()) continue;
+    write_guards(*this, data, block.bytes, block.number);
+    by_age.emplace(block.number, std::move(found));
   }
+  for (const auto& [number, found] : by_age) damage += found;
   return damage;
 }
 

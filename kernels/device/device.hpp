@@ -69,8 +69,9 @@ class Device {
   void fill(void* address, int byte, std::size_t bytes);
   void zero(void* address, std::size_t bytes) { fill(address, 0, bytes); }
 
-  /// Empty when every guard zone is intact; otherwise one line for each damaged buffer, also of those released since
-  /// the last call. Damaged zones are restored, so the next call reports what happened since.
+  /// Empty when every guard zone is intact; otherwise one line for each damaged zone: first of the buffers released
+  /// since the last call, then of those still there from the oldest on. Damaged zones are restored, so the next call
+  /// reports what happened since.
   std::string check_guards();
 
  private:
@@ -80,6 +81,9 @@ class Device {
   const DeviceFunctions* functions_;
   Allocations* allocations_;
 };
+
+/// Whether the CUDA executor's kernels are in this program.
+bool built_with_cuda();
 
 /// The process's device of that kind. Throws DeviceAbsent, or CudaError when it is there and fails.
 Device& device(ExecutorKind kind);

@@ -36,6 +36,14 @@ Device& host_device() {
   return one;
 }
 
+bool built_with_cuda() {
+#ifdef TALLY_HAS_CUDA
+  return true;
+#else
+  return false;
+#endif
+}
+
 Device& device(ExecutorKind kind) {
   if (kind == ExecutorKind::host) return host_device();
 #ifdef TALLY_HAS_CUDA

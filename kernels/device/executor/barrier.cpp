@@ -7,7 +7,8 @@ namespace tally::executor {
 namespace {
 
 bool same_place(std::source_location a, std::source_location b) {
-  return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
+  if (a.line() != b.line() || a.column() != b.column()) return false;
+  return a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0;
 }
 
 void release(Barrier& barrier) {

@@ -32,14 +32,16 @@ void check_shape(const Launch& launch) {
                               std::to_string(shared_memory_limit) + " bytes");
 }
 
+/// All fibres are free; the first ones are taken first, so that a small launch keeps to few stacks.
+void free_all_fibres(State& s) {
+  s.idle.clear();
+  for (auto fibre = s.fibres.rbegin(); fibre != s.fibres.rend(); ++fibre) s.idle.push_back(fibre->get());
+}
+
 /// Drops every thread where it stands.
 void reset_fibres(State& s) {
   s.ready.clear();
-  s.idle.clear();
-  for (auto fibre = s.fibres.rbegin(); fibre != s.fibres.rend(); ++fibre) {
-    (*fibre)->restart();
-    s.idle.push_back(fibre->get());
-  }
+  for (const auto& fibre : s.fibres) fibre->restart();
 }
 
 void begin_block(State& s, uint3 block) {
@@ -105,6 +107,7 @@ void run(const Launch& launch) {
   mine.schedule = Schedule(launch.schedule_seed);
   mine.start_order.clear();
   mine.fibres_used = 0;
+  free_all_fibres(mine);
   gridDim = launch.blocks;
   blockDim = launch.threads;
   try {

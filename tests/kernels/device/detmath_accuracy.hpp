@@ -17,7 +17,7 @@ struct Function {
   std::string name;
   float (*computed)(float);
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);  // within an ulp in the precision of the result
-  long double (*long_double)(long double);
+  double (*libm)(double);
 
   friend void PrintTo(const Function& f, std::ostream* out) { *out << f.name; }
 };
@@ -29,11 +29,11 @@ inline int reciprocal_root(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
 }
 
 inline std::vector<Function> functions() {
-  return {{"exp", det_exp, mpfr_exp, expl},
-          {"log", det_log, mpfr_log, logl},
-          {"tanh", det_tanh, mpfr_tanh, tanhl},
-          {"erf", det_erf, mpfr_erf, erfl},
-          {"rsqrt", det_rsqrt, reciprocal_root, [](long double x) { return 1 / sqrtl(x); }}};
+  return {{"exp", det_exp, mpfr_exp, std::exp},
+          {"log", det_log, mpfr_log, std::log},
+          {"tanh", det_tanh, mpfr_tanh, std::tanh},
+          {"erf", det_erf, mpfr_erf, std::erf},
+          {"rsqrt", det_rsqrt, reciprocal_root, [](double x) { return 1 / std::sqrt(x); }}};
 }
 
 /// Distance in units in the last place of the exact value, as fp32 would represent it (2^-149 for subnormals).

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,19 @@ TEST(GuardZones, AreCheckedWhenABufferIsReleased) {
 
   EXPECT_NE(host().check_guards().find("'short-lived' of 4 bytes: 4 bytes written behind it"), std::string::npos);
   EXPECT_EQ(host().check_guards(), "");
+}
+
+TEST(GuardZones, AreReportedFromTheOldestBufferOn) {
+  std::vector<Buffer> buffers;
+  for (int i = 0; i < 20; ++i) buffers.emplace_back(host(), "n" + std::to_string(i), Dtype::u8, 1 + i * 977 % 5000);
+  std::string expected;
+  for (int i = 0; i < 20; ++i) {
+    static_cast<std::byte*>(buffers[i].data())[buffers[i].elements()] = std::byte{0};
+    expected += "buffer 'n" + std::to_string(i) + "' of " + std::to_string(buffers[i].elements()) +
+                " bytes: 1 bytes written behind it, the nearest 0 bytes away\n";
+  }
+
+  EXPECT_EQ(host().check_guards(), expected);
 }
 
 TEST(GuardZones, AreNanForWhoReadsThem) {

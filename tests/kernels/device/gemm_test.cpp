@@ -76,7 +76,9 @@ struct Problem {
 
   Problem(std::int64_t m, std::int64_t n, std::int64_t k, int form, std::uint64_t seed) {
     executor::Schedule random(seed);
-    const auto draw = [&] { return from_float<S>(std::ldexp(static_cast<float>(random.below(4001)) - 2000, -9)); };
+    const auto draw = [&] {
+      return from_float<S>(std::ldexp(static_cast<float>(random.below(1u << 25)) - 0x1p24f, -22));
+    };
     for (std::int64_t i = 0; i < m * k; ++i) a.push_back(draw());
     for (std::int64_t i = 0; i < k * n; ++i) b.push_back(draw());
     for (std::int64_t i = 0; i < m * n; ++i) old.push_back(to_float(draw()));

@@ -45,6 +45,18 @@ TEST(KernelRegistry, RefusesASecondKernelOfTheSameName) {
   EXPECT_THROW(RegisterKernel("registry_test.set", {.variant = "b_once"}, set_second), std::logic_error);
 }
 
+/// Tests register variants of their own, for the host alone; what the program itself holds comes in pairs.
+TEST(KernelRegistry, HoldsEveryOperationForEveryExecutorOfTheBuild) {
+  for (const RegisteredKernel* each : registered_kernels()) {
+    if (each->operation == "registry_test.set") continue;
+    if (each->executor == ExecutorKind::cuda) {
+      EXPECT_NO_THROW(find_kernel(each->operation, ExecutorKind::host, each->claim.variant, each->arguments));
+    } else if (built_with_cuda()) {
+      EXPECT_NO_THROW(find_kernel(each->operation, ExecutorKind::cuda, "", each->arguments));
+    }
+  }
+}
+
 TEST(KernelRegistry, ListsEveryKernelAndNotesItsFile) {
   const auto all = registered_kernels();
 
