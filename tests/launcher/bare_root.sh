@@ -20,6 +20,8 @@ fi
 for file in "${carried_files[@]}"; do
   [[ ! -e $file ]] || install -D -m 644 "$file" "$folder$file"
 done
+# A booted machine has this file; debootstrap leaves it to the installer, and browsers look for localhost in it.
+[[ -e $folder/etc/hosts ]] || printf '127.0.0.1 localhost\n' >"$folder/etc/hosts"
 cp -r /etc/apt/apt.conf.d/. "$folder/etc/apt/apt.conf.d/"
 
 rm -rf "$folder/tally"
