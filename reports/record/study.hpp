@@ -1,0 +1,62 @@
+// What a study found, as plain data: numbers about a question, not a verdict on a change. Sweeps of drift, the evidence
+// for the tolerances and the comparison with published rules are studies. properties/studies fills it in, reports/study
+// renders it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// One column: either words or numbers, as many as the table has rows; the other is empty.
+struct StudyColumn {
+  std::string name;  // with its unit: "drift, relative"
+  std::vector<std::string> words;
+  std::vector<double> numbers;
+};
+
+struct StudyTable {
+  std::string title;
+  std::string note;  // what to read in it, one or two sentences; may be empty
+  std::vector<StudyColumn> columns;
+};
+
+/// Points of one kind. `low` and `high` hold each point's interval, or are empty.
+struct StudySeries {
+  std::string name;
+  std::vector<double> x, y, low, high;
+};
+
+struct StudyPlot {
+  std::string title;
+  std::string along, up;  // what runs along the axes, with units
+  bool logarithmic_x = true, logarithmic_y = true;
+  std::vector<StudySeries> series;
+};
+
+struct Study {
+  int schema = 1;
+  std::string family, name;         // "sweep", "micro_batches"
+  std::string question;             // one sentence
+  std::string answer;               // one or two sentences, with the numbers that matter, made from this run
+  Status status = Status::not_run;  // pass: everything the study demands held; fail: something did not
+  std::string message;              // of a failure, or why it was not run
+  std::uint64_t seed = 0;
+  double effort = 1;
+  bool partial = false;  // interrupted
+  std::string device;    // where the subject ran
+  std::vector<StudyTable> tables;
+  std::vector<StudyPlot> plots;
+  std::vector<std::string> notes;  // assumptions, definitions
+  Environment environment;
+};
+
+/// Canonical JSON as of results.json. study_of_json throws std::runtime_error with place, value and what was expected.
+std::string to_json(const Study& study);
+Study study_of_json(std::string_view json);
+
+}  // namespace tally
