@@ -30,7 +30,12 @@ else()
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    # CMake 3.25's module stops where a toolkit has no nvToolsExt, as CUDA 13 has none, but only for projects that
+    # ask for 3.25 or newer: it is told an older one.
+    set(tally_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+    set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
     find_package(CUDAToolkit REQUIRED)
+    set(CMAKE_MINIMUM_REQUIRED_VERSION ${tally_minimum})
     set(TALLY_HAS_CUDA ON)
     message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   elseif(TALLY_CUDA STREQUAL "ON")
