@@ -42,7 +42,9 @@ class Bless : public testing::Test {
     options.reason = reason;
     return options;
   }
-  std::string file_ = testing::TempDir() + "tally-bless.json";
+  /// Its own for every test: they run at the same time.
+  std::string file_ =
+      testing::TempDir() + "tally-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
 };
 
 TEST_F(Bless, MakesTheGatePassAndTheSecondTimeChangesNothing) {
