@@ -93,9 +93,9 @@ class Column {
   }
 
   void write(BoundedMatrix& dx, Bounded s1, Bounded s2) const {
-    const Bounded scale = fp32_.mul(weight_, moments_.rstd);
+    const Bounded scale = shared(fp32_.mul(weight_, moments_.rstd));
     const Bounded inverse = reciprocal(pass_.subject, static_cast<double>(size_));
-    const Bounded mean_dy = fp32_.mul(s1, inverse), mean_dy_h = fp32_.mul(s2, inverse);
+    const Bounded mean_dy = shared(fp32_.mul(s1, inverse)), mean_dy_h = shared(fp32_.mul(s2, inverse));
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
       const Bounded dy = dy_.at(i, feature_);
       const Bounded centred = fp32_.sub(fp32_.sub(dy, mean_dy), fp32_.mul(h(i), mean_dy_h));

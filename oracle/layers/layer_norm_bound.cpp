@@ -60,7 +60,8 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
     dy_h.set(i, j, fp32.mul(dy.at(i, j), h));
   }
   const Bounded inverse = reciprocal(pass.subject, static_cast<double>(x.cols()));
-  const Bounded m1 = fp32.mul(fp32.sum(sum_g, height), inverse), m2 = fp32.mul(fp32.sum(sum_g_h, height), inverse);
+  const Bounded m1 = shared(fp32.mul(fp32.sum(sum_g, height), inverse));
+  const Bounded m2 = shared(fp32.mul(fp32.sum(sum_g_h, height), inverse));
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
     const Bounded h = normalised(fp32, x.at(i, j), m);
     const Bounded centred = fp32.sub(fp32.sub(gradient(j), m1), fp32.mul(h, m2));

@@ -73,14 +73,14 @@ class ClassWeights {
     const Bounded kept = fp32_.mul(fp32_.sub({1, 0}, eps), weight(target));
     if (!smooth()) return c == target ? weight(target) : Bounded{};
     const Bounded spread = fp32_.mul(fp32_.div(eps, {classes_, 0}), weight(c));
-    return c == target ? fp32_.add(kept, spread) : spread;
+    return shared(c == target ? fp32_.add(kept, spread) : spread);
   }
 
   Bounded total(std::size_t target) const {
     if (!smooth()) return weight(target);
     Addends terms;
     for (std::size_t c = 0; c < static_cast<std::size_t>(classes_); ++c) terms.add(of(c, target));
-    return fp32_.sum(terms);
+    return shared(fp32_.sum(terms));
   }
 
  private:

@@ -20,7 +20,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
     const Bounded weight{static_cast<double>(item_weight(0, i)), 0};
-    const Bounded scale = fp32.mul(factor.at(0, i), weight);
+    const Bounded scale = shared(fp32.mul(factor.at(0, i), weight));
     Addends squares;
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
       const Bounded d = fp32.sub(in.at(i, j), {static_cast<double>(target(i, j)), 0});

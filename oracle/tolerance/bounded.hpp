@@ -7,12 +7,20 @@
 // The factor `inflation` pays for the rounding of the bound's own arithmetic: its terms are non-negative, so relative
 // errors do not grow, and 4096 additions cost less than 2^-40.
 //
+// The random part: what is drawn anew for every element, roundings to nearest of results, is at most r of e, and its
+// variance proxy is s: each rounding is a mean-zero variable within half an ulp, so sub-Gaussian with that half ulp's
+// square (Hoeffding), given the roundings before it. Everything else (constants, own functions, statistics that
+// elements share, truncation) is deterministic: e - r. A bound that says nothing of it has r = s = 0: all of it is
+// deterministic. oracle/spread.md says what is concluded from it, and under which assumptions.
+//
 // Beyond the finite: {+-inf or NaN, 0} is a value that is non-finite for certain, {v, inf} one that is undecided (it
 // may or may not overflow, or a divisor may be zero).
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "oracle/tolerance/format.hpp"
@@ -21,6 +29,7 @@ namespace tally::oracle {
 
 struct Bounded {
   double v = 0, e = 0;
+  double r = 0, s = 0;  // the random part: its share of e, its variance proxy
 };
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -32,12 +41,28 @@ inline double gam(double h, double u) { return std::expm1(h * std::log1p(u)); }
 
 inline bool decided(Bounded x) { return x.e < infinite; }
 
+/// What several elements share is drawn once for all of them: not random for any one.
+inline Bounded shared(Bounded x) { return {x.v, x.e}; }
+
+/// e held to `most` by another argument: the deterministic part keeps its size.
+inline Bounded held_to(Bounded x, double most) {
+  if (x.e <= most) return x;
+  return {x.v, most, std::max(0.0, most - (x.e - x.r)), x.s};
+}
+
+/// 2^floor(log2 |x|): with u in front, half an ulp. 0 for subnormal numbers.
+inline double binade(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0'0000'0000'0000u);
+}
+
 /// Addends of a sum, gathered before it is known in which order they are added.
 struct Addends {
-  double v = 0, e = 0, magnitude = 0, count = 0;
+  double v = 0, e = 0, magnitude = 0, count = 0, r = 0, s = 0;
   void add(Bounded x) {
     v += x.v;
     e += x.e;
+    r += x.r;
+    s += x.s;
     magnitude += std::fabs(x.v) + x.e;
     count += 1;
   }
@@ -59,27 +84,36 @@ class Arithmetic {
   double threshold() const { return threshold_; }
 
   /// A subnormal sum is exact, unless it is flushed.
-  Bounded add(Bounded x, Bounded y) const { return finish(x.v + y.v, x.e + y.e, 1, flushes_ ? underflow_ : 0, x, y); }
-  Bounded sub(Bounded x, Bounded y) const { return add(x, {-y.v, y.e}); }
+  Bounded add(Bounded x, Bounded y) const {
+    return finish({x.v + y.v, x.e + y.e, x.r + y.r, x.s + y.s}, 1, flushes_ ? underflow_ : 0, x, y);
+  }
+  Bounded sub(Bounded x, Bounded y) const { return add(x, {-y.v, y.e, y.r, y.s}); }
 
   /// Multiplying by a power of two rounds only where it underflows.
   Bounded mul(Bounded x, Bounded y) const {
-    const double passed_on = std::fabs(x.v) * y.e + std::fabs(y.v) * x.e + x.e * y.e;
+    const double size_x = std::fabs(x.v), size_y = std::fabs(y.v);
     const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : 1;
-    return finish(x.v * y.v, passed_on, roundings, underflow_, x, y);
+    // A square's two factors move together.
+    const bool square = x.v == y.v && x.s == y.s;
+    const double s = (size_x * size_x * y.s + size_y * size_y * x.s) * (square ? 2 : 1);
+    const Bounded exact{x.v * y.v, size_x * y.e + size_y * x.e + x.e * y.e, size_x * y.r + size_y * x.r, s};
+    return finish(exact, roundings, underflow_, x, y);
   }
 
   Bounded div(Bounded x, Bounded y) const {
     const double least = std::fabs(y.v) * (1 - 0x1p-50) - y.e;
     if (std::isfinite(y.v) && !(least > 0) && y.e > 0) return {x.v / y.v, infinite};
-    const double passed_on = (std::fabs(x.v / y.v) * y.e + x.e) / least;
-    return finish(x.v / y.v, passed_on, 1, underflow_, x, y);
+    const double q = std::fabs(x.v / y.v);
+    const Bounded exact{x.v / y.v, (q * y.e + x.e) / least, (q * y.r + x.r) / least,
+                        (q * q * y.s + x.s) / (least * least)};
+    return finish(exact, 1, underflow_, x, y);
   }
 
   Bounded sqrt(Bounded x) const {
     const double root = std::sqrt(x.v);
     const double low = root - std::sqrt(std::max(0.0, x.v - x.e));
-    return finish(root, std::max(low, std::sqrt(x.v + x.e) - root) + root * 0x1p-51, 1, 0, x, x);
+    const double passed_on = std::max(low, std::sqrt(x.v + x.e) - root);
+    return finish(moved(root, passed_on, root * 0x1p-51, x), 1, 0, x, x);
   }
 
   /// A monotone function whose kernel is within `ulps` ulp: (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|, and
@@ -88,7 +122,7 @@ class Arithmetic {
   Bounded monotone(F&& f, Bounded x, double ulps) const {
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
-    return finish(value, spread, 2 * ulps + 2, (2 * ulps + 1) * underflow_, x, x);
+    return finish(moved(value, spread, 0, x), 2 * ulps + 2, (2 * ulps + 1) * underflow_, x, x);
   }
 
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
@@ -98,11 +132,21 @@ class Arithmetic {
     if (!std::isfinite(terms.v)) return {terms.v, terms.e < infinite ? 0 : infinite};
     const double flushed = flushes_ ? terms.count * underflow_ : 0;
     const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
-    return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite};
+    const double height_of_tree = height > 0 ? std::min(height, serial) : serial;
+    return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite, terms.r + growth * terms.magnitude,
+            terms.s + spread_of_sum(height_of_tree, growth, terms.magnitude)};
+  }
+
+  /// The variance proxy of adding up what has this sum of magnitudes in a tree of that height: half an ulp of every
+  /// node, and the nodes' magnitudes squared sum up to at most height times the square of all (each addend lies under
+  /// at most `height` nodes).
+  double spread_of_sum(double height, double growth, double magnitude) const {
+    const double largest = u_ * (1 + growth) * magnitude;
+    return height * largest * largest;
   }
 
   /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
-  Bounded store(Bounded x) const { return significand_ == 24 ? x : finish(x.v, x.e, 1, underflow_, x, x); }
+  Bounded store(Bounded x) const { return significand_ == 24 ? x : finish(x, 1, underflow_, x, x); }
 
  private:
   static bool is_power_of_two(Bounded x) {
@@ -110,13 +154,25 @@ class Arithmetic {
     return x.e == 0 && std::fabs(std::frexp(x.v, &exponent)) == 0.5;
   }
 
-  /// The rounding of an exact result in v +- passed_on; underflow and relative rounding exclude each other.
-  Bounded finish(double v, double passed_on, double roundings, double underflow, Bounded x, Bounded y) const {
+  /// f(x) where x's error moves it by at most `passed_on`, the random part in proportion.
+  static Bounded moved(double value, double passed_on, double more, Bounded x) {
+    const double slope = x.e > 0 ? passed_on / x.e : 0;
+    return {value, passed_on + more, slope * x.r, slope * slope * x.s};
+  }
+
+  /// The rounding of an exact result within `exact.e` of exact.v; underflow and relative rounding exclude each other.
+  /// More roundings than one are a function's own error: not random.
+  Bounded finish(Bounded exact, double roundings, double underflow, Bounded x, Bounded y) const {
+    const double v = exact.v, passed_on = exact.e;
     if (!std::isfinite(v)) return {v, decided(x) && decided(y) ? 0 : infinite};
     const bool normal = std::fabs(v) - passed_on >= smallest_normal_ * 2;
     const double rounding = std::max(roundings * u_ * (std::fabs(v) + passed_on), normal ? 0 : underflow);
     const double e = v == 0 && passed_on == 0 && roundings <= 1 ? 0 : (passed_on + rounding) * inflation;
-    if (std::fabs(v) + e < threshold_) return {v, e};
+    if (std::fabs(v) + e < threshold_) {
+      if (e == 0 || roundings > 1) return {v, e, exact.r, exact.s};
+      const double half_ulp = std::max(roundings * u_ * binade(std::fabs(v) + passed_on), normal ? 0 : underflow);
+      return {v, e, exact.r + rounding, exact.s + half_ulp * half_ulp};
+    }
     if (std::fabs(v) - e >= threshold_) return {std::copysign(infinite, v), 0};
     return {v, infinite};
   }

@@ -9,12 +9,16 @@ template <class F, class... More>
 BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   BoundedMatrix out(first.v.rows(), first.v.cols());
   const auto element = [](const Expected& x, Eigen::Index i) {
-    return Bounded{static_cast<double>(x.v.data()[i]), x.e.data()[i]};
+    const auto v = static_cast<double>(x.v.data()[i]);
+    if (x.s.size() == 0) return Bounded{v, x.e.data()[i]};
+    return Bounded{v, x.e.data()[i], x.r.data()[i], x.s.data()[i]};
   };
   for (Eigen::Index i = 0; i < out.v.size(); ++i) {
     const Bounded value = f(element(first, i), element(more, i)...);
     out.v.data()[i] = value.v;
     out.e.data()[i] = value.e;
+    out.r.data()[i] = value.r;
+    out.s.data()[i] = value.s;
   }
   return out;
 }

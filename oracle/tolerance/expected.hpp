@@ -13,10 +13,12 @@ namespace tally::oracle {
 
 /// |subject - v| <= e holds, element by element, for every evaluation that the subject's claims allow. e = 0: bit for
 /// bit. v is the exact function's value in long double; its own error (2^-64 based) is inside e. e may be +inf:
-/// undecidable.
+/// undecidable. r and s, the random part of e and its variance proxy (oracle/tolerance/bounded.hpp), are empty where
+/// nothing is said of it.
 struct Expected {
   Matrix<long double> v;
   Matrix<double> e;
+  Matrix<double> r = {}, s = {};
 };
 
 /// A subject's own bits: v as read, e = 0.

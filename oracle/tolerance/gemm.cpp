@@ -22,6 +22,8 @@ Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
 
 struct Accumulation {
   double kappa, underflow, threshold;
+  double random = 0;  // of kappa: roundings to nearest; tensor cores truncate
+  double spread = 0;  // variance proxy per squared magnitude
 };
 
 Accumulation accumulation(const Declared& subject, double k) {
@@ -36,7 +38,25 @@ Accumulation accumulation(const Declared& subject, double k) {
                                     : gam(additions + (exact_products ? 0 : 1), arithmetic.u());
   const double blocks = tensor_cores ? k * 0x1p-146 : 0;
   const double products = exact_products && !format.flushes_subnormals ? 0 : k * arithmetic.underflow();
-  return {kappa, products * (1 + kappa) + blocks, arithmetic.threshold()};
+  const Accumulation result{kappa, products * (1 + kappa) + blocks, arithmetic.threshold()};
+  if (tensor_cores) return result;
+  const double spread = arithmetic.spread_of_sum(additions + (exact_products ? 0 : 1), kappa, 1);
+  return {result.kappa, result.underflow, result.threshold, kappa, spread};
+}
+
+/// The operands' random parts and the accumulation's own.
+void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accumulation& sum,
+                     const Matrix<double>& magnitude, BoundedMatrix& z) {
+  z.r = sum.random * magnitude;
+  z.s = sum.spread * magnitude.cwiseAbs2();
+  if (b.random()) {
+    z.r.noalias() += a.v.cwiseAbs() * b.r;
+    z.s.noalias() += a.v.cwiseAbs2() * b.s;
+  }
+  if (a.random()) {
+    z.r.noalias() += a.r * b.v.cwiseAbs();
+    z.s.noalias() += a.s * b.v.cwiseAbs2();
+  }
 }
 
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
@@ -64,6 +84,7 @@ BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const Bou
   z.e.noalias() += size_a * error_b;
   Matrix<double> magnitude = (size_a + error_a) * size_b;
   z.e = ((z.e + sum.kappa * magnitude).array() + sum.underflow).matrix() * inflation;
+  add_random_part(a, b, sum, magnitude, z);
   const double limit = sum.threshold / (1 + sum.kappa);
   z.e = (magnitude.array() < limit).select(z.e, infinite);
   settle_non_finite(a, b, z);
@@ -74,6 +95,8 @@ BoundedMatrix transposed(const BoundedMatrix& a) {
   BoundedMatrix t(a.cols(), a.rows());
   t.v = a.v.transpose();
   t.e = a.e.transpose();
+  t.r = a.r.transpose();
+  t.s = a.s.transpose();
   return t;
 }
 

@@ -44,6 +44,8 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
       {"constants", claims.constants == "binary64" ? "derived in binary64, rounded once to fp32" : "derived in fp32"},
       {"divisor", claims.divide == "window" ? "enters at the window's end" : "enters in each micro-batch's factor"},
       {"decisions", "ReLU masks and skips of the trace, where the interval leaves them open"},
+      {"statistical lens",
+       "rounding errors to nearest are mean-zero given those before them; nothing of the bounds rests on it"},
       {"oracle", "long double values (2^-64), bounds in binary64; both paid for by factors in every bound"},
   };
 }

@@ -34,7 +34,7 @@ Bounded variance(const std::vector<Bounded>& x, double mean, double mean_roundin
 
 Bounded rstd_of(Bounded var, Bounded eps) {
   const Arithmetic fp32 = single();
-  return fp32.div({1, 0}, fp32.sqrt(fp32.add(var, eps)));
+  return shared(fp32.div({1, 0}, fp32.sqrt(fp32.add(var, eps))));
 }
 
 Moments two_pass_moments(const Declared& subject, const KernelClaim& claim, const std::vector<Bounded>& x,
@@ -53,7 +53,7 @@ Moments two_pass_moments(const Declared& subject, const KernelClaim& claim, cons
   const double h = addition_height(claim, n);
   const Bounded inverse = reciprocal(subject, n);
   Moments result;
-  result.mean = fp32.mul(fp32.sum(given, h), inverse);
+  result.mean = shared(fp32.mul(fp32.sum(given, h), inverse));
   const Bounded rounding = fp32.mul(fp32.sum(read, h), inverse);
   const double rounding_of_moved = given.e * (inverse.e + 2 * fp32.u() * inverse.v);
   result.var = variance(x, given.v / n, rounding.e + rounding_of_moved, h);

@@ -12,7 +12,7 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
 }  // namespace
 
 Expected joined(Matrix<long double> exact, const BoundedMatrix& bound) {
-  Expected result{std::move(exact), bound.e};
+  Expected result{std::move(exact), bound.e, bound.r, bound.s};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
     if (!std::isfinite(v)) {

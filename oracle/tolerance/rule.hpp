@@ -8,19 +8,33 @@
 
 namespace tally::oracle {
 
-/// Values and bounds in binary64: what a rule computes with.
+/// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
-  Matrix<double> v, e;
-  BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
+  Matrix<double> v, e, r, s;
+  BoundedMatrix(Eigen::Index rows, Eigen::Index columns)
+      : v(rows, columns),
+        e(rows, columns),
+        r(Matrix<double>::Zero(rows, columns)),
+        s(Matrix<double>::Zero(rows, columns)) {}
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
-  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e) {}
+  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {}
 
   Eigen::Index rows() const { return v.rows(); }
   Eigen::Index cols() const { return v.cols(); }
-  Bounded at(Eigen::Index i, Eigen::Index j) const { return {v(i, j), e(i, j)}; }
+  bool random() const { return s.size() != 0; }
+  Bounded at(Eigen::Index i, Eigen::Index j) const {
+    return random() ? Bounded{v(i, j), e(i, j), r(i, j), s(i, j)} : Bounded{v(i, j), e(i, j)};
+  }
   void set(Eigen::Index i, Eigen::Index j, Bounded x) {
     v(i, j) = x.v;
     e(i, j) = x.e;
+    if (!random() && x.s > 0) {
+      r.setZero(rows(), cols());
+      s.setZero(rows(), cols());
+    }
+    if (!random()) return;
+    r(i, j) = x.r;
+    s(i, j) = x.s;
   }
 };
 

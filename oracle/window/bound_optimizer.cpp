@@ -134,7 +134,7 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
       quotient.e = (std::fabs(m.v) + m.e) / least * (1 + gam(2, fp32.u())) + std::fabs(quotient.v);
     }
     Bounded move = fp32.mul(c.rate, quotient);
-    if (decided(m) && decided(v)) move.e = std::min(move.e, cap);
+    if (decided(m) && decided(v)) move = held_to(move, cap);
     return master.store(fp32.sub(p, move));
   };
   return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));

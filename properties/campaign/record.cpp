@@ -31,6 +31,11 @@ void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
     record.elements += check.elements;
     if (check.zero_signal) ++record.zero_signal_checks;
     if (check.status == Status::vacuous) ++record.vacuous_checks;
+    record.comparisons += check.spread.comparisons;
+    if (check.spread.log10_chance < record.least_log10_chance) {
+      record.least_log10_chance = check.spread.log10_chance;
+      record.least_likely = check.tap + ", " + check.spread.test;
+    }
     if (check.status == Status::vacuous || check.status == Status::not_run) continue;
     double& worst = check.lens == "local" ? record.worst_local_ratio : record.worst_end_to_end_ratio;
     if (check.lens == "local" || check.lens == "end_to_end") worst = std::max(worst, check.worst_ratio);

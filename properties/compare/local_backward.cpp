@@ -27,7 +27,8 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
 
 void hold_parameters(LocalWalk& walk, const LayerView& layer, const oracle::ExpectedTensors& gradients) {
   for (const std::string& name : layer.parameters) {
-    walk.hold("backward", "d." + layer.full_name(name), gradients.at(name));
+    const std::string parameter = layer.full_name(name);
+    walk.hold("backward", "d." + parameter, gradients.at(name), walk.directions(parameter));
   }
 }
 

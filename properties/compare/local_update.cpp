@@ -37,7 +37,8 @@ void check_sgd(LocalWalk& walk, const std::string& p, const Step& step, const Te
   }
   walk.hold("optimizer", p,
             oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), gradient, read_or_none(momentum),
-                                  as_read(step.parameter)));
+                                  as_read(step.parameter)),
+            {{"the gradient", &step.gradient}, {"the momentum", momentum}});
 }
 
 void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before) {
@@ -85,7 +86,8 @@ void check_decay(LocalWalk& walk) {
     if (!l2) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (l2 && gradient == nullptr)) continue;
     if (l2) {
-      walk.hold("decay", "d." + p, oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter)));
+      walk.hold("decay", "d." + p, oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter)),
+                {{"the parameter", parameter}});
     } else {
       walk.hold("decay", p, oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter)));
     }

@@ -69,10 +69,33 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
   return read;
 }
 
-const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+                              const std::vector<Direction>& directions) {
   const Tensor* got = need(stage, tensor);
-  if (got != nullptr) checks.push_back(judge(place(stage, tensor), expected, *got));
+  if (got == nullptr) return got;
+  TensorCheck check = judge(place(stage, tensor), expected, *got);
+  check.spread = spread_of(expected, *got, directions);
+  if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
+    check.status = Status::fail;
+    check.failure = FailureClass::precision;
+  }
+  checks.push_back(std::move(check));
   return got;
+}
+
+std::vector<Direction> LocalWalk::directions(const std::string& parameter) const {
+  const std::string gradient = "d." + parameter;
+  const Tensor* before = nullptr;
+  if (micro_batch > 0) {
+    before = tap("backward", gradient, micro_batch - 1);
+  } else if (window > 0) {
+    const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(window) - 1].size()) - 1;
+    before = trace.find(TapName{window - 1, last, "backward", gradient}.text());
+  }
+  const Tensor* momentum = state.momentum.at(parameter);
+  return {{"the parameter", state.parameter.at(parameter)},
+          {"the momentum", momentum != nullptr ? momentum : state.exp_avg.at(parameter)},
+          {"the gradient before", before}};
 }
 
 }  // namespace tally

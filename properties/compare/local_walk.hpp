@@ -10,6 +10,7 @@
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/judge.hpp"
 #include "properties/compare/layer_view.hpp"
+#include "properties/compare/spread.hpp"
 
 namespace tally {
 
@@ -54,8 +55,11 @@ class LocalWalk {
   const Tensor* need(const std::string& stage, const std::string& tensor);
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
-  /// An output against its expectation. Returns the tap.
-  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+  /// An output against its expectation, and its errors against their spread. Returns the tap.
+  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+                     const std::vector<Direction>& directions = {});
+  /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
+  std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }

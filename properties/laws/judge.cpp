@@ -15,8 +15,18 @@ std::string short_number(double value) {
   return text;
 }
 
+/// Inside its bound, but not what rounding to nearest leaves.
+std::string spread_sentence(const TensorCheck& check) {
+  const SpreadFinding& found = check.spread;
+  std::string text = check.tap + " by the statistical lens (" + found.test + "): " + short_number(found.deviation) +
+                     " times its spread, chance below 1e" + short_number(std::ceil(found.log10_chance));
+  if (found.share != 0) text += "; the error holds " + short_number(found.share) + " of that direction";
+  return text;
+}
+
 std::string sentence_of(const TensorCheck& check) {
   if (check.lens == "relation") return check.tap;
+  if (check.failure == FailureClass::precision) return spread_sentence(check);
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
   std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +

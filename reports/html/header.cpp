@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/census/spread.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
 #include "reports/report.hpp"
@@ -74,6 +75,8 @@ void where_it_ran(Markup& page, const Results& results) {
                                                                       : ": " + results.device_message));
     }
   }
+  if (const std::string spread = spread_sentence(results); !spread.empty())
+    page.element("p", {}, "Statistical lens: " + spread + ".");
   if (results.partial)
     page.element("p", {{"class", "warn"}},
                  "\u203C Incomplete: " +

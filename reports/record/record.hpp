@@ -16,6 +16,15 @@ std::string_view word_of(Status status);
 enum class FailureClass { none, logic, precision, order, non_finite, skip_decision };
 std::string_view word_of(FailureClass c);
 
+/// What the statistical lens concludes from one tensor (oracle/spread.md): the least likely of its tests.
+struct SpreadFinding {
+  std::string test;  // "element", "tensor", "along gradient", …; empty: no test was made
+  std::uint64_t comparisons = 0;
+  double log10_chance = 0;  // of a correct subject showing the like, at most; one comparison, uncorrected
+  double deviation = 0;     // in units of the spread: the element's, the root mean square's, the projection's
+  double share = 0;         // of the direction that the error contains, where the test is along one
+};
+
 /// One tensor held against its expectation.
 struct TensorCheck {
   std::string lens;  // "local", "end_to_end", "exact", "bitwise", "relation"
@@ -28,6 +37,7 @@ struct TensorCheck {
   std::vector<std::int64_t> worst_index;
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   bool zero_signal = false;
+  SpreadFinding spread;
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
 
@@ -46,6 +56,9 @@ struct CaseRecord {
   std::string first_stage;  // of a failure
   std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
   double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
+  std::uint64_t comparisons = 0;   // of the statistical lens
+  double least_log10_chance = 0;   // of all of them
+  std::string least_likely;        // its tap and test
   double rounding_drift = 0;       // ||subject - exact|| / ||exact|| of the first window's gradient
   double semantic_gap = 0;         // ||accumulated - full|| / ||full|| of the first window's gradient, exact
   double drift_bound = 0;          // ||e|| / ||exact||

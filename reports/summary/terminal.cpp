@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/census/spread.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
@@ -76,6 +77,11 @@ std::string failures(const Results& results) {
   return out;
 }
 
+std::string statistical_lens(const Results& results) {
+  const std::string sentence = spread_sentence(results);
+  return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
+}
+
 std::string where(const Results& results) {
   std::string text =
       "  host executor: " + counted(results.ran_on_host, "tensor check") + "; GPU: " + grouped(results.ran_on_device);
@@ -86,8 +92,8 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + law_table(results) + fault_table(results) +
-         training_table(results) + worst_table(results) + failures(results);
+  return verdict_sentence(results) + "\n" + where(results) + statistical_lens(results) + law_table(results) +
+         fault_table(results) + training_table(results) + worst_table(results) + failures(results);
 }
 
 }  // namespace tally

@@ -1,0 +1,147 @@
+#include "properties/compare/spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "oracle/tolerance/bounded.hpp"
+#include "properties/compare/judge.hpp"
+#include "properties/compare/lens.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t count_of_elements = 4096;
+
+/// Values as an fp32 kernel would store them after `height` further roundings, and what the lens expects of them.
+struct Drawn {
+  oracle::Expected expected{oracle::Matrix<long double>(1, count_of_elements),
+                            oracle::Matrix<double>(1, count_of_elements), oracle::Matrix<double>(1, count_of_elements),
+                            oracle::Matrix<double>(1, count_of_elements)};
+  Tensor got{Dtype::fp32, {static_cast<std::int64_t>(count_of_elements)}};
+  Tensor other{Dtype::fp32, {static_cast<std::int64_t>(count_of_elements)}};  // some other tensor of that size
+};
+
+/// got = fl(v (1 + factor) + leak other), one rounding; the bound admits `roundings` of them.
+Drawn drawn(double factor, double leak, double roundings) {
+  Drawn d;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const oracle::Arithmetic fp32(oracle::format_of(Dtype::fp32));
+  for (std::size_t i = 0; i < count_of_elements; ++i) {
+    const double v = normal(random);
+    d.other.set(i, normal(random));
+    const oracle::Bounded once = fp32.mul({v, 0}, {0.75, 0});
+    d.expected.v.data()[i] = 0.75L * v;
+    d.expected.e.data()[i] = once.e * roundings;
+    d.expected.r.data()[i] = once.r * roundings;
+    d.expected.s.data()[i] = once.s * roundings;
+    d.got.set(i, 0.75 * v * (1 + factor) + leak * d.other.value(i));
+  }
+  return d;
+}
+
+SpreadFinding finding(const Drawn& d) { return spread_of(d.expected, d.got, {{"the other", &d.other}}); }
+
+TEST(Spread, finds_nothing_in_one_rounding) {
+  const SpreadFinding found = finding(drawn(0, 0, 1));
+
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
+  EXPECT_EQ(found.comparisons, count_of_elements + 3);
+}
+
+TEST(Spread, names_a_factor_inside_the_bound_and_its_size) {
+  const double factor = 0x1p-24;  // half an ulp of most elements, and the bound admits four
+  const Drawn d = drawn(factor, 0, 4);
+  const SpreadFinding found = finding(d);
+
+  EXPECT_EQ(judge(Place{}, d.expected, d.got).status, Status::pass);
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::fail);
+  EXPECT_EQ(found.test, "along itself");
+  EXPECT_GT(found.share, factor / 2);
+  EXPECT_LT(found.share, factor * 2);
+}
+
+TEST(Spread, names_the_tensor_that_leaks_in) {
+  const SpreadFinding found = finding(drawn(0, 0x1p-24, 4));
+
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::fail);
+  EXPECT_EQ(found.test, "along the other");
+}
+
+TEST(Spread, sees_lost_bits_that_no_element_shows_alone) {
+  Drawn d = drawn(0, 0, 1);
+  for (std::size_t i = 0; i < count_of_elements; ++i) {  // two bits fewer than declared
+    const double v = d.got.value(i), unit = std::ldexp(1, std::ilogb(v) - 21);
+    d.got.set(i, std::nearbyint(v / unit) * unit);
+  }
+  d.expected.e *= 16;  // wide enough for the worst of them
+  d.expected.r *= 16;
+  const SpreadFinding found = finding(d);
+
+  EXPECT_EQ(judge(Place{}, d.expected, d.got).status, Status::pass);
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::fail);
+  EXPECT_EQ(found.test, "tensor");
+}
+
+TEST(Spread, counts_elements_that_share_their_rounding_once) {
+  Drawn d = drawn(0, 0, 1);
+  for (std::size_t i = 0; i < count_of_elements; ++i) {  // one value and its doubles, each with the same rounding error
+    const double v = std::ldexp(1 + 0x1.7p-24, static_cast<int>(i % 3));
+    d.expected.v.data()[i] = v;
+    const oracle::Bounded once = oracle::Arithmetic(oracle::format_of(Dtype::fp32)).mul({v / 1.5, 0}, {1.5, 0});
+    d.expected.e.data()[i] = once.e;
+    d.expected.r.data()[i] = once.r;
+    d.expected.s.data()[i] = once.s;
+    d.got.set(i, v);
+  }
+  const SpreadFinding found = finding(d);
+
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
+}
+
+TEST(Spread, allows_the_deterministic_part_in_every_element) {
+  Drawn d = drawn(0, 0, 1);
+  const double factor = 0x1p-20;
+  for (std::size_t i = 0; i < count_of_elements; ++i) {
+    const auto v = static_cast<double>(d.expected.v.data()[i]);
+    d.got.set(i, v * (1 + factor));
+    d.expected.e.data()[i] += factor * std::fabs(v);  // r stays: a constant that all share may be off by that
+  }
+
+  EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::expected);
+  d.expected.e -= factor / 2 * d.expected.v.cwiseAbs().cast<double>();
+  EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::fail);
+}
+
+TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
+  Drawn d = drawn(0x1p-20, 0, 1);
+  d.expected.s.resize(0, 0);
+
+  EXPECT_EQ(finding(d).comparisons, 0u);
+  EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::expected);
+}
+
+TEST(Spread, passes_clean_runs_in_every_format_and_order) {
+  std::uint64_t comparisons = 0;
+  double least = 0;
+  for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      RunOptions options;
+      options.order_seed = seed;
+      const Case c = normal_everything(seed, storage);
+      for (const TensorCheck& check : local_lens(c, run(c, options))) {
+        EXPECT_EQ(verdict_of(check.spread.log10_chance), SpreadVerdict::expected) << told(&check);
+        comparisons += check.spread.comparisons;
+        least = std::min(least, check.spread.log10_chance);
+      }
+    }
+  }
+  EXPECT_GT(comparisons, 0u);
+  std::printf("  %llu comparisons, least chance 1e%.1f\n", static_cast<unsigned long long>(comparisons), least);
+}
+
+}  // namespace
+}  // namespace tally
