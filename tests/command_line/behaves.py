@@ -39,13 +39,23 @@ class Commands(unittest.TestCase):
         return result
 
     def test_unknown_words_are_usage_errors(self):
-        self.refuses(["sweep"])
+        self.refuses(["sweep"], "sweep")
+        for family in ("sweep", "bench"):
+            self.refuses([family, "no_such_study", "--out", self.out], "no_such_study")
+            self.refuses([family, "no_such_study", "--effort", "0"], "effort")
         self.refuses(["verify", "--colour"])
         self.refuses(["verify", "--law", "no_such_law", "--out", self.out], "no_such_law", "tally list laws")
         self.refuses(["verify", "--precision", "bf61", "--out", self.out], "bf61", "fp16")
         self.refuses(["verify", "--time", "soon", "--out", self.out], "soon", "60s")
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
+
+    def test_an_unknown_study_is_refused_with_the_names_of_those_there_are(self):
+        for family, listed in (("sweep", "sweeps"), ("bench", "benches")):
+            result = tally("list", listed)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            names = [line.split()[0] for line in result.stdout.splitlines()]
+            self.refuses([family, "no_such_study", "--out", self.out], *names)
 
     def test_missing_files_are_named(self):
         self.refuses(["oracle", self.out / "none.json"], "none.json")
