@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/training_step/stages.hpp"
+
 namespace tally {
 namespace {
 
@@ -90,7 +92,9 @@ void Run::gemm(GemmCall call) {
   call.operands = call.result = c.precision.storage;
   ++products_;
   const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products_;
-  tally::gemm(stream, call, GemmOrder::draw(seed));
+  stages.gemm(*this, call, GemmOrder::draw(seed));
 }
+
+void stage::gemm(Run& run, const GemmCall& call, const GemmOrder& order) { tally::gemm(run.stream, call, order); }
 
 }  // namespace tally

@@ -21,7 +21,8 @@ const Stages& shipped_stages() {
                              .optimizer = stage::optimizer,
                              .scaler = stage::scaler,
                              .schedule = stage::schedule,
-                             .end_window = stage::end_window};
+                             .end_window = stage::end_window,
+                             .gemm = stage::gemm};
   return stages;
 }
 

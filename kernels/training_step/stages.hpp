@@ -43,6 +43,8 @@ struct Stages {
   Stage scaler;    // dynamic scale only
   Stage schedule;  // run.step after the window
   Stage end_window;
+  /// Every product of a linear layer, in this order of additions where the host computes it.
+  void (*gemm)(Run& run, const GemmCall& call, const GemmOrder& order);
   /// Kernels to use instead of the shipped ones: operation -> variant, both as registered.
   std::map<std::string, std::string> variants = {};
 };
@@ -71,6 +73,7 @@ void optimizer(Run& run);
 void scaler(Run& run);
 void schedule(Run& run);
 void end_window(Run& run);
+void gemm(Run& run, const GemmCall& call, const GemmOrder& order);
 }  // namespace stage
 
 }  // namespace tally

@@ -25,6 +25,17 @@ inline Stages with_kernel(const std::string& operation, const std::string& fault
   return copy;
 }
 
+/// The shipped table with the products of linear layers replaced.
+template <void (*Function)(Run&, const GemmCall&, const GemmOrder&)>
+const Stages& with_gemm() {
+  static const Stages stages = [] {
+    Stages copy = shipped_stages();
+    copy.gemm = Function;
+    return copy;
+  }();
+  return stages;
+}
+
 /// Micro-batches in the window the run stands in.
 inline int micro_batches(const Run& run) {
   return static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());

@@ -1,0 +1,48 @@
+// One of the additions into one column of the bias gradient is lost, as where two blocks add without an atomic.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+template <class S>
+__global__ void sum_all_but_one(const S* dy, S* db, std::int64_t rows, std::int64_t features) {
+  for (std::int64_t column = first_element(); column < features; column += element_stride()) {
+    float sum = 0.0f;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const bool lost = rows > 1 && row == rows / 2 && column == features / 2;
+      if (!lost) sum = __fadd_rn(sum, to_float(dy[row * features + column]));
+    }
+    db[column] = from_float<S>(sum);
+  }
+}
+
+void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<sum_all_but_one<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
+                                        a.features);
+  });
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~lost-atomic-add"}, bias_gradient);
+
+const Stages& stages() {
+  static const Stages faulty = with_kernel("linear.bias_gradient", "lost-atomic-add");
+  return faulty;
+}
+
+const RegisterFault registered{{
+    .name = "lost-atomic-add",
+    .stage = "backward",
+    .right = "every addend once",
+    .wrong = "one addend of one element lost",
+    .condition = "several rows",
+    .source = "llm.c 0f144e3, tensorflow 39751",
+    .laws = {"many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .stages = stages,
+}};
+
+}  // namespace
+}  // namespace tally

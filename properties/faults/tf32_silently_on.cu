@@ -1,0 +1,44 @@
+// The operands of every fp32 product are read with ten bits behind the point.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+__global__ void truncate(const float* from, float* to, std::int64_t elements) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    to[i] = __uint_as_float(__float_as_uint(from[i]) & 0xffffe000u);
+  }
+}
+
+DeviceTensor truncated(Run& run, const void* operand, std::int64_t rows, std::int64_t columns) {
+  DeviceTensor copy(run.device, "tf32 operand", Dtype::fp32, {rows, columns});
+  launch_elements<truncate>(run.stream, rows * columns, static_cast<const float*>(operand), copy.as<float>(),
+                            rows * columns);
+  return copy;
+}
+
+void gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
+  if (call.operands != Dtype::fp32) return stage::gemm(run, call, order);
+  const DeviceTensor a = truncated(run, call.a, call.m, call.k), b = truncated(run, call.b, call.k, call.n);
+  GemmCall narrower = call;
+  narrower.a = a.data();
+  narrower.b = b.data();
+  stage::gemm(run, narrower, order);
+  run.stream.synchronize();
+}
+
+const RegisterFault registered{{
+    .name = "tf32-silently-on",
+    .stage = "forward",
+    .right = "Σ a b on fp32 operands",
+    .wrong = "Σ tf32(a) tf32(b)",
+    .condition = "fp32, operands with more than 11 significant bits",
+    .source = "pytorch 53635, 67384, fairscale 921",
+    .laws = {"any_order_of_additions", "partition_equals_full_batch"},
+    .stages = with_gemm<gemm>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,40 @@
+#include "properties/faults/planted_scale.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+RunOptions planted(double theta) {
+  RunOptions options;
+  options.stages = &with_scaled_weight_gradients(theta);
+  return options;
+}
+
+TEST(PlantedScale, changes_no_bit_at_zero) {
+  const Case c = mlp(1);
+  const Trace plain = run(c), scaled = run(c, planted(0));
+
+  ASSERT_EQ(plain.taps().size(), scaled.taps().size());
+  for (const Tap& tap : plain.taps()) EXPECT_EQ(tap.value.bytes, scaled.find(tap.name.text())->bytes);
+}
+
+TEST(PlantedScale, is_named_as_a_factor_where_no_bound_sees_it) {
+  Case c = mlp(1);
+  c.windows = {{16, 16}};
+  const double theta = 0x1p-21;
+  const auto checks = local_lens(c, run(c, planted(theta)));
+  const TensorCheck* first = first_failure(checks);
+
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->failure, FailureClass::precision);
+  EXPECT_EQ(first->stage, "backward");
+  EXPECT_EQ(first->spread.test, "along itself");
+  EXPECT_GT(first->spread.share, theta / 2);
+  EXPECT_LT(first->spread.share, theta * 2);
+}
+
+}  // namespace
+}  // namespace tally
