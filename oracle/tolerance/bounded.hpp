@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/sources.hpp"
 
 namespace tally::oracle {
 
@@ -49,60 +50,70 @@ class Arithmetic {
   explicit Arithmetic(const Format& format)
       : u_(format.unit_roundoff() * pays),
         underflow_(format.underflow()),
+        shares_(sources()),
         threshold_(format.overflow_threshold()),
         smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
         significand_(format.p) {}
 
-  double u() const { return u_; }
-  double underflow() const { return underflow_; }
+  double u() const { return shares_.accumulation * u_; }
+  double underflow() const { return shares_.accumulation * underflow_; }
   double threshold() const { return threshold_; }
 
   /// A subnormal sum is exact, unless it is flushed.
-  Bounded add(Bounded x, Bounded y) const { return finish(x.v + y.v, x.e + y.e, 1, flushes_ ? underflow_ : 0, x, y); }
+  Bounded add(Bounded x, Bounded y) const {
+    return finish(x.v + y.v, x.e + y.e, shares_.accumulation, flushes_ ? underflow() : 0, x, y);
+  }
   Bounded sub(Bounded x, Bounded y) const { return add(x, {-y.v, y.e}); }
 
   /// Multiplying by a power of two rounds only where it underflows.
   Bounded mul(Bounded x, Bounded y) const {
     const double passed_on = std::fabs(x.v) * y.e + std::fabs(y.v) * x.e + x.e * y.e;
-    const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : 1;
-    return finish(x.v * y.v, passed_on, roundings, underflow_, x, y);
+    const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : shares_.accumulation;
+    return finish(x.v * y.v, passed_on, roundings, underflow(), x, y);
   }
 
   Bounded div(Bounded x, Bounded y) const {
     const double least = std::fabs(y.v) * (1 - 0x1p-50) - y.e;
     if (std::isfinite(y.v) && !(least > 0) && y.e > 0) return {x.v / y.v, infinite};
     const double passed_on = (std::fabs(x.v / y.v) * y.e + x.e) / least;
-    return finish(x.v / y.v, passed_on, 1, underflow_, x, y);
+    return finish(x.v / y.v, passed_on, shares_.accumulation, underflow(), x, y);
   }
 
   Bounded sqrt(Bounded x) const {
     const double root = std::sqrt(x.v);
     const double low = root - std::sqrt(std::max(0.0, x.v - x.e));
-    return finish(root, std::max(low, std::sqrt(x.v + x.e) - root) + root * 0x1p-51, 1, 0, x, x);
+    const double passed_on = std::max(low, std::sqrt(x.v + x.e) - root) + shares_.accumulation * root * 0x1p-51;
+    return finish(root, passed_on, shares_.accumulation, 0, x, x);
   }
 
-  /// A monotone function whose kernel is within `ulps` ulp: (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|, and
-  /// (ulps + 1/2) times the smallest subnormal below the normal range.
+  /// A function whose kernel is within `ulps` ulp errs by (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|: that factor, and
+  /// (ulps + 1/2) times the smallest subnormal, which it errs by below the normal range.
+  double relative_error_of(double ulps) const { return shares_.function * (2 * ulps + 2) * u_; }
+  double least_error_of(double ulps) const { return shares_.function * (2 * ulps + 1) * underflow_; }
+
+  /// A monotone function whose kernel is within `ulps` ulp.
   template <class F>
   Bounded monotone(F&& f, Bounded x, double ulps) const {
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
-    return finish(value, spread, 2 * ulps + 2, (2 * ulps + 1) * underflow_, x, x);
+    return finish(value, spread, shares_.function * (2 * ulps + 2), least_error_of(ulps), x, x);
   }
 
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
-    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u_);
+    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
     if (!std::isfinite(terms.v)) return {terms.v, terms.e < infinite ? 0 : infinite};
-    const double flushed = flushes_ ? terms.count * underflow_ : 0;
+    const double flushed = flushes_ ? terms.count * underflow() : 0;
     const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
     return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite};
   }
 
   /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
-  Bounded store(Bounded x) const { return significand_ == 24 ? x : finish(x.v, x.e, 1, underflow_, x, x); }
+  Bounded store(Bounded x) const {
+    return significand_ == 24 ? x : finish(x.v, x.e, shares_.storage, shares_.storage * underflow_, x, x);
+  }
 
  private:
   static bool is_power_of_two(Bounded x) {
@@ -121,7 +132,9 @@ class Arithmetic {
     return {v, infinite};
   }
 
-  double u_, underflow_, threshold_, smallest_normal_;
+  double u_, underflow_;
+  Sources shares_;
+  double threshold_, smallest_normal_;
   bool flushes_;
   int significand_;
 };

@@ -9,7 +9,7 @@ template <class F, class... More>
 BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   BoundedMatrix out(first.v.rows(), first.v.cols());
   const auto element = [](const Expected& x, Eigen::Index i) {
-    return Bounded{static_cast<double>(x.v.data()[i]), x.e.data()[i]};
+    return Bounded{static_cast<double>(x.v.data()[i]), incoming(x.e.data()[i])};
   };
   for (Eigen::Index i = 0; i < out.v.size(); ++i) {
     const Bounded value = f(element(first, i), element(more, i)...);
@@ -19,6 +19,6 @@ BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   return out;
 }
 
-inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), x.e(0, 0)}; }
+inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), incoming(x.e(0, 0))}; }
 
 }  // namespace tally::oracle

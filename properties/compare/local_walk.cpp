@@ -75,4 +75,18 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   return got;
 }
 
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const Output& output) {
+  const Tensor* got = need(stage, tensor);
+  const Place here = place(stage, tensor);
+  if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
+  checks.push_back(judge(here, output, *got, wanted != nullptr));
+  return got;
+}
+
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor,
+                              std::function<oracle::Expected()> rule) {
+  Evaluation evaluation = evaluation_of(std::move(rule));
+  return hold(stage, tensor, Output{evaluation});
+}
+
 }  // namespace tally

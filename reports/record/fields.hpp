@@ -12,6 +12,12 @@ namespace tally {
 template <class R, class Record>
 concept Is = std::same_as<std::remove_const_t<R>, Record>;
 
+template <class Archive, Is<BoundTerms> R>
+void fields(Archive& a, R& r) {
+  a("input", r.input), a("accumulation", r.accumulation), a("storage", r.storage), a("function", r.function);
+  a("other", r.other);
+}
+
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
@@ -19,7 +25,7 @@ void fields(Archive& a, R& r) {
   a("non_finite", r.non_finite), a("uninformative", r.uninformative);
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
-  a("zero_signal", r.zero_signal);
+  a("zero_signal", r.zero_signal), a.later("terms", r.terms);
 }
 
 template <class Archive, Is<CaseRecord> R>
