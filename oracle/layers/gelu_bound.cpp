@@ -38,7 +38,8 @@ Bounded gelu_tanh(const Arithmetic& fp32, Bounded x) {
 }
 
 Bounded gelu_tanh_gradient(const Arithmetic& fp32, Bounded x, Bounded dy) {
-  static const Bounded k = constant(root_2_over_pi), a = shared(fp32.mul({3, 0}, constant(cubic)));
+  static const Bounded k = constant(root_2_over_pi), c = constant(cubic);
+  const Bounded a = shared(fp32.mul({3, 0}, c));
   const Bounded t = inner_tanh(fp32, x);
   const Bounded slope = fp32.mul(k, fp32.add(one, fp32.mul(a, fp32.mul(x, x))));
   const Bounded straight = fp32.mul(half, fp32.add(one, t));

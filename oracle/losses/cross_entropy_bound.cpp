@@ -30,8 +30,8 @@ RowTerms non_finite_row(const BoundedMatrix& z, Eigen::Index i) {
 
 RowTerms row_terms(const Arithmetic& fp32, const BoundedMatrix& z, Eigen::Index i, double height) {
   const auto classes = static_cast<double>(z.cols());
-  const double u = fp32.u(), rho = (2 * ulps_of_functions + 2) * u,
-               floor = (2 * ulps_of_functions + 1) * fp32.underflow();
+  const double u = fp32.u(), rho = fp32.relative_error_of(ulps_of_functions),
+               floor = fp32.least_error_of(ulps_of_functions);
   const double most = z.v.row(i).maxCoeff(), epsilon = z.e.row(i).maxCoeff();
   if (!z.v.row(i).allFinite() || !(epsilon < infinite)) return non_finite_row(z, i);
   const Eigen::ArrayXd d = z.v.row(i).array() - most, exps = d.exp();
@@ -127,7 +127,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
       dz.set(i, static_cast<Eigen::Index>(c), storage.store(fp32.mul(factor.at(0, i), q)));
     }
   }
-  const auto exact = exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
+  const auto exact = exact_loss_of(loss, y, target, item_weight, row_factor);
   Expected loss_row = joined(exact.loss, losses), gradient = joined(exact.dy, dz);
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     if (target(0, i) != ignored) continue;  // exactly zero, whatever the logits are

@@ -29,7 +29,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
     }
     row_loss.set(0, i, fp32.mul(fp32.mul(fp32.sum(squares, height), share), weight));
   }
-  const auto exact = exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
+  const auto exact = exact_loss_of(loss, y, target, item_weight, row_factor);
   return {joined(exact.loss, row_loss), joined(exact.dy, dy)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "oracle/real/compensated.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle {
@@ -28,6 +29,13 @@ void dot(long double& sum, long double&, Line<long double> a, Line<long double> 
   for (Eigen::Index i = 0; i < n; ++i) sum += a.first[i * a.stride] * b.first[i * b.stride];
 }
 
+/// Only long double has another way: nothing for Real, as it may hold any number of digits.
+std::optional<Matrix<Real>> fast(const Matrix<Real>&, Side, const Matrix<Real>&, Side) { return std::nullopt; }
+std::optional<Matrix<long double>> fast(const Matrix<long double>& a, Side side_a, const Matrix<long double>& b,
+                                        Side side_b) {
+  return compensated_product(a, side_a, b, side_b);
+}
+
 void require_equal(Eigen::Index a, Eigen::Index b) {
   if (a != b)
     throw std::logic_error("matrix product: inner sizes " + std::to_string(a) + " and " + std::to_string(b) +
@@ -39,6 +47,7 @@ void require_equal(Eigen::Index a, Eigen::Index b) {
 template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.cols(), b.rows());
+  if (auto done = fast(a, Side::as_it_is, b, Side::as_it_is)) return *std::move(done);
   Matrix<T> result(a.rows(), b.cols());
   T term{};
   for (Eigen::Index i = 0; i < result.rows(); ++i)
@@ -50,6 +59,7 @@ Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
 template <class T>
 Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.cols(), b.cols());
+  if (auto done = fast(a, Side::as_it_is, b, Side::transposed)) return *std::move(done);
   Matrix<T> result(a.rows(), b.rows());
   T term{};
   for (Eigen::Index i = 0; i < result.rows(); ++i)
@@ -61,6 +71,7 @@ Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b) {
 template <class T>
 Matrix<T> product_of_transposed(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.rows(), b.rows());
+  if (auto done = fast(a, Side::transposed, b, Side::as_it_is)) return *std::move(done);
   Matrix<T> result(a.cols(), b.cols());
   T term{};
   for (Eigen::Index i = 0; i < result.rows(); ++i)

@@ -1,5 +1,5 @@
 // Matrix products. Each element is a sum over the inner index in increasing order, one rounding a multiplication and
-// one an addition.
+// one an addition, or in long double closer to the exact one (oracle/real/compensated.hpp).
 #pragma once
 
 #include "oracle/real/matrix.hpp"

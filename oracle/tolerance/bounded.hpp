@@ -24,6 +24,7 @@
 #include <limits>
 
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/sources.hpp"
 
 namespace tally::oracle {
 
@@ -74,30 +75,31 @@ class Arithmetic {
   explicit Arithmetic(const Format& format)
       : u_(format.unit_roundoff() * pays),
         underflow_(format.underflow()),
+        shares_(sources()),
         threshold_(format.overflow_threshold()),
         smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
         significand_(format.p) {}
 
-  double u() const { return u_; }
-  double underflow() const { return underflow_; }
+  double u() const { return shares_.accumulation * u_; }
+  double underflow() const { return shares_.accumulation * underflow_; }
   double threshold() const { return threshold_; }
 
   /// A subnormal sum is exact, unless it is flushed.
   Bounded add(Bounded x, Bounded y) const {
-    return finish({x.v + y.v, x.e + y.e, x.r + y.r, x.s + y.s}, 1, flushes_ ? underflow_ : 0, x, y);
+    return finish({x.v + y.v, x.e + y.e, x.r + y.r, x.s + y.s}, shares_.accumulation, flushes_ ? underflow() : 0, x, y);
   }
   Bounded sub(Bounded x, Bounded y) const { return add(x, {-y.v, y.e, y.r, y.s}); }
 
   /// Multiplying by a power of two rounds only where it underflows.
   Bounded mul(Bounded x, Bounded y) const {
     const double size_x = std::fabs(x.v), size_y = std::fabs(y.v);
-    const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : 1;
+    const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : shares_.accumulation;
     // A square's two factors move together.
     const bool square = x.v == y.v && x.s == y.s;
     const double s = (size_x * size_x * y.s + size_y * size_y * x.s) * (square ? 2 : 1);
     const Bounded exact{x.v * y.v, size_x * y.e + size_y * x.e + x.e * y.e, size_x * y.r + size_y * x.r, s};
-    return finish(exact, roundings, underflow_, x, y);
+    return finish(exact, roundings, underflow(), x, y);
   }
 
   Bounded div(Bounded x, Bounded y) const {
@@ -106,31 +108,35 @@ class Arithmetic {
     const double q = std::fabs(x.v / y.v);
     const Bounded exact{x.v / y.v, (q * y.e + x.e) / least, (q * y.r + x.r) / least,
                         (q * q * y.s + x.s) / (least * least)};
-    return finish(exact, 1, underflow_, x, y);
+    return finish(exact, shares_.accumulation, underflow(), x, y);
   }
 
   Bounded sqrt(Bounded x) const {
     const double root = std::sqrt(x.v);
     const double low = root - std::sqrt(std::max(0.0, x.v - x.e));
     const double passed_on = std::max(low, std::sqrt(x.v + x.e) - root);
-    return finish(moved(root, passed_on, root * 0x1p-51, x), 1, 0, x, x);
+    return finish(moved(root, passed_on, shares_.accumulation * root * 0x1p-51, x), shares_.accumulation, 0, x, x);
   }
 
-  /// A monotone function whose kernel is within `ulps` ulp: (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|, and
-  /// (ulps + 1/2) times the smallest subnormal below the normal range.
+  /// A function whose kernel is within `ulps` ulp errs by (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|: that factor, and
+  /// (ulps + 1/2) times the smallest subnormal, which it errs by below the normal range.
+  double relative_error_of(double ulps) const { return shares_.function * (2 * ulps + 2) * u_; }
+  double least_error_of(double ulps) const { return shares_.function * (2 * ulps + 1) * underflow_; }
+
+  /// A monotone function whose kernel is within `ulps` ulp.
   template <class F>
   Bounded monotone(F&& f, Bounded x, double ulps) const {
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
-    return finish(moved(value, spread, 0, x), 2 * ulps + 2, (2 * ulps + 1) * underflow_, x, x);
+    return finish(moved(value, spread, 0, x), shares_.function * (2 * ulps + 2), least_error_of(ulps), x, x);
   }
 
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
-    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u_);
+    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
     if (!std::isfinite(terms.v)) return {terms.v, terms.e < infinite ? 0 : infinite};
-    const double flushed = flushes_ ? terms.count * underflow_ : 0;
+    const double flushed = flushes_ ? terms.count * underflow() : 0;
     const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
     const double height_of_tree = height > 0 ? std::min(height, serial) : serial;
     return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite, terms.r + growth * terms.magnitude,
@@ -146,7 +152,9 @@ class Arithmetic {
   }
 
   /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
-  Bounded store(Bounded x) const { return significand_ == 24 ? x : finish(x, 1, underflow_, x, x); }
+  Bounded store(Bounded x) const {
+    return significand_ == 24 ? x : finish(x, shares_.storage, shares_.storage * underflow_, x, x);
+  }
 
  private:
   static bool is_power_of_two(Bounded x) {
@@ -177,7 +185,9 @@ class Arithmetic {
     return {v, infinite};
   }
 
-  double u_, underflow_, threshold_, smallest_normal_;
+  double u_, underflow_;
+  Sources shares_;
+  double threshold_, smallest_normal_;
   bool flushes_;
   int significand_;
 };

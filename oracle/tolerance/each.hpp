@@ -10,8 +10,8 @@ BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   BoundedMatrix out(first.v.rows(), first.v.cols());
   const auto element = [](const Expected& x, Eigen::Index i) {
     const auto v = static_cast<double>(x.v.data()[i]);
-    if (x.s.size() == 0) return Bounded{v, x.e.data()[i]};
-    return Bounded{v, x.e.data()[i], x.r.data()[i], x.s.data()[i]};
+    if (x.s.size() == 0) return Bounded{v, incoming(x.e.data()[i])};
+    return Bounded{v, incoming(x.e.data()[i]), x.r.data()[i], x.s.data()[i]};
   };
   for (Eigen::Index i = 0; i < out.v.size(); ++i) {
     const Bounded value = f(element(first, i), element(more, i)...);
@@ -23,6 +23,6 @@ BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
   return out;
 }
 
-inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), x.e(0, 0)}; }
+inline Bounded bounded_scalar(const Expected& x) { return {static_cast<double>(x.v(0, 0)), incoming(x.e(0, 0))}; }
 
 }  // namespace tally::oracle

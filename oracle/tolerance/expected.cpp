@@ -1,5 +1,6 @@
 #include "oracle/tolerance/expected.hpp"
 
+#include <cstring>
 #include <map>
 #include <stdexcept>
 
@@ -36,6 +37,12 @@ Expected as_read(const Tensor& tensor) {
   const Eigen::Index columns = rank == 0 ? 1 : tensor.shape.back();
   const Eigen::Index rows = columns == 0 ? 1 : static_cast<Eigen::Index>(tensor.elements()) / columns;
   Expected read{Matrix<long double>(rows, columns), Matrix<double>::Zero(rows, columns)};
+  if (tensor.dtype == Dtype::fp32) {
+    Matrix<float> held(rows, columns);
+    if (held.size() > 0) std::memcpy(held.data(), tensor.bytes.data(), tensor.bytes.size());
+    read.v = held.cast<long double>();
+    return read;
+  }
   const bool whole = tensor.dtype == Dtype::i64;
   for (Eigen::Index i = 0; i < rows * columns; ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -9,12 +9,13 @@ constexpr double truncation_to_tf32 = 0x1p-10;
 Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
   const double smallest_normal = std::ldexp(1, subject.storage.emin);
+  const double share = sources().accumulation;
   if (!subject.tf32 && !subject.claims.flushes_subnormals) return error;
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
-    if (subject.tf32) error.data()[i] += truncation_to_tf32 * magnitude + std::ldexp(1, -136);
+    if (subject.tf32) error.data()[i] += share * (truncation_to_tf32 * magnitude + std::ldexp(1, -136));
     if (subject.claims.flushes_subnormals && std::fabs(a.v.data()[i]) - a.e.data()[i] < smallest_normal) {
-      error.data()[i] += std::min(magnitude, smallest_normal);
+      error.data()[i] += share * std::min(magnitude, smallest_normal);
     }
   }
   return error;
@@ -36,7 +37,7 @@ Accumulation accumulation(const Declared& subject, double k) {
   const bool tensor_cores = subject.claims.tensor_cores && (subject.storage.p <= 11 || subject.tf32);
   const double kappa = tensor_cores ? std::max((2.5 * k + 2) * arithmetic.u(), gam(k, arithmetic.u()))
                                     : gam(additions + (exact_products ? 0 : 1), arithmetic.u());
-  const double blocks = tensor_cores ? k * 0x1p-146 : 0;
+  const double blocks = tensor_cores ? sources().accumulation * k * 0x1p-146 : 0;
   const double products = exact_products && !format.flushes_subnormals ? 0 : k * arithmetic.underflow();
   const Accumulation result{kappa, products * (1 + kappa) + blocks, arithmetic.threshold()};
   if (tensor_cores) return result;
@@ -59,6 +60,8 @@ void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accum
   }
 }
 
+bool is_zero(const Matrix<double>& e) { return (e.array() == 0).all(); }
+
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
 
 /// Where a product is not finite, or an operand is undecided, the bound is 0 (certain) or infinite (undecided).
@@ -78,11 +81,17 @@ BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const Bou
   BoundedMatrix z(a.rows(), b.cols());
   const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()));
   const Matrix<double> error_a = operand_error(subject, a), error_b = operand_error(subject, b);
-  const Matrix<double> size_a = a.v.cwiseAbs(), size_b = b.v.cwiseAbs() + error_b;
+  Matrix<double> magnitude(z.rows(), z.cols());
   z.v.noalias() = a.v * b.v;
-  z.e.noalias() = error_a * size_b;
-  z.e.noalias() += size_a * error_b;
-  Matrix<double> magnitude = (size_a + error_a) * size_b;
+  if (is_zero(error_a) && is_zero(error_b)) {
+    magnitude.noalias() = a.v.cwiseAbs() * b.v.cwiseAbs();
+    z.e.setZero();
+  } else {
+    const Matrix<double> size_a = a.v.cwiseAbs(), size_b = b.v.cwiseAbs() + error_b;
+    z.e.noalias() = error_a * size_b;
+    z.e.noalias() += size_a * error_b;
+    magnitude.noalias() = (size_a + error_a) * size_b;
+  }
   z.e = ((z.e + sum.kappa * magnitude).array() + sum.underflow).matrix() * inflation;
   add_random_part(a, b, sum, magnitude, z);
   const double limit = sum.threshold / (1 + sum.kappa);

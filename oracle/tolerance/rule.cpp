@@ -12,6 +12,7 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
 }  // namespace
 
 Expected joined(Matrix<long double> exact, const BoundedMatrix& bound) {
+  if (bounds_only()) return {bound.v.cast<long double>(), bound.e, bound.r, bound.s};
   Expected result{std::move(exact), bound.e, bound.r, bound.s};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
@@ -28,11 +29,21 @@ ExactPass::ExactPass(const BoundPass& pass)
     : values_(values_of(pass.tensors)), pass_{pass.layer, values_, pass.cut, pass.decisions} {}
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
+  if (bounds_only()) return {};
   return exact_layer<long double>(pass.layer.kind).forward(ExactPass(pass).get(), x.v);
 }
 
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
+  if (!bounds_only()) return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
+  BackwardResult<long double> none;
+  for (const auto& [name, tensor] : pass.tensors) none.parameters[name];
+  return none;
+}
+
+LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
+                                      const Matrix<long double>& item_weight, const Expected& row_factor) {
+  if (bounds_only()) return {};
+  return exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
 }
 
 const KernelClaim& claim_of(const Declared& subject, std::string_view operation) {

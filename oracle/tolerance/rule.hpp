@@ -1,9 +1,11 @@
 // What every bound rule shares: the exact side of a pass, and joining exact values with bounds.
 #pragma once
 
+#include <concepts>
 #include <string_view>
 
 #include "oracle/tolerance/bounded.hpp"
+#include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/tolerance/expected.hpp"
 
 namespace tally::oracle {
@@ -17,7 +19,9 @@ struct BoundedMatrix {
         r(Matrix<double>::Zero(rows, columns)),
         s(Matrix<double>::Zero(rows, columns)) {}
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
-  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {}
+  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {
+    if (sources().input != 1) e = e.unaryExpr(&incoming);
+  }
 
   Eigen::Index rows() const { return v.rows(); }
   Eigen::Index cols() const { return v.cols(); }
@@ -39,8 +43,15 @@ struct BoundedMatrix {
 };
 
 /// The exact function's value with the rule's bound. Where the rule knows the subject to be non-finite, it is the
-/// value; where the exact function is not finite and the rule cannot tell, the element is undecided.
+/// value; where the exact function is not finite and the rule cannot tell, the element is undecided. Without exact
+/// values (bounds_only) the rule's own magnitude is the value.
 Expected joined(Matrix<long double> exact, const BoundedMatrix& bound);
+
+/// The same with the exact value still to be computed, which bounds_only() leaves out.
+template <class Exact>
+requires std::invocable<Exact> Expected joined(Exact&& exact, const BoundedMatrix& bound) {
+  return joined(bounds_only() ? Matrix<long double>() : Matrix<long double>(exact()), bound);
+}
 
 /// The values of a pass, for the exact function. Keeps what Pass refers to.
 class ExactPass {
@@ -53,8 +64,11 @@ class ExactPass {
   Pass<long double> pass_;
 };
 
+/// The exact functions; empty matrices under bounds_only.
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x);
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy);
+LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
+                                      const Matrix<long double>& item_weight, const Expected& row_factor);
 
 /// A kernel's claim; a standard one (any order, nothing unusual) where the subject declares none.
 const KernelClaim& claim_of(const Declared& subject, std::string_view operation);

@@ -6,7 +6,7 @@
 namespace tally::oracle {
 namespace {
 
-constexpr double flushed_by_an_atomic = 0x1p-125;
+double flushed_by_an_atomic() { return sources().accumulation * 0x1p-125; }
 
 struct Census {
   double largest_e = 0, sum_e = 0, squares_e = 0, sum = 0, squares = 0, count = 0;
@@ -17,7 +17,7 @@ Census census_of(const ExpectedTensors& gradients) {
   Census all;
   for (const auto& [name, g] : gradients) {
     for (Eigen::Index i = 0; i < g.v.size(); ++i) {
-      const double v = static_cast<double>(g.v.data()[i]), e = g.e.data()[i];
+      const double v = static_cast<double>(g.v.data()[i]), e = incoming(g.e.data()[i]);
       all.finite = all.finite && std::isfinite(v);
       all.largest_e = std::max(all.largest_e, e);
       all.sum_e += e;
@@ -35,7 +35,7 @@ Census census_of(const ExpectedTensors& gradients) {
 double two_norm_error(const Census& all, double value, double height, bool atomics) {
   const Arithmetic fp32 = single();
   const double growth = gam(height + 1, fp32.u()), moved = std::sqrt(all.squares_e);
-  const double lost = all.count * (fp32.underflow() + (atomics ? flushed_by_an_atomic : 0));
+  const double lost = all.count * (fp32.underflow() + (atomics ? flushed_by_an_atomic() : 0));
   if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
   const double relative = growth < 1 ? 1 - std::sqrt(1 - growth) : 1;
   const double before_root = moved + relative * (value + moved) + std::sqrt(lost);
@@ -66,7 +66,7 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   if (kind == "1") {
     const double growth = gam(height, single().u());
     const bool overflows = !(all.sum * (1 + growth) < single().threshold());
-    const double lost = claim.global_float_atomics ? all.count * flushed_by_an_atomic : 0;
+    const double lost = claim.global_float_atomics ? all.count * flushed_by_an_atomic() : 0;
     return scalar(exact, overflows ? infinite : (all.sum_e + growth * all.sum + lost) * inflation);
   }
   return scalar(exact, two_norm_error(all, static_cast<double>(exact), height, claim.global_float_atomics));
@@ -96,9 +96,8 @@ Expected clipped(const Choice& clip, const Expected& coefficient, const Expected
     const double v = std::clamp(g.v, -most.v, most.v);
     return Bounded{v, reach < most.v - most.e ? g.e : std::min(g.e + most.e, 2 * most.v)};
   };
-  return joined(
-      tally::oracle::clipped<long double>(clip, coefficient.v.size() == 0 ? 1 : coefficient.v(0, 0), gradient.v),
-      each(clamp, gradient));
+  const long double by = coefficient.v.size() == 0 ? 1 : coefficient.v(0, 0);
+  return joined([&] { return tally::oracle::clipped<long double>(clip, by, gradient.v); }, each(clamp, gradient));
 }
 
 }  // namespace tally::oracle

@@ -65,7 +65,7 @@ Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Ex
   if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
   const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
   const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
-  return joined(exact_update(optimizer, gradient, before).momentum,
+  return joined([&] { return exact_update(optimizer, gradient, before).momentum; },
                 each([&](Bounded g, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); },
                      gradient, old));
 }
@@ -74,16 +74,16 @@ Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const E
                        const Expected& momentum, const Expected& parameter) {
   const Arithmetic fp32 = single(), master(subject.master);
   const Bounded lr = bounded_scalar(rate);
-  const bool nesterov = momentum.v.size() != 0 && optimizer.flag("nesterov");
-  const Bounded mu = nesterov ? constant(optimizer.number("momentum")) : Bounded{};
-  Expected direction = momentum.v.size() == 0 ? gradient : momentum;
-  if (nesterov) {
-    direction = joined(gradient.v + number<long double>(optimizer.number("momentum")) * momentum.v,
-                       each([&](Bounded g, Bounded b) { return fp32.add(g, fp32.mul(mu, b)); }, gradient, momentum));
+  const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
+  const Expected& direction = momentum.v.size() == 0 ? gradient : momentum;
+  if (momentum.v.size() == 0 || !optimizer.flag("nesterov")) {
+    return joined([&] { return parameter.v - rate.v(0, 0) * direction.v; }, each(moved, parameter, direction));
   }
-  return joined(
-      parameter.v - rate.v(0, 0) * direction.v,
-      each([&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); }, parameter, direction));
+  const Bounded mu = constant(optimizer.number("momentum"));
+  const auto exact_mu = number<long double>(optimizer.number("momentum"));
+  return joined([&] { return parameter.v - rate.v(0, 0) * (gradient.v + exact_mu * momentum.v); },
+                each([&](Bounded p, Bounded g, Bounded b) { return moved(p, fp32.add(g, fp32.mul(mu, b))); }, parameter,
+                     gradient, momentum));
 }
 
 Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
@@ -91,7 +91,7 @@ Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Ex
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
-  return joined(exact_update(optimizer, gradient, slot).exp_avg,
+  return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg; },
                 each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
                      gradient, before));
 }
@@ -103,7 +103,7 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
   return joined(
-      exact_update(optimizer, gradient, slot).exp_avg_sq,
+      [&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
       each([&](Bounded g,
                Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
            gradient, before));
@@ -116,8 +116,10 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
   const Corrections c = corrections(subject, optimizer, rate, step);
   const Bounded eps = constant(optimizer.number("eps"));
   const auto exact_eps = number<long double>(optimizer.number("eps"));
-  const auto root = (exp_avg_sq.v.array() / c.second).max(0).sqrt() + exact_eps;
-  const Matrix<long double> exact = parameter.v.array() - rate / c.first * exp_avg.v.array() / root;
+  const auto exact = [&]() -> Matrix<long double> {
+    const auto root = (exp_avg_sq.v.array() / c.second).max(0).sqrt() + exact_eps;
+    return parameter.v.array() - rate / c.first * exp_avg.v.array() / root;
+  };
   // Squares lost to underflow (|g| < 2^-74) leave a ratio below 2^-74 / eps, which 2^-14 covers for eps >= 2^-60.
   const bool capped = from_zero && eps.v >= 0x1p-60;
   const double ratio = capped ? largest_ratio(optimizer, c, step) : infinite;

@@ -48,14 +48,14 @@ Expected cast(const Format& to, const Expected& x) {
 
 Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient) {
   const Arithmetic fp32 = single(), store(subject.accumulate);
-  return joined(buffer.v + gradient.v,
+  return joined([&] { return buffer.v + gradient.v; },
                 each([&](Bounded a, Bounded g) { return store.store(fp32.add(a, g)); }, buffer, gradient));
 }
 
 Expected scaled(const Expected& x, const Expected& factor) {
   const Arithmetic fp32 = single();
   const Bounded by = bounded_scalar(factor);
-  return joined(x.v * factor.v(0, 0), each([&](Bounded a) { return fp32.mul(a, by); }, x));
+  return joined([&] { return x.v * factor.v(0, 0); }, each([&](Bounded a) { return fp32.mul(a, by); }, x));
 }
 
 Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
@@ -78,7 +78,7 @@ Expected inverse_scale(const Declared& subject, const Case& c, std::size_t windo
 Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter) {
   const Arithmetic fp32 = single();
   const Bounded lambda = constant(decay.number("lambda"));
-  return joined(decayed_gradient<long double>(decay, gradient.v, parameter.v),
+  return joined([&] { return decayed_gradient<long double>(decay, gradient.v, parameter.v); },
                 each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
 }
 
@@ -89,7 +89,7 @@ Expected decoupled_parameter(const Declared& subject, const Choice& decay, long 
   const Bounded product = fp32.mul(constant(rate), constant(decay.number("lambda")));
   const Bounded kept =
       derived_constant(subject, 1 - rate * lambda, fp32.sub({1, 0}, product), (1 + rate * lambda) * 0x1p-51L);
-  return joined(decayed_parameter<long double>(decay, rate, parameter.v),
+  return joined([&] { return decayed_parameter<long double>(decay, rate, parameter.v); },
                 each([&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
 }
 

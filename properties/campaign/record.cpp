@@ -3,12 +3,12 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/campaign.hpp"
+#include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
 namespace {
 
-constexpr std::size_t kept_checks = 5;
 constexpr std::size_t longest_token = 2048;
 
 /// Relative 2-norms over the first window's gradient, from the end-to-end checks.
@@ -42,20 +42,6 @@ void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
   }
 }
 
-void keep_worst(CaseRecord& record, std::vector<TensorCheck> checks) {
-  std::erase_if(checks, [](const TensorCheck& check) {
-    return check.status != Status::fail && !(check.status == Status::pass && check.worst_ratio > 0);
-  });
-  std::stable_sort(checks.begin(), checks.end(), [](const TensorCheck& a, const TensorCheck& b) {
-    const bool fails_a = a.status == Status::fail, fails_b = b.status == Status::fail;
-    return fails_a != fails_b ? fails_a : a.worst_ratio > b.worst_ratio;
-  });
-  const bool failed = !checks.empty() && checks.front().status == Status::fail;
-  const std::size_t kept = failed ? kept_checks : 1;
-  if (checks.size() > kept) checks.resize(kept);
-  record.worst = std::move(checks);
-}
-
 }  // namespace
 
 CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
@@ -76,7 +62,7 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
     record.failure = failure->failure;
     record.first_stage = failure->stage;
   }
-  keep_worst(record, outcome.checks);
+  for (const std::size_t i : worst_of(outcome.checks)) record.worst.push_back(outcome.checks[i]);
   return record;
 }
 

@@ -12,70 +12,94 @@ oracle::Decisions decisions_of(const oracle::Decisions& all, Eigen::Index first,
   return {oracle::Matrix<double>(all.relu_active->middleRows(first, count))};
 }
 
+/// One layer's backward: of all rows together where they share statistics, and of each micro-batch's own rows.
+struct LayerBackward {
+  std::optional<Evaluation> whole;
+  std::vector<Evaluation> own;
+};
+
 /// Gradients of each micro-batch's parameters, by full name.
 using GradientsOfEach = std::vector<oracle::ExpectedTensors>;
 
-void keep_parameters(const LayerView& layer, const oracle::ExpectedTensors& gradients, oracle::ExpectedTensors& kept) {
-  for (const std::string& name : layer.parameters) kept[layer.full_name(name)] = gradients.at(name);
+Evaluation of_all_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy) {
+  return Evaluation([&walk, &group, i, &dy] {
+    const LayerView& layer = walk.layers[i];
+    const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first), walk.rows_of(group));
+    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, group.decisions[i]};
+    return named(oracle::bound_rule(layer.layer->kind).backward(pass, group.inputs[i], dy));
+  });
 }
 
-/// Through one layer: dx of all rows, and the parameters' gradients of each micro-batch from its own rows of dy.
-Expected through(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy, GradientsOfEach& kept) {
-  const LayerView& layer = walk.layers[i];
-  const auto& rule = oracle::bound_rule(layer.layer->kind);
-  const std::int64_t first = walk.first_row_of(group.first), all = walk.rows_of(group);
-  const Expected& x = group.inputs[i];
-  std::vector<Expected> dx;
+/// Of `count` rows from `row` of the group on: the parameters' gradients of those rows of dy.
+Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy, Eigen::Index row,
+                   Eigen::Index count) {
+  return Evaluation([&walk, &group, i, &dy, row, count] {
+    const LayerView& layer = walk.layers[i];
+    const bool together = layer.window_statistics;
+    const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first) + row, count);
+    const oracle::BoundPass pass{*layer.layer, tensors, together ? oracle::Cut{} : oracle::Cut{count}, walk.subject,
+                                 decisions_of(group.decisions[i], row, count)};
+    const Expected& x = group.inputs[i];
+    const auto& rule = oracle::bound_rule(layer.layer->kind);
+    return named(together ? rule.backward(pass, x, only_rows(dy, row, count))
+                          : rule.backward(pass, rows_of(x, row, count), rows_of(dy, row, count)));
+  });
+}
+
+LayerBackward through(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy) {
+  LayerBackward backward;
+  if (walk.layers[i].window_statistics) backward.whole = of_all_rows(walk, group, i, dy);
   Eigen::Index row = 0;
-  const oracle::ExpectedTensors whole = expected_inputs(walk, layer, first, all);
-  if (layer.window_statistics) {
-    dx.push_back(rule.backward({*layer.layer, whole, {}, walk.subject, group.decisions[i]}, x, dy).dx);
-  }
   for (int k = group.first; k < group.last; ++k) {
     const auto count = static_cast<Eigen::Index>(walk.rows(k));
-    const bool together = layer.window_statistics;
-    const oracle::ExpectedTensors own =
-        layer.mask ? expected_inputs(walk, layer, first + row, count) : oracle::ExpectedTensors{};
-    const oracle::BoundPass pass{*layer.layer, layer.mask ? own : whole, together ? oracle::Cut{} : oracle::Cut{count},
-                                 walk.subject, decisions_of(group.decisions[i], row, count)};
-    const Expected own_x = together ? x : rows_of(x, row, count);
-    const Expected own_dy = together ? only_rows(dy, row, count) : rows_of(dy, row, count);
-    oracle::ExpectedBackward backward = rule.backward(pass, own_x, own_dy);
-    if (!together) dx.push_back(std::move(backward.dx));
-    keep_parameters(layer, backward.parameters, kept[static_cast<std::size_t>(k - group.first)]);
+    backward.own.push_back(of_rows(walk, group, i, dy, row, count));
     row += count;
   }
+  return backward;
+}
+
+/// dx of all rows.
+Expected input_gradient(LayerBackward& backward) {
+  if (backward.whole) return backward.whole->at("dx");
+  std::vector<Expected> dx;
+  for (Evaluation& own : backward.own) dx.push_back(own.at("dx"));
   return stacked(dx);
 }
 
-void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, const Expected& dx,
-                const GradientsOfEach& kept) {
+void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, LayerBackward& backward,
+                GradientsOfEach& kept) {
   Eigen::Index row = 0;
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
+    const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", rows_of(dx, row, count), group.count);
+    Evaluation& own = backward.own[k];
+    const Output dx = backward.whole ? Output{*backward.whole, "dx", row, count} : Output{own, "dx"};
+    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
-      const std::string full = layer.full_name(name);
-      walk.hold("backward", "d." + full, kept[static_cast<std::size_t>(walk.micro_batch - group.first)].at(full),
-                group.count);
+      walk.hold("backward", "d." + layer.full_name(name), {own, name}, group.count);
+      kept[k][layer.full_name(name)] = own.at(name);
     }
     row += count;
   }
   walk.micro_batch = -1;
 }
 
+/// The buffer after one more gradient. It starts at zero: the first addition only stores.
+Expected added(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
+  const auto before = walk.buffers.find(p);
+  const auto rule = [&] {
+    return before == walk.buffers.end() ? oracle::cast(walk.subject.accumulate, gradient)
+                                        : oracle::accumulated(walk.subject, before->second, gradient);
+  };
+  const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
+                      walk.tap("accumulate", "in.buffer." + p) == nullptr;
+  return direct ? rule() : walk.held("accumulate", "buffer." + p, rule);
+}
+
 void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
-    for (const std::string& p : walk.parameters) {
-      const Expected& gradient = kept[static_cast<std::size_t>(walk.micro_batch - group.first)].at(p);
-      const auto before = walk.buffers.find(p);
-      // The buffer starts at zero: the first addition only stores.
-      walk.buffers[p] = before == walk.buffers.end() ? oracle::cast(walk.subject.accumulate, gradient)
-                                                     : oracle::accumulated(walk.subject, before->second, gradient);
-      const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
-                          walk.tap("accumulate", "in.buffer." + p) == nullptr;
-      if (!direct) walk.hold("accumulate", "buffer." + p, walk.buffers[p]);
-    }
+    const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
+    for (const std::string& p : walk.parameters) walk.buffers[p] = added(walk, p, kept[k].at(p));
   }
   walk.micro_batch = -1;
 }
@@ -86,9 +110,9 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   GradientsOfEach kept(static_cast<std::size_t>(group.last - group.first));
   Expected dy = std::move(group.dy);
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
-    Expected dx = through(walk, group, i, dy, kept);
-    hold_layer(walk, group, walk.layers[i], dx, kept);
-    dy = std::move(dx);
+    LayerBackward backward = through(walk, group, i, dy);
+    hold_layer(walk, group, walk.layers[i], backward, kept);
+    dy = input_gradient(backward);
   }
   walk.count.add(group.own);
   accumulate(walk, group, kept);

@@ -10,11 +10,11 @@ using oracle::Expected;
 
 /// Holds the rows of each micro-batch of the group against its own tap.
 void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
-               const Expected& all, const DecisionCount& behind) {
+               const Output& all, const DecisionCount& behind) {
   Eigen::Index row = 0;
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    walk.hold(stage, tensor, rows_of(all, row, count), behind);
+    walk.hold(stage, tensor, {all.of, all.name, row, count}, behind);
     row += count;
   }
   walk.micro_batch = -1;
@@ -59,35 +59,37 @@ oracle::Decisions relu_decisions(EndToEndWalk& walk, const LayerView& layer, con
   return {std::move(active)};
 }
 
-void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer,
-                     const oracle::ExpectedForward& forward) {
+void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
   const std::string& kind = layer.layer->kind;
   if (kind != "batch_norm" && kind != "layer_norm") return;
-  const auto hold_one = [&](const char* what, const Expected& all) {
+  const auto hold_one = [&](const char* what) {
     const std::string tensor = layer.label + "." + what;
-    if (kind == "layer_norm") return hold_rows(walk, group, "forward", tensor, all, group.count);
+    if (kind == "layer_norm") return hold_rows(walk, group, "forward", tensor, {forward, what}, group.count);
     walk.micro_batch = layer.window_statistics ? -1 : group.first;
-    for (Eigen::Index g = 0; g < all.v.rows(); ++g, ++walk.micro_batch) {
-      walk.hold("forward", tensor, rows_of(all, g, 1), group.count);
+    for (Eigen::Index g = 0; g < forward.at(what).v.rows(); ++g, ++walk.micro_batch) {
+      walk.hold("forward", tensor, {forward, what, g, 1}, group.count);
     }
     walk.micro_batch = -1;
   };
-  hold_one("mean", forward.mean);
-  if (kind == "batch_norm") hold_one("var", forward.var);
-  hold_one("rstd", forward.rstd);
+  hold_one("mean");
+  if (kind == "batch_norm") hold_one("var");
+  hold_one("rstd");
 }
 
-void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer,
-                  const oracle::ExpectedForward& forward) {
+void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
   if (!layer.batch_statistics && !layer.window_statistics) return;
   Expected &mean = walk.state.running_mean[layer.label], &var = walk.state.running_var[layer.label];
   walk.micro_batch = layer.window_statistics ? -1 : group.first;
-  for (Eigen::Index g = 0; g < forward.mean.v.rows(); ++g, ++walk.micro_batch) {
+  for (Eigen::Index g = 0; g < forward.at("mean").v.rows(); ++g, ++walk.micro_batch) {
     const std::int64_t rows = layer.window_statistics ? walk.rows_of(group) : walk.rows(walk.micro_batch);
-    mean = oracle::running_mean(walk.subject, *layer.layer, mean, rows_of(forward.mean, g, 1));
-    var = oracle::running_var(walk.subject, *layer.layer, var, rows_of(forward.var, g, 1), rows);
-    walk.hold("running_stats", layer.label + ".running_mean", mean, group.count);
-    walk.hold("running_stats", layer.label + ".running_var", var, group.count);
+    Evaluation next_mean = evaluation_of(
+        [&] { return oracle::running_mean(walk.subject, *layer.layer, mean, rows_of(forward.at("mean"), g, 1)); });
+    Evaluation next_var = evaluation_of(
+        [&] { return oracle::running_var(walk.subject, *layer.layer, var, rows_of(forward.at("var"), g, 1), rows); });
+    walk.hold("running_stats", layer.label + ".running_mean", {next_mean}, group.count);
+    walk.hold("running_stats", layer.label + ".running_var", {next_var}, group.count);
+    mean = next_mean.at("");
+    var = next_var.at("");
   }
   walk.micro_batch = -1;
 }
@@ -123,13 +125,13 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
     oracle::Decisions decisions;
     if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
     const oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.subject, decisions};
-    oracle::ExpectedForward forward = oracle::bound_rule(layer.layer->kind).forward(pass, x);
-    group.inputs.push_back(std::move(x));
-    group.decisions.push_back(std::move(decisions));
-    hold_rows(walk, group, "forward", layer.label + ".y", forward.y, group.count);
+    Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, x)); });
+    hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
     hold_statistics(walk, group, layer, forward);
     move_running(walk, group, layer, forward);
-    x = std::move(forward.y);
+    group.inputs.push_back(std::move(x));
+    group.decisions.push_back(std::move(decisions));
+    x = forward.at("y");
   }
   group.output = std::move(x);
 }
@@ -138,12 +140,17 @@ void expect_loss(EndToEndWalk& walk, Group& group) {
   const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
   const Choice& loss = walk.c.model.loss;
   const Expected target = oracle::as_read(rows_of(walk.c.tensors.at("target"), first, rows));
-  const auto expected = oracle::loss_bound_rule(loss.kind).evaluate(
-      loss, walk.subject, group.output, target.v, item_weights(walk.c, first, rows), row_factors(walk, group));
-  const Expected by_row{expected.loss.v.transpose(), expected.loss.e.transpose()};
-  hold_rows(walk, group, "loss", "loss", by_row, group.count);
-  hold_rows(walk, group, "loss", "d.y", expected.dy, group.count);
-  group.dy = expected.dy;
+  const Expected factors = row_factors(walk, group);
+  const auto weights = item_weights(walk.c, first, rows);
+  Evaluation expected([&] {
+    auto both =
+        oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.subject, group.output, target.v, weights, factors);
+    both.loss = {both.loss.v.transpose().eval(), both.loss.e.transpose().eval()};  // one row an item
+    return named(std::move(both));
+  });
+  hold_rows(walk, group, "loss", "loss", {expected, "loss"}, group.count);
+  hold_rows(walk, group, "loss", "d.y", {expected, "dy"}, group.count);
+  group.dy = expected.at("dy");
 }
 
 }  // namespace tally

@@ -28,29 +28,35 @@ void step_sgd(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   auto& slot = walk.state.slots[p];
   const Expected& gradient = walk.gradients.at(p);
   if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
-    slot.momentum = oracle::sgd_momentum(walk.subject, optimizer, gradient, slot.momentum);
-    walk.hold("optimizer", "momentum." + p, slot.momentum);
+    slot.momentum = walk.held("optimizer", "momentum." + p,
+                              [&] { return oracle::sgd_momentum(walk.subject, optimizer, gradient, slot.momentum); });
   }
-  slot.parameter = oracle::sgd_parameter(walk.subject, optimizer, rate, gradient, slot.momentum, slot.parameter);
+  slot.parameter = walk.held("optimizer", p, [&] {
+    return oracle::sgd_parameter(walk.subject, optimizer, rate, gradient, slot.momentum, slot.parameter);
+  });
 }
 
 void step_adam(EndToEndWalk& walk, const std::string& p, long double rate) {
   const Choice& optimizer = walk.c.recipe.optimizer;
   auto& slot = walk.state.slots[p];
-  slot.exp_avg = oracle::adam_exp_avg(walk.subject, optimizer, walk.gradients.at(p), slot.exp_avg);
-  slot.exp_avg_sq = oracle::adam_exp_avg_sq(walk.subject, optimizer, walk.gradients.at(p), slot.exp_avg_sq);
-  walk.hold("optimizer", "exp_avg." + p, slot.exp_avg);
-  walk.hold("optimizer", "exp_avg_sq." + p, slot.exp_avg_sq);
-  slot.parameter = oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, slot.exp_avg, slot.exp_avg_sq,
-                                          slot.parameter, walk.state.moments_from_zero);
+  const Expected& gradient = walk.gradients.at(p);
+  slot.exp_avg = walk.held("optimizer", "exp_avg." + p,
+                           [&] { return oracle::adam_exp_avg(walk.subject, optimizer, gradient, slot.exp_avg); });
+  slot.exp_avg_sq = walk.held("optimizer", "exp_avg_sq." + p, [&] {
+    return oracle::adam_exp_avg_sq(walk.subject, optimizer, gradient, slot.exp_avg_sq);
+  });
+  slot.parameter = walk.held("optimizer", p, [&] {
+    return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, slot.exp_avg, slot.exp_avg_sq,
+                                  slot.parameter, walk.state.moments_from_zero);
+  });
 }
 
 }  // namespace
 
 void expect_cast(EndToEndWalk& walk) {
   for (const std::string& p : walk.parameters) {
-    walk.copies[p] = oracle::cast(walk.subject.storage, walk.state.slots[p].parameter);
-    walk.hold("cast", p, walk.copies[p]);
+    const Expected& master = walk.state.slots[p].parameter;
+    walk.copies[p] = walk.held("cast", p, [&] { return oracle::cast(walk.subject.storage, master); });
   }
 }
 
@@ -74,25 +80,21 @@ void expect_gradient(EndToEndWalk& walk) {
   const Expected by =
       oracle::inverse_scale(walk.subject, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
   for (const std::string& p : walk.parameters) {
-    walk.gradients[p] = oracle::scaled(walk.buffers.at(p), by);
-    walk.hold("unscale", "d." + p, walk.gradients[p]);
+    walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(walk.buffers.at(p), by); });
   }
   Expected coefficient = oracle::scalar(1);
   if (clip.kind == "global_norm") {
-    const Expected norm = oracle::norm(walk.subject, clip, walk.gradients);
-    walk.hold("norm", "norm", norm);
-    coefficient = oracle::coefficient(clip, norm);
-    walk.hold("clip", "coefficient", coefficient);
+    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.subject, clip, walk.gradients); });
+    coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
   for (const std::string& p : walk.parameters) {
     Expected& gradient = walk.gradients[p];
     if (clip.kind != "none") {
-      gradient = oracle::clipped(clip, coefficient, gradient);
-      walk.hold("clip", "d." + p, gradient);
+      gradient = walk.held("clip", "d." + p, [&] { return oracle::clipped(clip, coefficient, gradient); });
     }
     if (decay.kind == "l2" && oracle::decays(walk.c.model, decay, p)) {
-      gradient = oracle::l2_gradient(decay, gradient, walk.state.slots[p].parameter);
-      walk.hold("decay", "d." + p, gradient);
+      gradient = walk.held("decay", "d." + p,
+                           [&] { return oracle::l2_gradient(decay, gradient, walk.state.slots[p].parameter); });
     }
   }
 }
@@ -104,15 +106,15 @@ void expect_update(EndToEndWalk& walk) {
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
     if (recipe.weight_decay.kind == "decoupled" && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
-      parameter = oracle::decoupled_parameter(walk.subject, recipe.weight_decay, exact_rate, parameter);
-      walk.hold("decay", p, parameter);
+      parameter = walk.held("decay", p, [&] {
+        return oracle::decoupled_parameter(walk.subject, recipe.weight_decay, exact_rate, parameter);
+      });
     }
     if (recipe.optimizer.kind == "adam") {
       step_adam(walk, p, exact_rate);
     } else {
       step_sgd(walk, p, rate);
     }
-    walk.hold("optimizer", p, parameter);
   }
 }
 

@@ -45,13 +45,26 @@ std::string EndToEndWalk::name(const std::string& stage, const std::string& tens
   return TapName{window, micro_batch, stage, tensor}.text();
 }
 
-void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
                         const DecisionCount& behind) {
   const Place place{"end_to_end", name(stage, tensor), stage};
   const Tensor* got = trace.find(place.tap);
-  checks.push_back(got == nullptr ? not_run(place) : judge(place, expected, *got));
-  if (kept != nullptr) kept->insert_or_assign(place.tap, expected);
+  const bool split = wanted != nullptr && wanted->contains(place.tap);
+  checks.push_back(got == nullptr ? not_run(place) : judge(place, output, *got, split));
+  if (kept != nullptr) kept->insert_or_assign(place.tap, output.expected());
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
+}
+
+void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+  held(stage, tensor, [&] { return expected; });
+}
+
+oracle::Expected EndToEndWalk::held(const std::string& stage, const std::string& tensor,
+                                    std::function<oracle::Expected()> rule) {
+  Evaluation evaluation = evaluation_of(std::move(rule));
+  const Output output{evaluation};
+  hold(stage, tensor, output, count);
+  return output.expected();
 }
 
 bool EndToEndWalk::certified(const std::string& tap_name) {

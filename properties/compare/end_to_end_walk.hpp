@@ -3,13 +3,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/compare/judge.hpp"
+#include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"
 
 namespace tally {
@@ -64,6 +65,7 @@ class EndToEndWalk {
   oracle::ExpectedTensors gradients;  // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
   std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
+  const std::set<std::string>* wanted = nullptr;            // taps whose bounds are split into terms
 
   int micro_batches() const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
   std::int64_t rows(int k) const { return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(k)]; }
@@ -77,11 +79,10 @@ class EndToEndWalk {
     return trace.find(name(stage, tensor));
   }
   /// An output of this window (and micro-batch) against its expectation; vacuous behind too many adopted decisions.
-  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
-            const DecisionCount& behind);
-  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
-    hold(stage, tensor, expected, count);
-  }
+  void hold(const std::string& stage, const std::string& tensor, const Output& output, const DecisionCount& behind);
+  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+  /// A rule with one output: held, then given back. What the rule reads is still there while it is held.
+  oracle::Expected held(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule);
   /// The local lens passed every check of this tap. The lens is run at the first question.
   bool certified(const std::string& tap_name);
 

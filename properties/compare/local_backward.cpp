@@ -25,10 +25,10 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   return read;
 }
 
-void hold_parameters(LocalWalk& walk, const LayerView& layer, const oracle::ExpectedTensors& gradients) {
+void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backward) {
   for (const std::string& name : layer.parameters) {
     const std::string parameter = layer.full_name(name);
-    walk.hold("backward", "d." + parameter, gradients.at(name), walk.directions(parameter));
+    walk.hold("backward", "d." + parameter, {backward, name}, walk.directions(parameter));
   }
 }
 
@@ -36,38 +36,45 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const LayerGradients read = backward_inputs(walk, i);
   if (!read.complete()) return;
-  const oracle::BoundPass pass{*layer.layer, read.inputs.tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
-  const auto& rule = oracle::bound_rule(layer.layer->kind);
-  const auto expected = rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy));
-  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", expected.dx);
-  hold_parameters(walk, layer, expected.parameters);
+  Evaluation backward([&] {
+    const oracle::ExpectedTensors tensors = read.inputs.read();
+    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
+    const auto& rule = oracle::bound_rule(layer.layer->kind);
+    return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
+  });
+  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"});
+  hold_parameters(walk, layer, backward);
 }
 
 /// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own
 /// parameter gradients are those of its own rows of dy.
 void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   const LayerView& layer = walk.layers[i];
-  std::vector<Expected> x, dy;
+  std::vector<const Tensor*> x, dy;
   LayerGradients read;
   bool complete = true;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     read = backward_inputs(walk, i);
     complete = complete && read.complete();
-    if (!complete) continue;
-    x.push_back(oracle::as_read(*read.x));
-    dy.push_back(oracle::as_read(*read.dy));
+    x.push_back(read.x);
+    dy.push_back(read.dy);
   }
   walk.micro_batch = -1;
   if (!complete) return;
-  const oracle::BoundPass pass{*layer.layer, read.inputs.tensors, {}, walk.subject, {}};
-  const auto& rule = oracle::bound_rule(layer.layer->kind);
-  const Expected all_x = stacked(x), all_dy = stacked(dy);
-  const Expected dx = rule.backward(pass, all_x, all_dy).dx;
+  const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
+    const oracle::ExpectedTensors tensors = read.inputs.read();
+    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
+    const Expected all_dy = stacked(dy);
+    return named(oracle::bound_rule(layer.layer->kind)
+                     .backward(pass, stacked(x), count < 0 ? all_dy : only_rows(all_dy, first_row, count)));
+  };
+  Evaluation whole([&] { return expected(0, -1); });
   Eigen::Index row = 0;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", rows_of(dx, row, count));
-    hold_parameters(walk, layer, rule.backward(pass, all_x, only_rows(all_dy, row, count)).parameters);
+    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {whole, "dx", row, count});
+    Evaluation own([&] { return expected(row, count); });
+    hold_parameters(walk, layer, own);
     row += count;
   }
   walk.micro_batch = -1;
@@ -88,12 +95,15 @@ void check_loss(LocalWalk& walk) {
   if (y == nullptr || target == nullptr || c == nullptr) return;
   const auto& loss = walk.c.model.loss;
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
-  const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),
-                        oracle::Matrix<double>::Zero(1, rows)};
-  const auto expected = oracle::loss_bound_rule(loss.kind).evaluate(
-      loss, walk.subject, oracle::as_read(*y), oracle::as_read(*target).v, item_weights(walk.c, first, rows), factor);
-  walk.hold("loss", "loss", expected.loss);
-  walk.hold("loss", "d.y", expected.dy);
+  Evaluation expected([&] {
+    const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),
+                          oracle::Matrix<double>::Zero(1, rows)};
+    return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.subject, oracle::as_read(*y),
+                                                             oracle::as_read(*target).v,
+                                                             item_weights(walk.c, first, rows), factor));
+  });
+  walk.hold("loss", "loss", {expected, "loss"});
+  walk.hold("loss", "d.y", {expected, "dy"});
 }
 
 void check_backward(LocalWalk& walk, int first, int last) {

@@ -9,7 +9,7 @@ using oracle::Expected;
 
 void add(LayerInputs& inputs, const std::string& name, const Tensor* tensor) {
   inputs.complete = inputs.complete && tensor != nullptr;
-  if (tensor != nullptr) inputs.tensors[name] = oracle::as_read(*tensor);
+  if (tensor != nullptr) inputs.tensors[name] = tensor;
 }
 
 const Tensor* layer_input(LocalWalk& walk, std::size_t i) {
@@ -18,12 +18,12 @@ const Tensor* layer_input(LocalWalk& walk, std::size_t i) {
   return walk.handed("forward", "in." + walk.layers[i].label + ".x", producer);
 }
 
-void hold_statistics(LocalWalk& walk, const LayerView& layer, const oracle::ExpectedForward& expected) {
+void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward) {
   const std::string& kind = layer.layer->kind;
   if (kind != "batch_norm" && kind != "layer_norm") return;
-  walk.hold("forward", layer.label + ".mean", expected.mean);
-  if (kind == "batch_norm") walk.hold("forward", layer.label + ".var", expected.var);
-  walk.hold("forward", layer.label + ".rstd", expected.rstd);
+  walk.hold("forward", layer.label + ".mean", {forward, "mean"});
+  if (kind == "batch_norm") walk.hold("forward", layer.label + ".var", {forward, "var"});
+  walk.hold("forward", layer.label + ".rstd", {forward, "rstd"});
 }
 
 void check_layer(LocalWalk& walk, std::size_t i) {
@@ -31,33 +31,39 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Tensor* x = layer_input(walk, i);
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
   if (x == nullptr || !inputs.complete) return;
-  const oracle::BoundPass pass{*layer.layer, inputs.tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
-  const auto expected = oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x));
-  walk.hold("forward", layer.label + ".y", expected.y);
-  hold_statistics(walk, layer, expected);
+  Evaluation forward([&] {
+    const oracle::ExpectedTensors tensors = inputs.read();
+    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
+    return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x)));
+  });
+  walk.hold("forward", layer.label + ".y", {forward, "y"});
+  hold_statistics(walk, layer, forward);
 }
 
 /// A layer with window statistics: all micro-batches of the group at once.
 void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   const LayerView& layer = walk.layers[i];
-  std::vector<Expected> parts;
+  std::vector<const Tensor*> parts;
   LayerInputs inputs;
   bool complete = true;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const Tensor* x = layer_input(walk, i);
     inputs = layer_inputs(walk, layer, "forward");
     complete = complete && x != nullptr && inputs.complete;
-    if (complete) parts.push_back(oracle::as_read(*x));
+    parts.push_back(x);
   }
   walk.micro_batch = -1;
   if (!complete) return;
-  const oracle::BoundPass pass{*layer.layer, inputs.tensors, {}, walk.subject, {}};
-  const auto expected = oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts));
-  hold_statistics(walk, layer, expected);
+  Evaluation forward([&] {
+    const oracle::ExpectedTensors tensors = inputs.read();
+    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
+    return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts)));
+  });
+  hold_statistics(walk, layer, forward);
   Eigen::Index row = 0;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    walk.hold("forward", layer.label + ".y", rows_of(expected.y, row, count));
+    walk.hold("forward", layer.label + ".y", {forward, "y", row, count});
     row += count;
   }
   walk.micro_batch = -1;
@@ -72,17 +78,23 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
         walk.handed(stage, "in." + layer.label + "." + batch, walk.tap("forward", layer.label + "." + batch));
     state[layer.label] = walk.tap(stage, layer.label + "." + running);
     if (old == nullptr || now == nullptr) return;
-    const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
-    const bool mean = batch == "mean";
-    state[layer.label] = walk.hold(stage, layer.label + "." + running,
-                                   mean ? oracle::running_mean(walk.subject, *layer.layer, before, statistics)
-                                        : oracle::running_var(walk.subject, *layer.layer, before, statistics, rows));
+    state[layer.label] = walk.hold(stage, layer.label + "." + running, [&] {
+      const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
+      return batch == "mean" ? oracle::running_mean(walk.subject, *layer.layer, before, statistics)
+                             : oracle::running_var(walk.subject, *layer.layer, before, statistics, rows);
+    });
   };
   moved("running_mean", "mean", walk.state.running_mean);
   moved("running_var", "var", walk.state.running_var);
 }
 
 }  // namespace
+
+oracle::ExpectedTensors LayerInputs::read() const {
+  oracle::ExpectedTensors all;
+  for (const auto& [name, tensor] : tensors) all.emplace(name, oracle::as_read(*tensor));
+  return all;
+}
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {
   LayerInputs inputs;

@@ -23,8 +23,9 @@ void check_accumulate(LocalWalk& walk) {
         k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr) continue;
-    walk.hold("accumulate", "buffer." + p,
-              oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient)));
+    walk.hold("accumulate", "buffer." + p, [&] {
+      return oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient));
+    });
   }
 }
 
@@ -56,19 +57,22 @@ void check_unscale(LocalWalk& walk) {
     const Tensor* buffer = summed(walk, "unscale", p);
     if (buffer == nullptr || (needed && inverse == nullptr)) continue;
     const oracle::Expected by = inverse == nullptr ? oracle::scalar(1) : as_read(*inverse);
-    walk.hold("unscale", "d." + p, oracle::rounded_product(as_read(*buffer), by));
+    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(as_read(*buffer), by); });
   }
 }
 
 void check_norm(LocalWalk& walk) {
-  oracle::ExpectedTensors gradients;
+  std::map<std::string, const Tensor*> read;
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("norm", "in.d." + p, walk.tap("unscale", "d." + p));
-    if (gradient != nullptr) gradients[p] = as_read(*gradient);
+    if (gradient != nullptr) read[p] = gradient;
   }
-  if (gradients.size() == walk.parameters.size()) {
-    walk.hold("norm", "norm", oracle::norm(walk.subject, walk.c.recipe.clip, gradients));
-  }
+  if (read.size() != walk.parameters.size()) return;
+  walk.hold("norm", "norm", [&] {
+    oracle::ExpectedTensors gradients;
+    for (const auto& [p, gradient] : read) gradients.emplace(p, as_read(*gradient));
+    return oracle::norm(walk.subject, walk.c.recipe.clip, gradients);
+  });
 }
 
 void check_clip(LocalWalk& walk) {
@@ -77,15 +81,17 @@ void check_clip(LocalWalk& walk) {
   const Tensor* coefficient = nullptr;
   if (by_norm) {
     const Tensor* norm = walk.handed("clip", "in.norm", walk.tap("norm", "norm"));
-    coefficient = norm == nullptr ? walk.need("clip", "coefficient")
-                                  : walk.hold("clip", "coefficient", oracle::coefficient(clip, as_read(*norm)));
+    coefficient = norm == nullptr
+                      ? walk.need("clip", "coefficient")
+                      : walk.hold("clip", "coefficient", [&] { return oracle::coefficient(clip, as_read(*norm)); });
   }
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
-    const oracle::Expected read = as_read(*gradient);
-    walk.hold("clip", "d." + p,
-              by_norm ? oracle::rounded_product(read, as_read(*coefficient)) : oracle::rounded_clamp(clip, read));
+    walk.hold("clip", "d." + p, [&] {
+      const oracle::Expected read = as_read(*gradient);
+      return by_norm ? oracle::rounded_product(read, as_read(*coefficient)) : oracle::rounded_clamp(clip, read);
+    });
   }
 }
 

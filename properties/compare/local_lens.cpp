@@ -61,9 +61,13 @@ void check_window(LocalWalk& walk) {
 
 }  // namespace
 
+void check_all(LocalWalk& walk) {
+  for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()); ++walk.window) check_window(walk);
+}
+
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace) {
   LocalWalk walk(c, trace);
-  for (walk.window = 0; walk.window < static_cast<int>(c.windows.size()); ++walk.window) check_window(walk);
+  check_all(walk);
   return in_order(trace, std::move(walk.checks));
 }
 

@@ -25,19 +25,21 @@ struct Step {
 
 void check_sgd(LocalWalk& walk, const std::string& p, const Step& step, const Tensor* known, const Tensor& rate) {
   const Choice& optimizer = walk.c.recipe.optimizer;
-  const Expected gradient = as_read(step.gradient);
   const Tensor* momentum = nullptr;
   if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
     const bool none_yet = step.first && known == nullptr;
     const Tensor* old = none_yet ? nullptr : walk.handed("optimizer", "in.momentum." + p, known);
     if (!none_yet && old == nullptr) return;
-    momentum = walk.hold("optimizer", "momentum." + p,
-                         oracle::sgd_momentum(walk.subject, optimizer, gradient, read_or_none(old)));
+    momentum = walk.hold("optimizer", "momentum." + p, [&] {
+      return oracle::sgd_momentum(walk.subject, optimizer, as_read(step.gradient), read_or_none(old));
+    });
     if (momentum == nullptr) return;
   }
   walk.hold("optimizer", p,
-            oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), gradient, read_or_none(momentum),
-                                  as_read(step.parameter)),
+            [&] {
+              return oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), as_read(step.gradient),
+                                           read_or_none(momentum), as_read(step.parameter));
+            },
             {{"the gradient", &step.gradient}, {"the momentum", momentum}});
 }
 
@@ -47,15 +49,17 @@ void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const S
     if (known == nullptr && step.first) known = walk.zeros(p, walk.c.precision.master);
     const Tensor* old = walk.handed("optimizer", "in." + name + "." + p, known);
     if (old == nullptr) return walk.tap("optimizer", name + "." + p);
-    return walk.hold("optimizer", name + "." + p, rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)));
+    return walk.hold("optimizer", name + "." + p,
+                     [&] { return rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)); });
   };
   const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg);
   const Tensor* second = moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq);
   if (first == nullptr || second == nullptr) return;
   const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
-  walk.hold("optimizer", p,
-            oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, as_read(*first), as_read(*second),
-                                   as_read(step.parameter), false));
+  walk.hold("optimizer", p, [&] {
+    return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, as_read(*first), as_read(*second),
+                                  as_read(step.parameter), false);
+  });
 }
 
 /// What the next window must read: the taps, whatever was found of them.
@@ -71,7 +75,8 @@ void take_over(LocalWalk& walk, const std::string& p) {
 void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
-    if (master != nullptr) walk.hold("cast", p, oracle::rounded_cast(walk.subject.storage, as_read(*master)));
+    if (master == nullptr) continue;
+    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, as_read(*master)); });
   }
 }
 
@@ -85,12 +90,12 @@ void check_decay(LocalWalk& walk) {
     const Tensor* parameter = walk.handed("decay", "in." + p, walk.state.parameter[p]);
     if (!l2) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (l2 && gradient == nullptr)) continue;
-    if (l2) {
-      walk.hold("decay", "d." + p, oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter)),
-                {{"the parameter", parameter}});
-    } else {
-      walk.hold("decay", p, oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter)));
-    }
+    walk.hold("decay", l2 ? "d." + p : p,
+              [&] {
+                return l2 ? oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter))
+                          : oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter));
+              },
+              {{"the parameter", parameter}});
   }
 }
 

@@ -69,18 +69,29 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
   return read;
 }
 
-const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+  return hold(stage, tensor, [&] { return expected; });
+}
+
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
                               const std::vector<Direction>& directions) {
   const Tensor* got = need(stage, tensor);
-  if (got == nullptr) return got;
-  TensorCheck check = judge(place(stage, tensor), expected, *got);
-  check.spread = spread_of(expected, *got, directions);
+  const Place here = place(stage, tensor);
+  if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
+  TensorCheck check = judge(here, output, *got, wanted != nullptr);
+  check.spread = spread_of(output.count < 0 ? output.of.at(output.name) : output.expected(), *got, directions);
   if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
     check.status = Status::fail;
     check.failure = FailureClass::precision;
   }
   checks.push_back(std::move(check));
   return got;
+}
+
+const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor,
+                              std::function<oracle::Expected()> rule, const std::vector<Direction>& directions) {
+  Evaluation evaluation = evaluation_of(std::move(rule));
+  return hold(stage, tensor, Output{evaluation}, directions);
 }
 
 std::vector<Direction> LocalWalk::directions(const std::string& parameter) const {

@@ -3,12 +3,13 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/compare/judge.hpp"
+#include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"
 #include "properties/compare/spread.hpp"
 
@@ -40,6 +41,8 @@ class LocalWalk {
   bool skipped = false;  // this window took no step
   bool direct = false;   // gradients are written directly: no buffer
   std::vector<TensorCheck> checks;
+  /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
+  const std::set<std::string>* wanted = nullptr;
 
   std::int64_t rows(int k) const { return sizes()[static_cast<std::size_t>(k)]; }
   int micro_batches() const { return static_cast<int>(sizes().size()); }
@@ -56,7 +59,11 @@ class LocalWalk {
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
   /// An output against its expectation, and its errors against their spread. Returns the tap.
-  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+  const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
+                     const std::vector<Direction>& directions = {});
+  /// The same for a rule with one output.
+  const Tensor* hold(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
                      const std::vector<Direction>& directions = {});
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
@@ -70,10 +77,14 @@ class LocalWalk {
 
 /// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
 struct LayerInputs {
-  oracle::ExpectedTensors tensors;
+  std::map<std::string, const Tensor*> tensors;
   bool complete = true;
+  oracle::ExpectedTensors read() const;
 };
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+
+/// All windows, one after another.
+void check_all(LocalWalk& walk);
 
 // The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
 void check_cast(LocalWalk& walk);

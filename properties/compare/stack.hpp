@@ -21,6 +21,13 @@ inline oracle::Expected stacked(const std::vector<oracle::Expected>& parts) {
   return whole;
 }
 
+/// Their bits.
+inline oracle::Expected stacked(const std::vector<const Tensor*>& parts) {
+  std::vector<oracle::Expected> read;
+  for (const Tensor* part : parts) read.push_back(oracle::as_read(*part));
+  return stacked(read);
+}
+
 inline oracle::Expected rows_of(const oracle::Expected& whole, Eigen::Index first, Eigen::Index count) {
   return {whole.v.middleRows(first, count), whole.e.middleRows(first, count)};
 }

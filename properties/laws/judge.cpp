@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
@@ -33,6 +34,7 @@ std::string sentence_of(const TensorCheck& check) {
                      short_number(check.expected) + ", got " + short_number(check.got) + ", error " +
                      short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
                      short_number(check.worst_ratio) + "x)";
+  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   if (check.expected != 0 && std::isfinite(check.got)) {
     text += "; got/expected = " + short_number(check.got / check.expected);
   }
@@ -56,6 +58,7 @@ Judged judge(const Case& c, const Subject& subject) {
   }
   for (auto& check : local_lens(c, judged.trace)) add(judged.outcome, std::move(check));
   for (auto& check : end_to_end_lens(c, judged.trace)) add(judged.outcome, std::move(check));
+  split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);
   judged.outcome = settled(std::move(judged.outcome));
   return judged;

@@ -3,6 +3,7 @@
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/command_line/commands.hpp"
@@ -26,6 +27,7 @@ int check(const CheckOptions& options) {
   const Trace trace = trace_of(options, c);
   std::vector<TensorCheck> checks = local_lens(c, trace);
   for (TensorCheck& found : end_to_end_lens(c, trace)) checks.push_back(std::move(found));
+  split_bounds(c, trace, checks);
   std::cout << title_of(c) << "\n" << stage_table(checks);
   const int code = exit_code_of(checks);
   std::cout << (code == pass     ? "pass"

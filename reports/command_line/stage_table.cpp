@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "properties/compare/bound_terms.hpp"
 #include "reports/command_line/commands.hpp"
 
 namespace tally::command_line {
@@ -39,16 +40,32 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-std::string failing_tensor(const TensorCheck& check) {
+std::string worst_element(const TensorCheck& check) {
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ",") + std::to_string(i);
+  const std::string terms = text_of(check.terms);
   return formatted("  %s [%s] %s lens: expected %.9g (%a), got %.9g (%a), error %.3g, bound %.3g, %.3gx\n",
                    check.tap.c_str(), index.c_str(), check.lens.c_str(), check.expected, check.expected, check.got,
                    check.got, check.error, check.bound, check.worst_ratio) +
+         (terms.empty() ? "" : "    the bound is " + terms + "\n") +
          formatted("    %llu elements, %llu differ, %llu over bound, %llu not finite\n",
                    static_cast<unsigned long long>(check.elements), static_cast<unsigned long long>(check.differing),
                    static_cast<unsigned long long>(check.over_bound),
                    static_cast<unsigned long long>(check.non_finite));
+}
+
+std::string failing_tensors(const std::vector<TensorCheck>& checks) {
+  std::string text;
+  int shown = 0;
+  for (const TensorCheck& check : checks) {
+    if (check.status == Status::fail && shown++ < 8) text += worst_element(check);
+  }
+  return text.empty() ? "" : "failing, in stage order:\n" + text;
+}
+
+std::string nearest_to_its_limit(const std::vector<TensorCheck>& checks) {
+  const auto worst = worst_of(checks);
+  return worst.empty() ? "" : "nearest to its limit:\n" + worst_element(checks[worst.front()]);
 }
 
 }  // namespace
@@ -62,12 +79,8 @@ std::string stage_table(const std::vector<TensorCheck>& checks) {
     text += formatted("%-16s %7d %7d %8d %8d %12.3g %12.3g\n", row.stage.c_str(), row.checks, row.failed, row.vacuous,
                       row.missing, row.local, row.end_to_end);
   }
-  int shown = 0;
-  for (const TensorCheck& check : checks) {
-    if (check.status == Status::fail && shown++ < 8)
-      text += (shown == 1 ? "failing, in stage order:\n" : "") + failing_tensor(check);
-  }
-  return text;
+  const std::string failing = failing_tensors(checks);
+  return text + (failing.empty() ? nearest_to_its_limit(checks) : failing);
 }
 
 int exit_code_of(const std::vector<TensorCheck>& checks) {

@@ -31,7 +31,11 @@ void check_row(Markup& page, Table& table, const TensorCheck& t) {
   row.status(t.status);
   row.cell(significant(t.worst_ratio));
   row.cell(significant(t.error));
-  row.cell(significant(t.bound));
+  {
+    const auto cell = row.open();
+    page.text(significant(t.bound));
+    if (const std::string terms = text_of(t.terms); !terms.empty()) page.element("small", {}, terms);
+  }
   both_texts(page, row, t.expected);
   both_texts(page, row, t.got);
   row.cell(t.expected == 0 ? "" : significant(t.got / t.expected));

@@ -18,6 +18,12 @@ void fields(Archive& a, R& r) {
   a("deviation", r.deviation), a("share", r.share);
 }
 
+template <class Archive, Is<BoundTerms> R>
+void fields(Archive& a, R& r) {
+  a("input", r.input), a("accumulation", r.accumulation), a("storage", r.storage), a("function", r.function);
+  a("other", r.other);
+}
+
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
@@ -25,7 +31,7 @@ void fields(Archive& a, R& r) {
   a("non_finite", r.non_finite), a("uninformative", r.uninformative);
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
-  a("zero_signal", r.zero_signal), a("spread", r.spread);
+  a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);
 }
 
 template <class Archive, Is<CaseRecord> R>
@@ -36,7 +42,8 @@ void fields(Archive& a, R& r) {
   a("checks", r.checks), a("vacuous_checks", r.vacuous_checks), a("elements", r.elements);
   a("zero_signal_checks", r.zero_signal_checks);
   a("worst_local_ratio", r.worst_local_ratio), a("worst_end_to_end_ratio", r.worst_end_to_end_ratio);
-  a("comparisons", r.comparisons), a("least_log10_chance", r.least_log10_chance), a("least_likely", r.least_likely);
+  a.later("comparisons", r.comparisons), a.later("least_log10_chance", r.least_log10_chance);
+  a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
   a("worst", r.worst);
 }

@@ -42,6 +42,11 @@ class JsonReader {
   void operator()(const char* key, T& out) {
     read_json(member(key), place_ + "." + key, out);
   }
+  /// A key that older files do not have: `out` stays as it is.
+  template <class T>
+  void later(const char* key, T& out) {
+    if (object_.contains(key)) (*this)(key, out);
+  }
   void nothing_else() const;
 
  private:

@@ -19,6 +19,12 @@ class JsonWriter {
     object_[key] = json_of(value);
   }
 
+  /// A key that older files do not have.
+  template <class T>
+  void later(const char* key, const T& value) {
+    (*this)(key, value);
+  }
+
   template <class T>
   static nlohmann::json json_of(const T& value) {
     if constexpr (std::integral<T> || std::same_as<T, std::string>) {

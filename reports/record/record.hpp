@@ -25,6 +25,19 @@ struct SpreadFinding {
   double share = 0;         // of the direction that the error contains, where the test is along one
 };
 
+/// What a bound is made of: by how much it falls where one source is switched off. `other` is the rest, so that the sum
+/// is the bound: the distance of constants to their floats, less the products of two sources, counted in both.
+struct BoundTerms {
+  double input = 0;         // carried in by the stage's inputs; 0 in the local lens
+  double accumulation = 0;  // the stage's own arithmetic: products, sums, quotients, roots
+  double storage = 0;       // rounding into the format that the tensor is stored in
+  double function = 0;      // exp, log, tanh, erf
+  double other = 0;
+  double sum() const { return input + accumulation + storage + function + other; }
+};
+/// "accumulation 93 %, storage 7 %": the shares of one in a thousand and more; empty where all terms are 0.
+std::string text_of(const BoundTerms& terms);
+
 /// One tensor held against its expectation.
 struct TensorCheck {
   std::string lens;  // "local", "end_to_end", "exact", "bitwise", "relation"
@@ -36,6 +49,7 @@ struct TensorCheck {
   double worst_ratio = 0;  // r = error / bound of the worst element; inf where only the bound is 0
   std::vector<std::int64_t> worst_index;
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
+  BoundTerms terms;                                    // of that bound; all 0 where nobody asked
   bool zero_signal = false;
   SpreadFinding spread;
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json

@@ -1,3 +1,7 @@
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -34,6 +38,24 @@ std::string_view word_of(FailureClass c) {
       return "skip_decision";
   }
   return "none";
+}
+
+std::string text_of(const BoundTerms& terms) {
+  const std::pair<const char*, double> all[] = {{"input", terms.input},
+                                                {"accumulation", terms.accumulation},
+                                                {"storage", terms.storage},
+                                                {"function", terms.function},
+                                                {"other", terms.other}};
+  const double bound = terms.sum();
+  std::string text;
+  for (const auto& [name, value] : all) {
+    const double percent = 100 * value / bound;
+    if (!(std::fabs(percent) >= 0.1)) continue;
+    char share[32];
+    std::snprintf(share, sizeof share, " %.3g %%", percent);
+    text += (text.empty() ? "" : ", ") + std::string(name) + share;
+  }
+  return text;
 }
 
 }  // namespace tally

@@ -45,6 +45,10 @@ TEST(Page, SaysWhenNothingRanOnADevice) {
   EXPECT_TRUE(has(report_html(results), "7 on a GPU."));
 }
 
+TEST(Page, SaysWhatTheBoundOfAFailureIsMadeOf) {
+  EXPECT_TRUE(has(report_html(samples::failing()), "<small>accumulation 75 %, storage 25 %</small>"));
+}
+
 TEST(Page, HoldsEveryFailureWithItsReplayCommand) {
   const Results results = samples::failing();
   const std::string page = report_html(results);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "tests/reports/samples/samples.hpp"
@@ -88,6 +89,21 @@ TEST(Json, MissingUnknownAndDoubledKeysAreRefused) {
             "results.json: $.\"partail\": found true, expected no such key");
   EXPECT_EQ(complaint(replaced(json, "\"partial\": false", "\"partial\": true, \"partial\": false")),
             "results.json: key \"partial\" stands twice in one object; expected it once");
+}
+
+TEST(Json, OlderFilesWithoutTermsOfTheBoundAreRead) {
+  Results results;
+  results.cases.resize(1);
+  results.cases[0].worst.resize(1);
+  results.cases[0].worst[0].terms.storage = 0.5;
+  const std::string json = to_json(results);
+  EXPECT_EQ(results_of_json(json).cases[0].worst[0].terms.storage, 0.5);
+  auto older = nlohmann::json::parse(json);
+  ASSERT_EQ(older["cases"][0]["worst"][0].erase("terms"), 1u);
+  EXPECT_EQ(results_of_json(older.dump()).cases[0].worst[0].terms.storage, 0);
+  auto damaged = nlohmann::json::parse(json);
+  damaged["cases"][0]["worst"][0]["terms"].erase("storage");
+  EXPECT_NE(complaint(damaged.dump()), "");
 }
 
 TEST(Json, AnotherSchemaIsRefusedBeforeAnythingElse) {

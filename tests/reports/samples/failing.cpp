@@ -15,6 +15,7 @@ void fail(CaseRecord& c, FailureClass kind, double ratio, const std::string& mes
   t.status = Status::fail, t.failure = kind, t.worst_ratio = ratio, t.over_bound = 2, t.stage = "accumulate";
   t.lens = kind == FailureClass::order ? "bitwise" : "local";
   t.expected = -0.0104218750, t.got = t.expected / 2, t.error = -t.expected / 2, t.bound = t.error / ratio;
+  if (kind == FailureClass::logic) t.terms = {.accumulation = t.bound * 3 / 4, .storage = t.bound / 4};
   if (kind == FailureClass::non_finite) t.got = t.error = std::nan(""), t.non_finite = 1;
 }
 

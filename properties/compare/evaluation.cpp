@@ -1,0 +1,87 @@
+#include "properties/compare/evaluation.hpp"
+
+#include "oracle/tolerance/bounds_only.hpp"
+#include "oracle/tolerance/sources.hpp"
+#include "properties/compare/stack.hpp"
+
+namespace tally {
+namespace {
+
+using oracle::Sources;
+
+struct Term {
+  double Sources::*source;
+  double BoundTerms::*term;
+};
+
+constexpr std::array<Term, 4> split{{{&Sources::input, &BoundTerms::input},
+                                     {&Sources::accumulation, &BoundTerms::accumulation},
+                                     {&Sources::storage, &BoundTerms::storage},
+                                     {&Sources::function, &BoundTerms::function}}};
+
+}  // namespace
+
+const oracle::Expected& Evaluation::at(const std::string& output) {
+  if (!expected_) expected_ = rule_();
+  return expected_->at(output);
+}
+
+const oracle::Expected& Evaluation::without(std::size_t source, const std::string& output) {
+  auto& expected = without_[source];
+  if (!expected) {
+    Sources rest = oracle::sources();
+    rest.*split[source].source = 0;
+    const oracle::SourcesScope scope(rest);
+    const oracle::BoundsOnlyScope bounds_only;
+    expected = rule_();
+  }
+  return expected->at(output);
+}
+
+BoundTerms Evaluation::terms(const std::string& output, Eigen::Index i) {
+  BoundTerms terms;
+  const double bound = at(output).e.data()[i];
+  if (!(bound > 0) || !(bound < std::numeric_limits<double>::infinity())) return terms;
+  for (std::size_t k = 0; k < split.size(); ++k) terms.*split[k].term = bound - without(k, output).e.data()[i];
+  terms.other = bound - terms.sum();
+  return terms;
+}
+
+oracle::Expected Output::expected() const {
+  const oracle::Expected& all = of.at(name);
+  return count < 0 ? all : rows_of(all, first, count);
+}
+
+TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split_bound) {
+  const bool whole = output.count < 0;
+  TensorCheck check = judge(place, whole ? output.of.at(output.name) : output.expected(), got);
+  if (!split_bound || check.worst_index.size() != got.shape.size()) return check;
+  Eigen::Index i = 0;
+  for (std::size_t k = 0; k < got.shape.size(); ++k) i = i * got.shape[k] + check.worst_index[k];
+  if (check.bound > 0)
+    check.terms = output.of.terms(output.name, output.first * output.of.at(output.name).e.cols() + i);
+  return check;
+}
+
+Evaluation evaluation_of(std::function<oracle::Expected()> rule) {
+  return Evaluation([rule = std::move(rule)] { return oracle::ExpectedTensors{{"", rule()}}; });
+}
+
+oracle::ExpectedTensors named(oracle::ExpectedForward forward) {
+  return {{"y", std::move(forward.y)},
+          {"mean", std::move(forward.mean)},
+          {"var", std::move(forward.var)},
+          {"rstd", std::move(forward.rstd)}};
+}
+
+oracle::ExpectedTensors named(oracle::ExpectedBackward backward) {
+  oracle::ExpectedTensors outputs = std::move(backward.parameters);
+  outputs.emplace("dx", std::move(backward.dx));
+  return outputs;
+}
+
+oracle::ExpectedTensors named(oracle::ExpectedLoss loss) {
+  return {{"loss", std::move(loss.loss)}, {"dy", std::move(loss.dy)}};
+}
+
+}  // namespace tally

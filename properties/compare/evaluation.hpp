@@ -1,0 +1,55 @@
+// A rule of the oracle as a lens applies it: what it expects, and what the bound of one element is made of.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "oracle/tolerance/expected.hpp"
+#include "properties/compare/judge.hpp"
+
+namespace tally {
+
+/// One call of a rule, with several outputs by name. The rule is called at the first question, and once more for each
+/// source of error (oracle/tolerance/sources.hpp) at the first question for terms; what it refers to must last.
+class Evaluation {
+ public:
+  using Rule = std::function<oracle::ExpectedTensors()>;
+  explicit Evaluation(Rule rule) : rule_(std::move(rule)) {}
+
+  const oracle::Expected& at(const std::string& output);
+  /// Of element i of an output, row-major. All zero where its bound is 0 or infinite.
+  BoundTerms terms(const std::string& output, Eigen::Index i);
+
+ private:
+  const oracle::Expected& without(std::size_t source, const std::string& output);
+
+  Rule rule_;
+  std::optional<oracle::ExpectedTensors> expected_;
+  std::array<std::optional<oracle::ExpectedTensors>, 4> without_;
+};
+
+/// Some rows of an output of an evaluation; all of them where `count` is negative.
+struct Output {
+  Evaluation& of;
+  std::string name = "";
+  Eigen::Index first = 0, count = -1;
+
+  oracle::Expected expected() const;
+};
+
+/// The output against what the subject left; `split` asks for the terms of the worst element's bound.
+TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split);
+
+/// A rule with one output, which has no name.
+Evaluation evaluation_of(std::function<oracle::Expected()> rule);
+
+/// "y", "mean", "var", "rstd".
+oracle::ExpectedTensors named(oracle::ExpectedForward forward);
+/// "dx", and the parameters by short name.
+oracle::ExpectedTensors named(oracle::ExpectedBackward backward);
+/// "loss", "dy".
+oracle::ExpectedTensors named(oracle::ExpectedLoss loss);
+
+}  // namespace tally
