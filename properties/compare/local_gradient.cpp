@@ -24,7 +24,7 @@ void check_accumulate(LocalWalk& walk) {
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr) continue;
     walk.hold("accumulate", "buffer." + p,
-              oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient)));
+              oracle::held_accumulate(walk.subject, as_read(*buffer), as_read(*gradient)));
   }
 }
 
