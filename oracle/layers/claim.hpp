@@ -25,8 +25,8 @@ struct KernelClaim {
   bool global_float_atomics = false;  // fp32 atomicAdd on global memory: flushes subnormals
   Dtype result = Dtype::fp32;         // where a GEMM rounds before its bias is added
   bool rsqrt = false;                 // 1 / sqrt by a function within 2 ulp instead of a quotient by a root
-  std::int64_t splits = 1;            // parts of k a GEMM sums apart (0: undeclared); blocks of an online softmax (0, 1: too)
-  Dtype reduction = Dtype::fp32;      // where a GEMM adds its parts
+  std::int64_t splits = 1;  // parts of k a GEMM sums apart (0: undeclared); blocks of an online softmax (0, 1: too)
+  Dtype reduction = Dtype::fp32;  // where a GEMM adds its parts
 };
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.

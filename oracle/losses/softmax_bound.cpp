@@ -1,5 +1,5 @@
 // Inputs within epsilon move log-softmax by at most 2 epsilon and a probability by the factor e^(2 epsilon); the
-// rounding is bounded at the subject's own logits (oracle/tolerance.md, "Softmax").
+// rounding is bounded at the subject's own logits (oracle/variants.md, "Softmax").
 #include "oracle/losses/softmax_bound.hpp"
 
 #include <stdexcept>

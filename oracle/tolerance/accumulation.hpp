@@ -1,5 +1,5 @@
 // What the additions of a GEMM cost: |accumulated - sum a b| <= kappa sum |a||b| + absolute, by the path that a subject
-// declares. Derivations: oracle/tolerance.md, "Accumulation in a GEMM".
+// declares. Derivations: oracle/variants.md, "Accumulation in a GEMM".
 #pragma once
 
 #include "oracle/tolerance/rule.hpp"

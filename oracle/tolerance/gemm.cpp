@@ -5,11 +5,11 @@
 namespace tally::oracle {
 namespace {
 
-/// What the operand loses before it is multiplied: rounding to TF32, subnormals read as zero. From the last TF32 number
-/// on, rounding to nearest may give infinity.
+/// What the operand loses before it is multiplied: rounding to TF32, subnormals of the compute format read as zero.
+/// From the last TF32 number on, rounding to nearest may give infinity.
 Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
-  const double smallest_normal = std::ldexp(1, subject.storage.emin), roundoff = tf32_roundoff(subject.claims);
+  const double smallest_normal = std::ldexp(1, subject.compute.emin), roundoff = tf32_roundoff(subject.claims);
   const bool may_overflow = subject.tf32 && subject.claims.tf32_rounding != "truncate";
   if (!subject.tf32 && !subject.claims.flushes_subnormals) return error;
   for (Eigen::Index i = 0; i < error.size(); ++i) {

@@ -1,4 +1,4 @@
-// Mean, variance and 1 / sqrt(var + eps) of n values, by the algorithm that a claim names (bounds: tolerance.md).
+// Mean, variance and 1 / sqrt(var + eps) of n values, by the algorithm that a claim names (bounds: oracle/variants.md).
 #pragma once
 
 #include <vector>

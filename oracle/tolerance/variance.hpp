@@ -1,5 +1,5 @@
 // Mean and biased variance of n values by each algorithm that a subject may declare. Every rule holds for any order of
-// additions and has the same value; only the bound differs. Derivations: oracle/tolerance.md, "Variance".
+// additions and has the same value; only the bound differs. Derivations: oracle/variants.md, "Variance".
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The proof that these lines state is in oracle/tolerance.md, "Welford and Chan".
+// The proof that these lines state is in oracle/variants.md, "Welford and Chan".
 #include "oracle/tolerance/variance.hpp"
 
 namespace tally::oracle {

@@ -1,5 +1,5 @@
 // Accumulation buffers of every format: one addition, a compensated sum, a GEMM's epilogue. Derivations:
-// oracle/tolerance.md, "Accumulation buffers".
+// oracle/variants.md, "Accumulation buffers".
 #include <stdexcept>
 
 #include "oracle/tolerance/each.hpp"
