@@ -269,6 +269,24 @@ TEST(Accumulation, CatchesAFlushAndANarrowAccumulatorThatNobodyDeclared) {
   EXPECT_GT(narrow, 500u);
 }
 
+TEST(Accumulation, CountsProductsAndSumsThatAreFlushed) {
+  Table table("GEMM, normal operands, flushed results");
+  Format flushing = format_of(Dtype::fp32);
+  flushing.flushes_subnormals = true;
+  Claims claims;
+  claims.flushes_subnormals = true;
+  std::mt19937_64 random(2);
+  const Dot products{Vector(40, 0x1.fp-64), Vector(40, 0x1.fp-64), Data::subnormal};
+  Dot sums{Vector(40, 0x1p-63), Vector(40, 0x1.8p-63), Data::cancellation};  // pairs 1.5 - 1 smallest normal numbers
+  for (std::size_t i = 1; i < 40; i += 2) sums.b[i] = -0x1p-63;
+  for (const Dot& dot : {products, sums}) {
+    const Held bound = held(Precision{}, claims, dot);
+    table.hold("fp32 pairwise", dot.data, bound.exact, bound.e,
+               Machine(flushing, Order::pairwise, random).dot(dot.a, dot.b));
+  }
+  table.expect_sound();
+}
+
 TEST(Accumulation, SeesSubnormalOperandsAlignedTooHigh) {
   const double tiny = 0x1p-24, large = 0x1.ffcp15;
   Dot dot{Vector(16, tiny), Vector(16, large), Data::subnormal};
