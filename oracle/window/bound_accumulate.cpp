@@ -78,9 +78,9 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
       state.add(in, converted(subject, {static_cast<double>(g.v.data()[i]), g.e.data()[i]}));
       largest = std::max(largest, state.held);
     }
+    if (!std::isfinite(state.addends.v)) return {state.addends.v, state.addends.e < infinite ? 0 : infinite};
     const double e = state.addends.e + state.wrong + 4 * in.u() * state.held;
-    const bool finite = std::isfinite(state.addends.v) && 2 * largest < in.threshold();
-    return {state.addends.v, finite ? e * inflation : infinite};
+    return {state.addends.v, 2 * largest < in.threshold() ? e * inflation : infinite};
   };
   BoundedMatrix bound(sum.v.rows(), sum.v.cols());
   for (Eigen::Index i = 0; i < sum.v.size(); ++i) {

@@ -1,4 +1,5 @@
 // Backward through a group of micro-batches, and the gradient buffers.
+#include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -64,14 +65,23 @@ void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, 
   walk.micro_batch = -1;
 }
 
+/// The buffer of a parameter with one more gradient. It starts at zero: the first addition only stores. A compensated
+/// sum is bounded as a whole, since its compensation is not in the buffer.
+Expected added(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
+  const auto before = walk.buffers.find(p);
+  if (oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan") {
+    walk.addends[p].push_back(gradient);
+    return oracle::compensated_sum(walk.subject, walk.addends[p]);
+  }
+  return before == walk.buffers.end() ? oracle::cast(walk.subject.accumulate, gradient)
+                                      : oracle::accumulated(walk.subject, before->second, gradient);
+}
+
 void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     for (const std::string& p : walk.parameters) {
       const Expected& gradient = kept[static_cast<std::size_t>(walk.micro_batch - group.first)].at(p);
-      const auto before = walk.buffers.find(p);
-      // The buffer starts at zero: the first addition only stores.
-      walk.buffers[p] = before == walk.buffers.end() ? oracle::cast(walk.subject.accumulate, gradient)
-                                                     : oracle::accumulated(walk.subject, before->second, gradient);
+      walk.buffers[p] = added(walk, p, gradient);
       const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
                           walk.tap("accumulate", "in.buffer." + p) == nullptr;
       if (!direct) walk.hold("accumulate", "buffer." + p, walk.buffers[p]);
