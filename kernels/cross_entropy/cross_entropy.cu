@@ -114,7 +114,7 @@ void cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
   });
 }
 
-const RegisterKernel registered("cross_entropy", {.variant = "row_lanes"}, cross_entropy);
+const RegisterKernel registered("cross_entropy", {.variant = "row_lanes", .algorithm = "three_pass"}, cross_entropy);
 
 }  // namespace
 }  // namespace tally

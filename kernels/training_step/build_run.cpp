@@ -167,6 +167,7 @@ void declare(Run& run) {
   const bool cuda = run.options.executor == ExecutorKind::cuda;
   KernelClaim gemm{.variant = cuda ? "cublas" : run.options.order_seed == 0 ? "sequential_fma" : "drawn_order"};
   run.trace.claims.tensor_cores = cuda && run.c.precision.storage != Dtype::fp32;
+  run.trace.claims.flushes_subnormals = cuda;  // cuBLAS does not say that it keeps them
   gemm.result = run.c.precision.storage;
   run.trace.claims.kernels.emplace("gemm", gemm);
 }

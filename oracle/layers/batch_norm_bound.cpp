@@ -21,11 +21,12 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
   const Bounded eps = constant(pass.layer.number("eps"));
   if (frozen(pass)) {
     const BoundedMatrix mean(pass.tensors.at("running_mean")), var(pass.tensors.at("running_var"));
-    return {mean.at(0, feature), var.at(0, feature), rstd_of(var.at(0, feature), eps)};
+    const KernelClaim& claim = claim_of(pass.subject, "batch_norm.frozen_statistics");
+    return {mean.at(0, feature), var.at(0, feature), rstd_of(var.at(0, feature), eps, claim.rsqrt)};
   }
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
-  return two_pass_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
+  return sample_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
 }
 
 struct Affine {

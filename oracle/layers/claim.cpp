@@ -42,30 +42,61 @@ Json json_of(const KernelClaim& claim) {
           {"height", claim.height},
           {"algorithm", claim.algorithm},
           {"global_float_atomics", claim.global_float_atomics},
-          {"result", tally::name_of(claim.result)}};
+          {"result", tally::name_of(claim.result)},
+          {"rsqrt", claim.rsqrt},
+          {"splits", claim.splits},
+          {"reduction", tally::name_of(claim.reduction)}};
 }
 
 std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {
   const auto word = take<std::string>(object, path, key, "a word");
   if (!words.contains(word)) {
     std::string allowed;
-    for (const auto& each : words) allowed += (allowed.empty() ? "" : " | ") + each;
+    for (const auto& each : words) allowed += (allowed.empty() ? "" : " | ") + (each.empty() ? "\"\"" : each);
     reject(path + key, '"' + word + '"', allowed);
   }
   return word;
 }
 
-KernelClaim kernel_of(const Json& object, const std::string& path) {
-  allow_only(object, path, {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result"});
+const std::set<std::string> formats = {"fp32", "fp16", "bf16"};
+const std::set<std::string> tensor_core_generations = {"v100", "a100", "h100", "h200", "b200", "unknown"};
+const std::set<std::string> tf32_roundings = {"truncate", "nearest", "unknown"};
+
+/// The words that `algorithm` may hold; empty: any text, as the operation has one algorithm.
+std::set<std::string> algorithms_of(std::string_view operation) {
+  if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") {
+    return {"", "any", "two_pass", "one_pass", "welford"};
+  }
+  if (operation == "cross_entropy") return {"", "any", "three_pass", "online", "lse", "online_lse"};
+  if (operation == "accumulate") return {"", "any", "plain", "native", "kahan"};
+  return {};
+}
+
+/// Fields that came later: a trace without them means their defaults.
+void take_later_fields(const Json& object, const std::string& path, KernelClaim& claim) {
+  if (object.contains("rsqrt")) claim.rsqrt = take<bool>(object, path, "rsqrt", "true or false");
+  if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
+  if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
+  if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", formats));
+}
+
+KernelClaim kernel_of(const Json& object, const std::string& operation) {
+  const std::string path = "kernels." + operation + ".";
+  allow_only(
+      object, path,
+      {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits", "reduction"});
   KernelClaim claim;
   claim.variant = take<std::string>(object, path, "variant", "text");
   claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise
                                                                                             : Repeats::within_claim;
   claim.height = take<std::int64_t>(object, path, "height", "an integer");
   if (claim.height < 0) reject(path + "height", std::to_string(claim.height), "0 or more");
-  claim.algorithm = take<std::string>(object, path, "algorithm", "text");
+  const auto algorithms = algorithms_of(operation);
+  claim.algorithm = algorithms.empty() ? take<std::string>(object, path, "algorithm", "text")
+                                       : one_of(object, path, "algorithm", algorithms);
   claim.global_float_atomics = take<bool>(object, path, "global_float_atomics", "true or false");
-  claim.result = *dtype_of(one_of(object, path, "result", {"fp32", "fp16", "bf16"}));
+  claim.result = *dtype_of(one_of(object, path, "result", formats));
+  take_later_fields(object, path, claim);
   return claim;
 }
 
@@ -79,23 +110,33 @@ std::string to_json(const Claims& claims) {
               {"constants", claims.constants},
               {"divide", claims.divide},
               {"flushes_subnormals", claims.flushes_subnormals},
-              {"tensor_cores", claims.tensor_cores}}
+              {"tensor_cores", claims.tensor_cores},
+              {"tensor_core", claims.tensor_core},
+              {"tf32_rounding", claims.tf32_rounding}}
       .dump();
 }
 
 Claims claims_of_json(const std::string& json) {
   const Json document = Json::parse(json, nullptr, false);
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
-  allow_only(document, "", {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores"});
+  allow_only(document, "",
+             {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores", "tensor_core",
+              "tf32_rounding"});
   Claims claims;
   claims.subject = take<std::string>(document, "", "subject", "text");
   claims.constants = one_of(document, "", "constants", {"binary64", "fp32"});
   claims.divide = one_of(document, "", "divide", {"micro_batch", "window"});
   claims.flushes_subnormals = take<bool>(document, "", "flushes_subnormals", "true or false");
   claims.tensor_cores = take<bool>(document, "", "tensor_cores", "true or false");
+  if (document.contains("tensor_core")) {
+    claims.tensor_core = one_of(document, "", "tensor_core", tensor_core_generations);
+  }
+  if (document.contains("tf32_rounding")) {
+    claims.tf32_rounding = one_of(document, "", "tf32_rounding", tf32_roundings);
+  }
   if (!document.contains("kernels") || !document["kernels"].is_object()) reject("kernels", "missing", "an object");
   for (const auto& [operation, claim] : document["kernels"].items()) {
-    claims.kernels[operation] = kernel_of(claim, "kernels." + operation + ".");
+    claims.kernels[operation] = kernel_of(claim, operation);
   }
   return claims;
 }

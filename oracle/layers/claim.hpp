@@ -13,13 +13,20 @@ namespace tally {
 enum class Repeats { bitwise, within_claim };
 
 /// One kernel's promise. Orders of addition are given as the height of the addition tree: 0 means any order (n - 1).
+/// Algorithms that the bounds tell apart, by operation; "" and "any" take the largest bound of the family:
+///   batch_norm.statistics, layer_norm.forward    two_pass | one_pass (clamped at 0) | welford (height counts merges)
+///   cross_entropy                                three_pass | online | lse | online_lse
+///   accumulate                                   plain ("" too: its bits are predicted) | native | kahan
 struct KernelClaim {
   std::string variant;  // named after its algorithm
   Repeats repeats = Repeats::bitwise;
   std::int64_t height = 0;            // largest number of additions an addend passes through; 0: undeclared, n - 1
-  std::string algorithm = {};         // of a family the bounds tell apart: "two_pass", "one_pass", "welford", ""
+  std::string algorithm = {};         // of a family the bounds tell apart, above
   bool global_float_atomics = false;  // fp32 atomicAdd on global memory: flushes subnormals
   Dtype result = Dtype::fp32;         // where a GEMM rounds before its bias is added
+  bool rsqrt = false;                 // 1 / sqrt by a function within 2 ulp instead of a quotient by a root
+  std::int64_t splits = 1;  // parts of k a GEMM sums apart (0: undeclared); blocks of an online softmax (0, 1: too)
+  Dtype reduction = Dtype::fp32;  // where a GEMM adds its parts
 };
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.
@@ -30,6 +37,8 @@ struct Claims {
   std::string divide = "micro_batch";          // where the divisor enters: "micro_batch" | "window"
   bool flushes_subnormals = false;             // GEMM
   bool tensor_cores = false;                   // GEMM
+  std::string tensor_core = "unknown";         // every GEMM's: "v100" | "a100" | "h100" | "h200" | "b200" | "unknown"
+  std::string tf32_rounding = "unknown";       // of TF32 operands: "truncate" | "nearest" | "unknown"
 };
 
 std::string to_json(const Claims& claims);

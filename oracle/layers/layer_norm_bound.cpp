@@ -11,8 +11,8 @@ namespace {
 Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
   std::vector<Bounded> features;
   for (Eigen::Index j = 0; j < x.cols(); ++j) features.push_back(x.at(row, j));
-  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.statistics");
-  return two_pass_moments(pass.subject, claim, features, constant(pass.layer.number("eps")));
+  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.forward");
+  return sample_moments(pass.subject, claim, features, constant(pass.layer.number("eps")));
 }
 
 Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {

@@ -1,19 +1,22 @@
 #include "oracle/tolerance/gemm.hpp"
 
+#include "oracle/tolerance/accumulation.hpp"
+
 namespace tally::oracle {
 namespace {
 
-constexpr double truncation_to_tf32 = 0x1p-10;
-
-/// What the operand loses before it is multiplied: truncation to TF32, subnormals read as zero.
+/// What the operand loses before it is multiplied: rounding to TF32, subnormals of the compute format read as zero.
+/// From the last TF32 number on, rounding to nearest may give infinity.
 Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
-  const double smallest_normal = std::ldexp(1, subject.storage.emin);
+  const double smallest_normal = std::ldexp(1, subject.compute.emin), roundoff = tf32_roundoff(subject.claims);
   const double share = sources().accumulation;
+  const bool may_overflow = subject.tf32 && subject.claims.tf32_rounding != "truncate";
   if (!subject.tf32 && !subject.claims.flushes_subnormals) return error;
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
-    if (subject.tf32) error.data()[i] += share * (truncation_to_tf32 * magnitude + std::ldexp(1, -136));
+    if (subject.tf32) error.data()[i] += share * (roundoff * magnitude + std::ldexp(1, -136));
+    if (may_overflow && magnitude >= 0x1p128 - 0x1p116) error.data()[i] = infinite;
     if (subject.claims.flushes_subnormals && std::fabs(a.v.data()[i]) - a.e.data()[i] < smallest_normal) {
       error.data()[i] += share * std::min(magnitude, smallest_normal);
     }
@@ -21,28 +24,13 @@ Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   return error;
 }
 
-struct Accumulation {
-  double kappa, underflow, threshold;
-  double random = 0;  // of kappa: roundings to nearest; tensor cores truncate
-  double spread = 0;  // variance proxy per squared magnitude
-};
-
-Accumulation accumulation(const Declared& subject, double k) {
-  Format format = subject.compute;
-  format.flushes_subnormals = subject.claims.flushes_subnormals;
-  const Arithmetic arithmetic(format);
-  const bool exact_products = subject.storage.p <= 11 && subject.compute.p == 24;
-  const double declared_height = static_cast<double>(claim_of(subject, "gemm").height);
-  const double additions = declared_height > 0 ? std::min(declared_height, k - 1) : k - 1;
-  const bool tensor_cores = subject.claims.tensor_cores && (subject.storage.p <= 11 || subject.tf32);
-  const double kappa = tensor_cores ? std::max((2.5 * k + 2) * arithmetic.u(), gam(k, arithmetic.u()))
-                                    : gam(additions + (exact_products ? 0 : 1), arithmetic.u());
-  const double blocks = tensor_cores ? sources().accumulation * k * 0x1p-146 : 0;
-  const double products = exact_products && !format.flushes_subnormals ? 0 : k * arithmetic.underflow();
-  const Accumulation result{kappa, products * (1 + kappa) + blocks, arithmetic.threshold()};
-  if (tensor_cores) return result;
-  const double spread = arithmetic.spread_of_sum(additions + (exact_products ? 0 : 1), kappa, 1);
-  return {result.kappa, result.underflow, result.threshold, kappa, spread};
+/// |A||B| as the accumulation sees it. Tensor cores align a product as if a subnormal operand had the smallest normal
+/// exponent.
+Matrix<double> accumulated_size(const Declared& subject, const Matrix<double>& a, const Matrix<double>& b) {
+  if (!on_tensor_cores(subject)) return a * b;
+  const double smallest_normal = std::ldexp(1, subject.storage.emin);
+  const auto aligned = [=](double x) { return x == 0 ? 0 : std::max(x, smallest_normal); };
+  return Matrix<double>(a.unaryExpr(aligned)) * Matrix<double>(b.unaryExpr(aligned));
 }
 
 /// The operands' random parts and the accumulation's own.
@@ -75,29 +63,50 @@ void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, BoundedMa
   }
 }
 
-}  // namespace
-
-BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b) {
+/// A B, and the old C where there is one.
+BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const BoundedMatrix& a,
+                         const BoundedMatrix& b) {
   BoundedMatrix z(a.rows(), b.cols());
-  const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()));
+  const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()), c != nullptr);
   const Matrix<double> error_a = operand_error(subject, a), error_b = operand_error(subject, b);
   Matrix<double> magnitude(z.rows(), z.cols());
   z.v.noalias() = a.v * b.v;
   if (is_zero(error_a) && is_zero(error_b)) {
-    magnitude.noalias() = a.v.cwiseAbs() * b.v.cwiseAbs();
+    magnitude = accumulated_size(subject, a.v.cwiseAbs(), b.v.cwiseAbs());
     z.e.setZero();
   } else {
     const Matrix<double> size_a = a.v.cwiseAbs(), size_b = b.v.cwiseAbs() + error_b;
     z.e.noalias() = error_a * size_b;
     z.e.noalias() += size_a * error_b;
-    magnitude.noalias() = (size_a + error_a) * size_b;
+    magnitude = accumulated_size(subject, size_a + error_a, size_b);
   }
-  z.e = ((z.e + sum.kappa * magnitude).array() + sum.underflow).matrix() * inflation;
+  if (c != nullptr) {
+    z.v += c->v;
+    z.e += c->e;
+    magnitude += c->v.cwiseAbs() + c->e;
+  }
+  z.e = ((z.e + sum.kappa * magnitude).array() + sum.absolute).matrix() * inflation;
   add_random_part(a, b, sum, magnitude, z);
+  if (c != nullptr && c->random()) {
+    z.r += c->r;
+    z.s += c->s;
+  }
   const double limit = sum.threshold / (1 + sum.kappa);
   z.e = (magnitude.array() < limit).select(z.e, infinite);
   settle_non_finite(a, b, z);
+  if (c != nullptr) z.e = (c->e.array() < infinite).select(z.e, infinite);
   return z;
+}
+
+}  // namespace
+
+BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b) {
+  return multiplied(subject, nullptr, a, b);
+}
+
+BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, const BoundedMatrix& a,
+                           const BoundedMatrix& b) {
+  return multiplied(subject, &c, a, b);
 }
 
 BoundedMatrix transposed(const BoundedMatrix& a) {

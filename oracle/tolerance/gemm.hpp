@@ -6,12 +6,16 @@
 namespace tally::oracle {
 
 /// A [m, k] times B [k, n], accumulated in the compute format, not yet stored. kappa, the error constant of the
-/// accumulation over k terms, is
-///   gam(k, u)      one rounding a product and k - 1 additions, fused or not; gam(k - 1, u) where products are exact
-///                  (16-bit operands in fp32); the declared height stands for k - 1 where it is smaller,
-///   (2.5 k + 2) u  tensor cores of any generation: alignment and truncation, oracle/tolerance.md.
-/// TF32 truncates each operand: 2^-10 relative.
+/// accumulation over k terms, is (oracle/tolerance/accumulation.hpp)
+///   gam(k, u)           one rounding a product and k - 1 additions, fused or not; gam(k - 1, u) where products are
+///                       exact (16-bit operands in fp32); the declared height stands for k - 1 where it is smaller,
+///   k 2^-F + 2^-23 ceil(k/L)   tensor cores with blocks of L products aligned to F bits; unknown: the widest of all,
+/// and splits that meet in a narrower format a rounding each more. TF32 rounds each operand, 2^-10 or 2^-11 relative.
 BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b);
+
+/// The same added onto the old C [m, n] in one accumulation or one more addition (beta = 1), not yet stored.
+BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, const BoundedMatrix& a,
+                           const BoundedMatrix& b);
 
 /// The transpose.
 BoundedMatrix transposed(const BoundedMatrix& a);

@@ -19,10 +19,46 @@ std::string atomics(const Claims& claims) {
   return users.empty() ? "none" : users + ": 2^-125 an addition";
 }
 
+std::string tf32_operands(const Claims& claims) {
+  const bool nearest = claims.tf32_rounding == "nearest";
+  return nearest ? "TF32: operands to nearest, 2^-11 relative"
+                 : "TF32: operands truncated" + std::string(claims.tf32_rounding == "unknown" ? " or rounded" : "") +
+                       ", 2^-10 relative";
+}
+
 std::string operands(const Claims& claims, const Precision& precision) {
-  if (precision.tf32) return "TF32: operands truncated, 2^-10 relative";
-  if (claims.tensor_cores && precision.storage != Dtype::fp32) return "tensor cores of any generation: (2.5 k + 2) u";
+  const bool blocks = claims.tensor_cores && (precision.tf32 || precision.storage != Dtype::fp32);
+  const std::string cores = claims.tensor_core == "unknown"
+                                ? "tensor cores of any generation: (2.5 k + 2) u"
+                                : "tensor cores of " + claims.tensor_core + ": its row of block lengths and bits";
+  if (precision.tf32) return tf32_operands(claims) + (blocks ? "; " + cores : "");
+  if (blocks) return cores + (precision.compute == Dtype::fp32 ? "" : ", fp16 results rounded a block");
   return std::string(name_of(precision.compute)) + " accumulator, rounded to nearest";
+}
+
+std::string claimed(const Claims& claims, const std::string& operation, const std::string& any) {
+  const auto found = claims.kernels.find(operation);
+  const bool open = found == claims.kernels.end() || found->second.algorithm.empty();
+  return open || found->second.algorithm == "any" ? any : found->second.algorithm;
+}
+
+std::string splits(const Claims& claims) {
+  const auto gemm = claims.kernels.find("gemm");
+  if (gemm == claims.kernels.end() || gemm->second.splits == 1) return "none, or added in the accumulator's format";
+  const std::string parts = gemm->second.splits == 0 ? "any number of" : std::to_string(gemm->second.splits);
+  return parts + " parts added in " + std::string(name_of(gemm->second.reduction));
+}
+
+std::string variance(const Claims& claims) {
+  const char* any = "undeclared: the largest bound of two-pass, one-pass clamped at 0 and Welford";
+  return "batch_norm " + claimed(claims, "batch_norm.statistics", any) + ", layer_norm " +
+         claimed(claims, "layer_norm.forward", any) + "; never negative";
+}
+
+std::string roots(const Claims& claims) {
+  bool by_function = false;
+  for (const auto& [operation, claim] : claims.kernels) by_function = by_function || claim.rsqrt;
+  return by_function ? "of a variance by a function within 2 ulp where claimed" : "a quotient by a root where claimed";
 }
 
 }  // namespace
@@ -30,17 +66,22 @@ std::string operands(const Claims& claims, const Precision& precision) {
 std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, const Precision& precision) {
   return {
       {"rounding", "to nearest even, gradual underflow, everywhere outside tensor cores"},
-      {"flush to zero in GEMM", claims.flushes_subnormals ? "yes: 2^-126 an operation" : "no"},
+      {"flush to zero in GEMM",
+       claims.flushes_subnormals ? "yes: 2^-126 a product and an addition, subnormal operands read as 0" : "no"},
       {"order of addition", heights(claims)},
       {"global float atomics", atomics(claims)},
       {"GEMM", operands(claims, precision)},
+      {"GEMM split along k", splits(claims)},
       {"GEMM algorithms", "products and additions only: no Winograd, Strassen or FFT"},
       {"storage", std::string(name_of(precision.storage)) + ", one rounding a store"},
-      {"gradient buffer", std::string(name_of(precision.accumulate)) + ", one rounding an addition"},
+      {"gradient buffer", std::string(name_of(precision.accumulate)) + ", " +
+                              claimed(claims, "accumulate", "plain: one rounding an addition")},
       {"master", std::string(name_of(precision.master))},
       {"exp, log, tanh, erf", "within 2 ulp of the exact value: (2k+2) u relative, 5/2 of the least subnormal below"},
       {"division, square root", "correctly rounded"},
-      {"variance", "two passes"},
+      {"variance", variance(claims)},
+      {"1 / square root", roots(claims)},
+      {"softmax", claimed(claims, "cross_entropy", "undeclared: the largest bound of all forms")},
       {"constants", claims.constants == "binary64" ? "derived in binary64, rounded once to fp32" : "derived in fp32"},
       {"divisor", claims.divide == "window" ? "enters at the window's end" : "enters in each micro-batch's factor"},
       {"decisions", "ReLU masks and skips of the trace, where the interval leaves them open"},

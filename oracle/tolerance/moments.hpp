@@ -1,4 +1,4 @@
-// Mean, variance and 1 / sqrt(var + eps) of n values, computed in two passes (bounds: oracle/tolerance.md).
+// Mean, variance and 1 / sqrt(var + eps) of n values, by the algorithm that a claim names (bounds: oracle/variants.md).
 #pragma once
 
 #include <vector>
@@ -11,10 +11,12 @@ struct Moments {
   Bounded mean, var, rstd;
 };
 
-/// mean = fl(sum fl(1/n)), var = fl(sum fl(d d) fl(1/n)) with d = fl(x - mean), rstd = fl(1 / fl(sqrt fl(var + eps))).
-/// Throws std::logic_error when the claim's algorithm has no bound.
-Moments two_pass_moments(const Declared& subject, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps);
+/// The claim's algorithm: two_pass, one_pass or welford (oracle/tolerance/variance.hpp); "" and "any" take the largest
+/// bound of them. Throws std::logic_error for another one.
+Moments sample_moments(const Declared& subject, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps);
 
-Bounded rstd_of(Bounded var, Bounded eps);
+/// fl(1 / fl(sqrt fl(var + eps))), or a function within 2 ulp of 1 / sqrt, which covers the quotient too (claim
+/// `rsqrt`, and a claim without an algorithm). The subject's var is not negative, so its sum with eps is at least eps.
+Bounded rstd_of(Bounded var, Bounded eps, bool by_function);
 
 }  // namespace tally::oracle

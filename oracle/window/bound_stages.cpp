@@ -46,12 +46,6 @@ Expected cast(const Format& to, const Expected& x) {
   return joined(x.v, each([&](Bounded a) { return as_bounded_store(to, a); }, x));
 }
 
-Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient) {
-  const Arithmetic fp32 = single(), store(subject.accumulate);
-  return joined([&] { return buffer.v + gradient.v; },
-                each([&](Bounded a, Bounded g) { return store.store(fp32.add(a, g)); }, buffer, gradient));
-}
-
 Expected scaled(const Expected& x, const Expected& factor) {
   const Arithmetic fp32 = single();
   const Bounded by = bounded_scalar(factor);

@@ -12,6 +12,10 @@ Expected scalar(long double v, double e = 0);
 Expected rounded_cast(const Format& to, const Expected& x);
 /// The accumulate format's nearest to fl32(buffer + gradient).
 Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient);
+/// The accumulate format's nearest to buffer + RN(gradient), one rounding each in that format.
+Expected rounded_native_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient);
+/// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
+Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient);
 /// fl32(x factor), factor [1, 1].
 Expected rounded_product(const Expected& x, const Expected& factor);
 /// Every element held to +-RN32(max_value).
@@ -22,7 +26,13 @@ Expected predicted_constant(const Expected& constant);
 bool any_non_finite(const Tensor& buffer);
 
 Expected cast(const Format& to, const Expected& x);
+/// buffer + gradient by the claimed algorithm, one step. A compensated sum carries an unseen compensation of at most
+/// 4 u |buffer|. Throws std::logic_error for an algorithm without a bound.
 Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient);
+/// A compensated (Kahan) sum of all gradients of a window in the accumulate format, the buffer it leaves.
+Expected compensated_sum(const Declared& subject, const std::vector<Expected>& gradients);
+/// The epilogue form: a GEMM with beta = 1, buffer + a b [m, k] [k, n], stored once in the accumulate format.
+Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, const Expected& a, const Expected& b);
 Expected scaled(const Expected& x, const Expected& factor);
 
 /// c of micro-batch k, fp32 [1, 1]: scale / divisor, 0 where the divisor is 0. With `divide: window` the divisor of the

@@ -29,6 +29,20 @@ Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, co
   });
 }
 
+Expected rounded_native_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient) {
+  return predicted(buffer, [&](Eigen::Index i) {
+    const double addend = rounded(accumulate, static_cast<double>(gradient.v.data()[i]));
+    return rounded_sum(accumulate, static_cast<double>(buffer.v.data()[i]), addend);
+  });
+}
+
+Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient) {
+  const std::string& algorithm = claim_of(subject, "accumulate").algorithm;
+  if (algorithm.empty() || algorithm == "plain") return rounded_accumulate(subject.accumulate, buffer, gradient);
+  if (algorithm == "native") return rounded_native_accumulate(subject.accumulate, buffer, gradient);
+  return accumulated(subject, buffer, gradient);
+}
+
 Expected rounded_product(const Expected& x, const Expected& factor) {
   const auto by = static_cast<float>(factor.v(0, 0));
   return predicted(x, [&](Eigen::Index i) { return element(x, i) * by; });

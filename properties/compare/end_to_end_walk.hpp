@@ -60,9 +60,10 @@ class EndToEndWalk {
   DecisionCount count;         // and behind this window's buffers
   int window = 0, micro_batch = -1;
   bool skipped = false, ended = false;
-  oracle::ExpectedTensors copies;     // S, by parameter
-  oracle::ExpectedTensors buffers;    // by parameter; absent before the first micro-batch
-  oracle::ExpectedTensors gradients;  // fp32, from unscale to the optimizer
+  oracle::ExpectedTensors copies;                                // S, by parameter
+  oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
+  std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter
+  oracle::ExpectedTensors gradients;                             // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
   std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
   const std::set<std::string>* wanted = nullptr;            // taps whose bounds are split into terms

@@ -23,9 +23,8 @@ void check_accumulate(LocalWalk& walk) {
         k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr) continue;
-    walk.hold("accumulate", "buffer." + p, [&] {
-      return oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient));
-    });
+    walk.hold("accumulate", "buffer." + p,
+              [&] { return oracle::held_accumulate(walk.subject, as_read(*buffer), as_read(*gradient)); });
   }
 }
 

@@ -25,6 +25,48 @@ TEST(Claims, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(back.kernels.at("norm").repeats, Repeats::within_claim);
 }
 
+TEST(Claims, CarryVariantsAndReadTracesFromBeforeThem) {
+  Claims claims;
+  claims.tensor_core = "h100";
+  claims.tf32_rounding = "nearest";
+  claims.kernels["gemm"] = {.variant = "split", .splits = 4, .reduction = Dtype::bf16};
+  claims.kernels["batch_norm.statistics"] = {.variant = "lanes", .algorithm = "welford", .rsqrt = true};
+  const Claims back = claims_of_json(to_json(claims));
+  EXPECT_EQ(to_json(back), to_json(claims));
+  EXPECT_EQ(back.kernels.at("gemm").splits, 4);
+  EXPECT_EQ(back.kernels.at("gemm").reduction, Dtype::bf16);
+  EXPECT_TRUE(back.kernels.at("batch_norm.statistics").rsqrt);
+  EXPECT_EQ(back.tensor_core, "h100");
+  const Claims old = claims_of_json(
+      R"({"subject": "x", "kernels": {"gemm": {"variant": "v", "repeats": "bitwise", "height": 0, "algorithm": "",)"
+      R"( "global_float_atomics": false, "result": "fp32"}}, "constants": "fp32", "divide": "window",)"
+      R"( "flushes_subnormals": false, "tensor_cores": false})");
+  EXPECT_EQ(old.tensor_core, "unknown");
+  EXPECT_EQ(old.tf32_rounding, "unknown");
+  EXPECT_EQ(old.kernels.at("gemm").splits, 1);
+  EXPECT_EQ(old.kernels.at("gemm").reduction, Dtype::fp32);
+}
+
+TEST(Claims, RefuseAVariantWithoutABound) {
+  const auto refused = [](const std::string& operation, const KernelClaim& claim) {
+    Claims claims;
+    claims.kernels[operation] = claim;
+    return refusal(to_json(claims));
+  };
+  EXPECT_EQ(refused("accumulate", {.variant = "v", .algorithm = "stochastic"}),
+            "claims: kernels.accumulate.algorithm is \"stochastic\"; expected \"\" | any | kahan | native | plain");
+  EXPECT_NE(refused("layer_norm.forward", {.variant = "v", .algorithm = "three_pass"}), "");
+  EXPECT_NE(refused("cross_entropy", {.variant = "v", .algorithm = "two_pass"}), "");
+  EXPECT_NE(refused("gemm", {.variant = "v", .splits = -1}), "");
+  Claims claims;
+  claims.tensor_core = "x1";
+  EXPECT_EQ(refusal(to_json(claims)),
+            "claims: tensor_core is \"x1\"; expected a100 | b200 | h100 | h200 | unknown | v100");
+  claims = {};
+  claims.tf32_rounding = "up";
+  EXPECT_EQ(refusal(to_json(claims)), "claims: tf32_rounding is \"up\"; expected nearest | truncate | unknown");
+}
+
 TEST(Claims, NameTheKeyTheyRefuse) {
   std::string text = to_json(Claims{});
   EXPECT_EQ(refusal("[]"), "claims: the document is []; expected an object");

@@ -160,7 +160,7 @@ TEST_P(NormBound, HoldsLayerNorm) {
 
 TEST(NormStatistics, AreRefusedWithoutABound) {
   Claims claims;
-  claims.kernels["batch_norm.statistics"] = {.variant = "fast", .algorithm = "one_pass"};
+  claims.kernels["batch_norm.statistics"] = {.variant = "fast", .algorithm = "three_pass"};
   const Declared subject = declared(Precision{}, claims);
   const Layer layer = norm_layer("batch_norm");
   Subject s(Dtype::fp32, 1);

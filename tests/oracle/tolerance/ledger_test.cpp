@@ -29,6 +29,29 @@ TEST(Ledger, ChangesWithWhatTheSubjectClaims) {
   EXPECT_NE(b.at("order of addition").find("norm 40"), std::string::npos);
 }
 
+TEST(Ledger, SaysWhichVariantsAreDeclared) {
+  Claims special;
+  special.tensor_cores = true;
+  special.tensor_core = "h100";
+  special.kernels["gemm"] = {.variant = "split", .splits = 4, .reduction = Dtype::fp16};
+  special.kernels["layer_norm.forward"] = {.variant = "v", .algorithm = "welford", .rsqrt = true};
+  special.kernels["cross_entropy"] = {.variant = "v", .algorithm = "online"};
+  special.kernels["accumulate"] = {.variant = "v", .algorithm = "kahan"};
+  Precision half;
+  half.storage = Dtype::fp16;
+  const auto a = of({}, half), b = of(special, half);
+  const std::pair<const char*, const char*> rows[] = {{"GEMM", "h100"},
+                                                      {"GEMM split along k", "4 parts added in fp16"},
+                                                      {"variance", "layer_norm welford"},
+                                                      {"softmax", "online"},
+                                                      {"gradient buffer", "kahan"},
+                                                      {"1 / square root", "2 ulp"}};
+  for (const auto& [row, words] : rows) {
+    EXPECT_NE(b.at(row).find(words), std::string::npos) << row << ": " << b.at(row);
+    EXPECT_NE(a.at(row), b.at(row)) << row;
+  }
+}
+
 TEST(Ledger, SaysWhenOperandsAreTruncated) {
   Precision tf32;
   tf32.tf32 = true;

@@ -1,0 +1,100 @@
+#include "oracle/tolerance/accumulation.hpp"
+
+#include <map>
+#include <stdexcept>
+
+namespace tally::oracle {
+namespace {
+
+bool exact_products(const Declared& subject) { return subject.storage.p <= 11 && subject.compute.p == 24; }
+
+/// One rounding a product (none where products are exact) and k - 1 additions, in any order. Flushed, every product and
+/// every addition may lose the smallest normal number. Products of bf16 may underflow, those of fp16 cannot.
+Accumulation by_scalars(const Declared& subject, const Arithmetic& arithmetic, double k, bool flushes) {
+  const auto declared_height = static_cast<double>(claim_of(subject, "gemm").height);
+  const double additions = declared_height > 0 ? std::min(declared_height, k - 1) : k - 1;
+  const double kappa = gam(additions + (exact_products(subject) ? 0 : 1), arithmetic.u());
+  const bool may_underflow = !exact_products(subject) || 2 * subject.storage.emin < subject.compute.emin;
+  const double lost = flushes ? 2 * k : may_underflow ? k : 0;
+  const double spread = arithmetic.spread_of_sum(additions + (exact_products(subject) ? 0 : 1), kappa, 1);
+  return {kappa, lost * arithmetic.underflow() * (1 + kappa), arithmetic.threshold(), kappa, spread};
+}
+
+/// fp32 results: truncation only shrinks, so nothing grows: k 2^-F for alignment and 2^-23 a block. fp16 results: each
+/// block grows what came before by (1 + u)(1 + terms 2^-F).
+Accumulation by_blocks(const Declared& subject, const Arithmetic& arithmetic, double k) {
+  const TensorCore core = tensor_core(subject.claims.tensor_core, subject.tf32);
+  const double blocks = std::ceil(k / core.terms), u = arithmetic.u();
+  if (subject.compute.p < 24) {
+    const double aligned = std::ldexp(core.terms, static_cast<int>(-core.fraction_bits));
+    const double kappa = gam(blocks, u + aligned + u * aligned);
+    return {kappa, blocks * (arithmetic.underflow() + 0x1p-41) * (1 + kappa), arithmetic.threshold()};
+  }
+  const double kappa = (std::ldexp(k, 24 - static_cast<int>(core.fraction_bits)) + 2 * blocks) * u;
+  return {kappa, blocks * 0x1p-146, arithmetic.threshold()};
+}
+
+/// Parts summed apart meet in `reduction`: a conversion each where that is narrower, and an addition less than parts.
+/// Scalar parts in the accumulator's own format are one more order of addition.
+Accumulation reduced(const Declared& subject, Accumulation all, double k, bool blocks, bool onto) {
+  const KernelClaim& claim = claim_of(subject, "gemm");
+  const Format format = format_of(claim.reduction);
+  const Arithmetic reduction(format);
+  const bool narrows = format.p < subject.compute.p;
+  const double parts = std::min(claim.splits > 0 ? static_cast<double>(claim.splits) : k, k);
+  if (claim.splits == 1 || !(narrows || blocks)) return all;
+  const double roundings = narrows ? parts + (onto ? 1 : 0) : parts - 1;
+  const double growth = gam(roundings, reduction.u());
+  if (all.random > 0) {
+    all.random += (1 + all.kappa) * growth;
+    all.spread += reduction.spread_of_sum(roundings, growth, 1 + all.kappa);
+  }
+  all.kappa += (1 + all.kappa) * growth;
+  all.absolute = (all.absolute + (narrows ? (parts + 1) * reduction.underflow() : 0)) * (1 + growth);
+  all.threshold = std::min(all.threshold, reduction.threshold());
+  return all;
+}
+
+}  // namespace
+
+TensorCore tensor_core(const std::string& generation, bool tf32) {
+  static const std::map<std::string, std::pair<TensorCore, TensorCore>> rows = {
+      {"unknown", {{4, 23}, {4, 23}}}, {"v100", {{4, 23}, {4, 23}}}, {"a100", {{8, 24}, {4, 24}}},
+      {"h100", {{8, 25}, {4, 25}}},    {"h200", {{8, 25}, {4, 25}}}, {"b200", {{8, 25}, {4, 25}}}};
+  const auto row = rows.find(generation);
+  if (row == rows.end()) {
+    throw std::logic_error("tensor cores '" + generation + "' have no bound; expected v100, a100, h100, h200, b200");
+  }
+  return tf32 ? row->second.second : row->second.first;
+}
+
+bool on_tensor_cores(const Declared& subject) {
+  return subject.claims.tensor_cores && (subject.storage.p <= 11 || subject.tf32);
+}
+
+Accumulation accumulation(const Declared& subject, double k, bool onto) {
+  Format format = subject.compute;
+  format.flushes_subnormals = subject.claims.flushes_subnormals;
+  const Arithmetic arithmetic(format);
+  const bool blocks = on_tensor_cores(subject);
+  Accumulation all = by_scalars(subject, arithmetic, k, format.flushes_subnormals);
+  if (blocks) {
+    const Accumulation apart = by_blocks(subject, arithmetic, k);
+    const bool known = subject.claims.tensor_core != "unknown";  // else a scalar kernel may have run as well
+    all.kappa = known ? apart.kappa : std::max(apart.kappa, all.kappa);
+    all.random = all.spread = 0;
+    all.absolute = known && !format.flushes_subnormals ? apart.absolute : all.absolute + apart.absolute;
+  }
+  all = reduced(subject, all, k, blocks, onto);
+  if (onto) {
+    if (all.random > 0) all.spread += arithmetic.spread_of_sum(1, 0, 1 + all.kappa);
+    all.random = all.random > 0 ? all.random + (1 + all.kappa) * arithmetic.u() : 0;
+    all.kappa += (1 + all.kappa) * arithmetic.u();
+    all.absolute += format.flushes_subnormals ? arithmetic.underflow() : 0;
+  }
+  return all;
+}
+
+double tf32_roundoff(const Claims& claims) { return claims.tf32_rounding == "nearest" ? 0x1p-11 : 0x1p-10; }
+
+}  // namespace tally::oracle
