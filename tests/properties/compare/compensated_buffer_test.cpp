@@ -69,10 +69,10 @@ TEST(CompensatedBuffer, IsHeldToItsOwnClaim) {
     Trace trace = compensated(c, plain);
     EXPECT_GT(buffers(local_lens(c, trace), Status::fail), 0u) << "its bits are not those of a plain addition";
     trace.claims.kernels["accumulate"].algorithm = "kahan";
-    for (const auto& checks : {local_lens(c, trace), end_to_end_lens(c, trace)}) {
-      EXPECT_EQ(buffers(checks, Status::fail), 0u);
-      EXPECT_GT(buffers(checks, Status::pass), 0u);
-    }
+    const auto local = local_lens(c, trace), end_to_end = end_to_end_lens(c, trace);
+    EXPECT_EQ(buffers(local, Status::fail) + buffers(end_to_end, Status::fail), 0u);
+    EXPECT_GT(buffers(local, Status::pass), 0u);
+    EXPECT_GT(buffers(end_to_end, format == Dtype::fp16 ? Status::pass : Status::vacuous), 0u);
   }
 }
 
