@@ -1,78 +1,27 @@
-// GEMMs of an emulated subject: formats, orders, tensor cores, splits, TF32, flushing; each with the claims it computes
+// GEMMs of an emulated subject: formats, orders, tensor cores, flushing, stagnation; each with the claims it computes
 // by, and caught where it claims otherwise.
 #include "oracle/tolerance/accumulation.hpp"
 
-#include "oracle/tolerance/gemm.hpp"
-#include "tests/oracle/emulated/machine.hpp"
-#include "tests/oracle/emulated/table.hpp"
-#include "tests/oracle/emulated/tensor_core.hpp"
+#include "tests/oracle/emulated/dots.hpp"
 
 namespace tally::oracle {
 namespace {
 
 using emulated::Blocks;
 using emulated::Data;
+using emulated::Dot;
+using emulated::each_dot;
+using emulated::Generation;
+using emulated::generations;
+using emulated::Held;
+using emulated::held;
 using emulated::Machine;
 using emulated::Order;
+using emulated::Path;
+using emulated::paths;
+using emulated::precision_of;
 using emulated::Table;
-using Vector = std::vector<double>;
-
-struct Dot {
-  Vector a, b;
-  Data data;
-};
-
-struct Held {
-  long double exact;
-  double e;
-};
-
-Held held(const Precision& precision, const Claims& claims, const Dot& dot, const double* c = nullptr) {
-  const auto k = static_cast<Eigen::Index>(dot.a.size());
-  BoundedMatrix a(1, k), b(k, 1), old(1, 1);
-  a.e.setZero();
-  b.e.setZero();
-  old.e.setZero();
-  long double exact = c == nullptr ? 0 : *c;
-  for (Eigen::Index i = 0; i < k; ++i) {
-    a.v(0, i) = dot.a[static_cast<std::size_t>(i)];
-    b.v(i, 0) = dot.b[static_cast<std::size_t>(i)];
-    exact += static_cast<long double>(a.v(0, i)) * b.v(i, 0);
-  }
-  const Declared subject = declared(precision, claims);
-  if (c == nullptr) return {exact, product(subject, a, b).e(0, 0)};
-  old.v(0, 0) = *c;
-  return {exact, product_onto(subject, old, a, b).e(0, 0)};
-}
-
-/// Many dot products of a storage format whose results are in `results`, every class of data, k from 1 to 200.
-template <class F>
-void each_dot(const Format& storage, const Format& results, F&& f) {
-  std::mt19937_64 random(11);
-  for (const Data data : emulated::data_classes) {
-    for (int i = 0; i < 120; ++i) {
-      const std::size_t k = i < 8 ? 1 + static_cast<std::size_t>(i) : 1 + random() % 200;
-      f(Dot{emulated::drawn(data, storage, results, k, random), emulated::other(data, storage, k, random), data},
-        random);
-    }
-  }
-}
-
-Precision precision_of(Dtype storage, Dtype compute = Dtype::fp32) {
-  Precision precision;
-  precision.storage = storage;
-  precision.compute = compute;
-  return precision;
-}
-
-struct Path {
-  Dtype storage, compute;
-  const char* name;
-};
-const Path paths[] = {{Dtype::fp32, Dtype::fp32, "fp32"},
-                      {Dtype::fp16, Dtype::fp32, "fp16 in fp32"},
-                      {Dtype::bf16, Dtype::fp32, "bf16 in fp32"},
-                      {Dtype::fp16, Dtype::fp16, "fp16 in fp16"}};
+using emulated::Vector;
 
 TEST(Accumulation, HoldsScalarKernelsInEveryFormatAndOrderFlushedOrNot) {
   for (const bool flushes : {false, true}) {
@@ -94,14 +43,6 @@ TEST(Accumulation, HoldsScalarKernelsInEveryFormatAndOrderFlushedOrNot) {
   }
 }
 
-struct Generation {
-  const char* name;
-  std::size_t terms, terms_of_tf32;
-  int fraction_bits;
-};
-const Generation generations[] = {{"v100", 4, 4, 23},  {"a100", 8, 4, 24},  {"h100", 16, 8, 25},  {"h100", 8, 4, 25},
-                                  {"h200", 16, 8, 25}, {"b200", 16, 8, 25}, {"unknown", 4, 4, 23}};
-
 TEST(Accumulation, HoldsTensorCoresOfEveryGeneration) {
   Table table("GEMM, tensor cores");
   for (const Generation& g : generations) {
@@ -118,114 +59,6 @@ TEST(Accumulation, HoldsTensorCoresOfEveryGeneration) {
                    emulated::dot(core, dot.a, dot.b));
       });
     }
-  }
-  table.expect_sound();
-}
-
-double as_tf32(bool nearest, double x) { return nearest ? emulated::tf32_nearest(x) : emulated::tf32_truncated(x); }
-
-Dot in_tf32(Dot dot, bool nearest) {
-  for (Vector* v : {&dot.a, &dot.b}) {
-    for (double& x : *v) x = as_tf32(nearest, x);
-  }
-  return dot;
-}
-
-TEST(Accumulation, HoldsTf32OperandsTruncatedAndToNearest) {
-  Table table("GEMM, TF32");
-  std::uint64_t caught = 0;
-  Precision tf32;
-  tf32.tf32 = true;
-  for (const Generation& g : generations) {
-    const Blocks core{g.terms_of_tf32, g.fraction_bits, emulated::tf32_format, format_of(Dtype::fp32)};
-    for (const bool nearest : {false, true}) {
-      Claims claims, wrong;
-      claims.tensor_cores = true;
-      claims.tensor_core = g.name;
-      claims.tf32_rounding = nearest ? "nearest" : "truncate";
-      each_dot(format_of(Dtype::fp32), format_of(Dtype::fp32), [&](const Dot& dot, std::mt19937_64&) {
-        const Dot read = in_tf32(dot, nearest);
-        const double got = emulated::dot(core, read.a, read.b);
-        const Held bound = held(tf32, claims, dot), undeclared = held(Precision{}, wrong, dot);
-        table.hold(std::string(g.name) + (nearest ? " nearest" : " truncated"), dot.data, bound.exact, bound.e, got);
-        if (!(std::fabs(got - undeclared.exact) <= undeclared.e)) ++caught;
-      });
-    }
-  }
-  table.expect_sound();
-  EXPECT_GT(caught, 1000u) << "TF32 that nobody declared must leave the bound";
-}
-
-/// Parts of k, each by `part`, stored and added in the reduction's format.
-template <class F>
-double split_dot(const Dot& dot, std::size_t parts, const Format& reduction, std::mt19937_64& random, F&& part) {
-  const Machine in(reduction, Order::sequential, random);
-  const std::size_t length = (dot.a.size() + parts - 1) / parts;
-  double total = 0;
-  for (std::size_t i = 0; i < dot.a.size(); i += length) {
-    const auto first = static_cast<std::ptrdiff_t>(i);
-    const auto last = static_cast<std::ptrdiff_t>(std::min(i + length, dot.a.size()));
-    const Vector a(dot.a.begin() + first, dot.a.begin() + last), b(dot.b.begin() + first, dot.b.begin() + last);
-    total = i == 0 ? in.round(part(a, b)) : in.add(total, in.round(part(a, b)));
-  }
-  return total;
-}
-
-TEST(Accumulation, HoldsSplitsReducedInEveryFormat) {
-  Table table("GEMM, split along k");
-  std::uint64_t caught = 0;
-  for (const Dtype storage : {Dtype::fp16, Dtype::bf16}) {
-    for (const Dtype reduction : {Dtype::fp32, storage}) {
-      for (const std::int64_t parts : {2, 8, 0}) {
-        for (const bool blocks : {false, true}) {
-          Claims claims, plain;
-          claims.tensor_cores = plain.tensor_cores = blocks;
-          if (blocks) claims.tensor_core = plain.tensor_core = "a100";
-          claims.kernels["gemm"] = {.variant = "split", .splits = parts, .reduction = reduction};
-          const Blocks core{8, 24, format_of(storage), format_of(Dtype::fp32)};
-          const std::string name = std::string(tally::name_of(storage)) + " in " +
-                                   std::string(tally::name_of(reduction)) + " by " +
-                                   (parts == 0 ? "any" : std::to_string(parts)) + (blocks ? ", a100" : "");
-          each_dot(format_of(storage), format_of(storage), [&](const Dot& dot, std::mt19937_64& random) {
-            const Machine scalar(format_of(Dtype::fp32), Order::fused, random);
-            const auto part = [&](const Vector& a, const Vector& b) {
-              return blocks ? emulated::dot(core, a, b) : scalar.dot(a, b);
-            };
-            const double got =
-                split_dot(dot, parts == 0 ? 1 + random() % dot.a.size() : static_cast<std::size_t>(parts),
-                          format_of(reduction), random, part);
-            const Held bound = held(precision_of(storage), claims, dot);
-            const Held undeclared = held(precision_of(storage), plain, dot);
-            table.hold(name, dot.data, bound.exact, bound.e, got);
-            if (reduction == storage && !(std::fabs(got - undeclared.exact) <= undeclared.e)) ++caught;
-          });
-        }
-      }
-    }
-  }
-  table.expect_sound();
-  EXPECT_GT(caught, 1000u) << "a reduction in 16 bits that nobody declared must leave the bound";
-}
-
-TEST(Accumulation, HoldsAnOldResultAddedOrPreloaded) {
-  Table table("GEMM onto the old result");
-  for (const Path& path : paths) {
-    const Format compute = format_of(path.compute);
-    each_dot(format_of(path.storage), compute, [&](const Dot& dot, std::mt19937_64& random) {
-      const double c = rounded(compute, 4 * dot.a[0]);
-      Claims claims;
-      const Held scalar = held(precision_of(path.storage, path.compute), claims, dot, &c);
-      const Machine machine(compute, Order::random_tree, random);
-      table.hold(std::string(path.name) + " added", dot.data, scalar.exact, scalar.e,
-                 machine.add(machine.dot(dot.a, dot.b), c));
-      if (path.storage == Dtype::fp32) return;
-      claims.tensor_cores = true;
-      claims.tensor_core = "h100";
-      const Held blocks = held(precision_of(path.storage, path.compute), claims, dot, &c);
-      const Blocks core{16, 25, format_of(path.storage), compute};
-      table.hold(std::string(path.name) + " preloaded, h100", dot.data, blocks.exact, blocks.e,
-                 emulated::dot(core, dot.a, dot.b, c));
-    });
   }
   table.expect_sound();
 }

@@ -22,7 +22,13 @@ struct Compensated {
   }
 };
 
-/// The run's buffers as a compensated sum of the same gradients would have left them.
+Tensor as(Dtype format, const Tensor& like, const std::vector<double>& values) {
+  Tensor tensor(format, like.shape);
+  for (std::size_t i = 0; i < values.size(); ++i) tensor.set(i, values[i]);
+  return tensor;
+}
+
+/// The run's buffers as compensated sums of the same gradients, in the case's accumulate format, would have left them.
 Trace compensated(const Case& c, const Trace& plain) {
   const oracle::Format format = oracle::format_of(c.precision.accumulate);
   const std::string mark = "/accumulate/buffer.";
@@ -34,12 +40,10 @@ Trace compensated(const Case& c, const Trace& plain) {
     if (at == std::string::npos) continue;
     const std::string micro_batch = name.substr(0, at), parameter = name.substr(at + mark.size());
     Compensated& buffer = buffers[name.substr(0, name.find('/')) + parameter];
-    Tensor before = tap.value, after = tap.value;
-    for (std::size_t i = 0; i < buffer.sum.size(); ++i) before.set(i, buffer.sum[i]);
-    if (!buffer.sum.empty()) changed[micro_batch + "/accumulate/in.buffer." + parameter] = before;
+    const auto held = [&] { return as(c.precision.accumulate, tap.value, buffer.sum); };
+    changed.insert_or_assign(micro_batch + "/accumulate/in.buffer." + parameter, held());
     buffer.add(format, *plain.find(micro_batch + "/accumulate/in.d." + parameter));
-    for (std::size_t i = 0; i < buffer.sum.size(); ++i) after.set(i, buffer.sum[i]);
-    changed[name] = after;
+    changed.insert_or_assign(name, held());
   }
   Trace trace;
   trace.claims = plain.claims;
@@ -51,21 +55,24 @@ Trace compensated(const Case& c, const Trace& plain) {
   return trace;
 }
 
-std::uint64_t failing_buffers(const std::vector<TensorCheck>& checks) {
-  return static_cast<std::uint64_t>(std::count_if(checks.begin(), checks.end(), [](const TensorCheck& check) {
-    return check.tap.find("/accumulate/buffer.") != std::string::npos && check.status == Status::fail;
+std::uint64_t buffers(const std::vector<TensorCheck>& checks, Status status) {
+  return static_cast<std::uint64_t>(std::count_if(checks.begin(), checks.end(), [&](const TensorCheck& check) {
+    return check.tap.find("/accumulate/buffer.") != std::string::npos && check.status == status;
   }));
 }
 
 TEST(CompensatedBuffer, IsHeldToItsOwnClaim) {
   for (const Dtype format : {Dtype::fp16, Dtype::bf16}) {
     Case c = mlp(3, format);
+    const Trace plain = run(c);  // fp32 buffers: the built-in step has no others
     c.precision.accumulate = format;
-    Trace trace = compensated(c, run(c));
-    EXPECT_GT(failing_buffers(local_lens(c, trace)), 0u) << "its bits are not those of a plain addition";
+    Trace trace = compensated(c, plain);
+    EXPECT_GT(buffers(local_lens(c, trace), Status::fail), 0u) << "its bits are not those of a plain addition";
     trace.claims.kernels["accumulate"].algorithm = "kahan";
-    EXPECT_EQ(failing_buffers(local_lens(c, trace)), 0u);
-    EXPECT_EQ(failing_buffers(end_to_end_lens(c, trace)), 0u);
+    const auto local = local_lens(c, trace), end_to_end = end_to_end_lens(c, trace);
+    EXPECT_EQ(buffers(local, Status::fail) + buffers(end_to_end, Status::fail), 0u);
+    EXPECT_GT(buffers(local, Status::pass), 0u);
+    EXPECT_GT(buffers(end_to_end, format == Dtype::fp16 ? Status::pass : Status::vacuous), 0u);
   }
 }
 
