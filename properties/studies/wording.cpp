@@ -17,9 +17,11 @@ std::string formatted(const char* format, Values... values) {
 
 std::string three_digits(double value) { return formatted("%.3g", value); }
 
-std::string exponent_text(const Fit& fit) {
-  if (std::isnan(fit.slope)) return "(too few points)";
-  return formatted("%.2f (95 %%: %.2f to %.2f)", fit.slope, fit.interval.low, fit.interval.high);
+std::string exponent_text(const Fit& fit) { return exponent_text(Mean{fit.slope, fit.interval}); }
+
+std::string exponent_text(const Mean& mean) {
+  if (std::isnan(mean.value)) return "(too few points)";
+  return formatted("%.2f (95 %%: %.2f to %.2f)", mean.value, mean.interval.low, mean.interval.high);
 }
 
 std::string power_of_two_text(double value) {

@@ -32,11 +32,12 @@ std::vector<SweepProblem> all_problems() {
   };
 }
 
-/// The tensor's values in another format, which must hold them; what is below fp16's normal range becomes 0.
-Tensor in_format(const Tensor& drawn, Dtype format) {
+/// The tensor's values times the magnitude in another format, which must hold them; what is below fp16's normal range
+/// becomes 0.
+Tensor in_format(const Tensor& drawn, Dtype format, double magnitude) {
   Tensor tensor(format, drawn.shape);
   for (std::size_t i = 0; i < tensor.elements(); ++i) {
-    const double value = drawn.value(i);
+    const double value = magnitude * drawn.value(i);
     tensor.set(i, std::fabs(value) >= smallest_normal_half ? value : 0);
   }
   return tensor;
@@ -47,6 +48,13 @@ Tensor in_format(const Tensor& drawn, Dtype format) {
 const std::vector<SweepProblem>& sweep_problems() {
   static const std::vector<SweepProblem> problems = all_problems();
   return problems;
+}
+
+SweepProblem small_signals() {
+  SweepProblem problem = sweep_problems().back();
+  problem.name += ", signals of 2^-8";
+  problem.magnitude = 0x1p-8;
+  return problem;
 }
 
 Case sweep_case(const SweepProblem& problem, Dtype storage, std::int64_t rows, std::int64_t micro_batches,
@@ -65,7 +73,12 @@ Case sweep_case(const SweepProblem& problem, Dtype storage, std::int64_t rows, s
   c.precision.storage = storage;
   for (const char* name : {"x", "target"}) {
     Tensor& tensor = c.tensors.at(name);
-    if (tensor.dtype == Dtype::bf16) tensor = in_format(tensor, storage);
+    if (tensor.dtype == Dtype::bf16) tensor = in_format(tensor, storage, problem.magnitude);
+  }
+  for (auto& [name, tensor] : c.tensors) {
+    if (!name.ends_with(".bias") || problem.magnitude == 1) continue;
+    for (std::size_t i = 0; i < tensor.elements(); ++i) tensor.set(i, problem.magnitude * tensor.value(i));
+    tensor.drawing.reset();
   }
   return c;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "properties/faults/fault.hpp"
 #include "properties/studies/study.hpp"
 
 namespace tally {
@@ -46,6 +47,16 @@ TEST_P(EveryStudy, ends_with_a_marked_document_when_it_is_interrupted) {
   EXPECT_TRUE(study.partial);
   EXPECT_NE(study.status, Status::pass);
   EXPECT_NO_THROW(study_of_json(to_json(study)));
+}
+
+TEST(DriftSweeps, fail_on_a_subject_that_overwrites_its_buffer) {
+  StudyOptions options = little(2);
+  options.subject.stages = &find_fault("overwrite-not-add")->stages();
+  for (const char* name : {"loss_scale", "micro_batches", "precision", "steps"}) {
+    const Study study = run_study(*find_study("sweep", name), options);
+    EXPECT_EQ(study.status, Status::fail) << name;
+    EXPECT_FALSE(study.message.empty()) << name;
+  }
 }
 
 std::string name_of_study(const testing::TestParamInfo<const StudyRunner*>& study) {
