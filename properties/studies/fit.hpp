@@ -26,6 +26,14 @@ Fit fit_line(const std::vector<double>& x, const std::vector<double>& y);
 /// left out.
 Fit fit_power(const std::vector<double>& x, const std::vector<double>& y);
 
+/// The mean of independent values, with Student's interval of 95 %: mean ± t(0.975, n - 1) s / √n. NaN for none,
+/// infinite for one.
+struct Mean {
+  double value;
+  Interval interval;
+};
+Mean mean_of(const std::vector<double>& values);
+
 /// Where the true root mean square of normal errors lies, by 95 %, when `samples` of them have this one.
 Interval root_mean_square_interval(double root_mean_square, std::size_t samples);
 

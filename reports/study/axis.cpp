@@ -9,6 +9,8 @@ namespace tally {
 namespace {
 
 constexpr double lane = 0.08, margin = 0.03;
+constexpr double few_decades = 2;    // of these, 2 and 5 are shown too
+constexpr double close = 0x1p-30;    // of logarithms
 constexpr double longest_span = 24;  // decades; what is further down joins the zeros
 
 bool is_power_of_two(double value) {
@@ -23,6 +25,18 @@ double round_step(double span, int most) {
     if (least <= factor * power) return factor * power;
   }
   return 10 * power;
+}
+
+/// The logarithm of the next 1, 2 or 5 times a power of ten at or beyond 10^power, downwards or upwards.
+double round_power(double power, int direction) {
+  const double decade = std::floor(power);
+  double below = decade;
+  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+    const double at = decade + std::log10(factor);
+    if (at >= power - close) return direction > 0 || at <= power + close ? at : below;
+    below = at;
+  }
+  return decade + 1;
 }
 
 }  // namespace
@@ -53,8 +67,11 @@ void Axis::span(const std::vector<double>& finite) {
   const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
   low_ = *least, high_ = *most;
   if (logarithmic_) {
-    low_ = powers_of_two_ ? std::log2(low_) : std::floor(std::log10(low_));
-    high_ = powers_of_two_ ? std::log2(high_) : std::ceil(std::log10(high_));
+    const double least_power = std::log10(low_), most_power = std::log10(high_);
+    low_ = powers_of_two_ ? std::log2(low_) : std::floor(least_power);
+    high_ = powers_of_two_ ? std::log2(high_) : std::ceil(most_power);
+    if (!powers_of_two_ && high_ - low_ <= few_decades)
+      low_ = round_power(least_power, -1), high_ = round_power(most_power, 1);
     if (!powers_of_two_) low_ = std::max(low_, high_ - longest_span);
   } else {
     const double step = round_step(high_ > low_ ? high_ - low_ : std::max(1.0, std::fabs(high_)), 6);
@@ -67,7 +84,8 @@ void Axis::lanes(const std::vector<double>& values) {
   const double floor = logarithmic_ ? std::exp2(low_ * (powers_of_two_ ? 1 : std::log2(10.0))) * (1 - 0x1p-20) : 0;
   bool negative = false;
   for (const double value : values) {
-    if (!std::isfinite(value)) {
+    if (std::isnan(value)) continue;
+    if (std::isinf(value)) {
       high_lane_ = true;
     } else if (logarithmic_ && value < floor) {
       low_lane_ = true;
@@ -90,16 +108,15 @@ double Axis::share(double value) const {
 void Axis::add_tick(double value, const std::string& text) { ticks_.push_back({share(value), text}); }
 
 void Axis::logarithmic_ticks() {
-  const int first = static_cast<int>(std::lround(low_)), last = static_cast<int>(std::lround(high_));
-  const int step = (last - first + 9) / 10;
-  const int base = powers_of_two_ ? 2 : 10;
+  const int first = static_cast<int>(std::floor(low_ + close)), last = static_cast<int>(std::ceil(high_ - close));
+  const int base = powers_of_two_ ? 2 : 10, step = (last - first + 9) / 10;
+  const bool finer = base == 10 && high_ - low_ <= few_decades;
   for (int power = first; power <= last; ++power) {
-    if ((last - power) % step != 0) continue;
-    const double value = std::pow(base, power);
-    const bool minor = base == 10 && last - first <= 2;  // few enough decades for 2 and 5 between them
-    add_tick(value, minor ? significant(value) : power_text(base, power));
-    for (const int factor : {2, 5}) {
-      if (minor && power < last) add_tick(factor * value, significant(factor * value));
+    for (const int factor : {1, 2, 5}) {
+      const double value = factor * std::pow(base, power);
+      const double at = std::log10(value);
+      if (finer ? at > high_ + close || at < low_ - close : factor > 1) continue;
+      if (finer || (last - power) % step == 0) add_tick(value, finer ? significant(value) : power_text(base, power));
     }
   }
 }

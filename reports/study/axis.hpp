@@ -14,8 +14,8 @@ class Axis {
   };
 
   /// Holds all `values`. A logarithmic axis counts in powers of two where every value is one (labelled 2^k), else in
-  /// powers of ten; what is zero or negative lies in a lane at its low end, and what is not finite in one at its high
-  /// end.
+  /// powers of ten; what is zero or negative lies in a lane at its low end, and what is infinite in one at its high
+  /// end. NaN has no place.
   Axis(const std::vector<double>& values, bool logarithmic);
 
   double share(double value) const;

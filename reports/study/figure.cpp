@@ -59,10 +59,10 @@ void study_figure(Markup& page, const std::string& id, const StudyPlot& plot) {
   const int height = Frame::plot_height + static_cast<int>(legend.rows * row_height) + 6;
   Svg svg(page, id, plot.title, description(plot), Frame::width, height);
   Frame frame(svg, plot);
+  const std::vector<Look> looks = looks_of(plot.series);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const Look look(i);
-    frame.draw(plot.series[i], look);
-    legend_entry(svg, legend.places[i], plot.series[i], look);
+    frame.draw(plot.series[i], looks[i]);
+    legend_entry(svg, legend.places[i], plot.series[i], looks[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "reports/study/frame.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "reports/text/numbers.hpp"
@@ -7,7 +8,7 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t colours = std::size(ink::series);
+constexpr std::size_t colours = std::size(ink::series), shapes = 6;
 
 std::vector<double> along(const StudyPlot& plot) {
   std::vector<double> all;
@@ -27,16 +28,32 @@ std::vector<double> up(const StudyPlot& plot) {
 
 std::string move(double x, double y) { return "M" + coordinate(x) + " " + coordinate(y); }
 
+std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
+
+Look look_of(std::size_t colour, std::size_t member) {
+  static constexpr const char* dashes[] = {"", "6 3", "2 3"};
+  return {ink::series[colour % colours], colour + member, member == 0, dashes[std::min<std::size_t>(member, 2)]};
+}
+
 }  // namespace
 
-Look::Look(std::size_t index)
-    : ink(ink::series[index % colours]),
-      filled(index / colours % 2 == 0),
-      dashes(filled ? "" : "5 3"),
-      shape_(index % colours) {}
+std::vector<Look> looks_of(const std::vector<StudySeries>& all) {
+  std::vector<std::string> words;
+  std::vector<std::size_t> members;
+  std::vector<Look> looks;
+  for (const StudySeries& series : all) {
+    const auto found = std::find(words.begin(), words.end(), first_word(series.name));
+    const auto group = static_cast<std::size_t>(found - words.begin());
+    if (found == words.end()) words.push_back(first_word(series.name)), members.push_back(0);
+    looks.push_back(look_of(group, group / colours + members[group]++));
+  }
+  if (words.size() > 1) return looks;
+  for (std::size_t i = 0; i < looks.size(); ++i) looks[i] = look_of(i, i / colours);
+  return looks;
+}
 
 std::string Look::outline(Point p) const {
-  switch (shape_) {
+  switch (shape % shapes) {
     case 0:  // circle
       return move(p.x - 3.5, p.y) + "a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z";
     case 1:  // square

@@ -7,18 +7,18 @@
 
 namespace tally {
 
-/// How series number `index` is drawn: twelve looks, colour by colour, each with its own outline; the second six are
-/// hollow with dashed lines.
+/// How a series is drawn: its colour, marker and line.
 struct Look {
-  explicit Look(std::size_t index);
   Ink ink;
-  bool filled;
+  std::size_t shape = 0;
+  bool filled = true;
   std::string dashes;
   std::string outline(Point centre) const;
-
- private:
-  std::size_t shape_;
 };
+
+/// Series whose names begin with the same word share a colour and differ in marker and line: "fp32 drift", "fp32
+/// bound". Where all of them do, each has its own colour as far as colours go round.
+std::vector<Look> looks_of(const std::vector<StudySeries>& series);
 
 class Frame {
  public:

@@ -11,7 +11,7 @@ namespace tally {
 /// One self-contained page without scripts: question, answer with its status, plots, tables, notes, environment.
 std::string study_html(const Study& study);
 std::string study_markdown(const Study& study);
-/// Answer and tables as plain text, without colour.
+/// Answer and tables as plain text, without colour; long tables are cut and say so.
 std::string terminal_text(const Study& study);
 
 /// NAME.json, NAME.html and NAME.md, each whole or not at all; makes the folder. Throws std::runtime_error naming what

@@ -74,6 +74,18 @@ TEST(Fit, leaves_out_what_has_no_logarithm) {
   EXPECT_EQ(fit.points, 3u);
 }
 
+TEST(Mean, has_the_interval_that_tables_give) {
+  // 1 and 3: s = √2, s / √n = 1; t(0.975, 1) = tan(0.475 pi).
+  const Mean mean = mean_of({1, 3});
+  const double half = std::tan(0.475 * std::acos(-1.0));
+
+  EXPECT_EQ(mean.value, 2);
+  EXPECT_LE(std::fabs(mean.interval.high - (2 + half)), half * 0x1p-40);
+  EXPECT_EQ(mean_of({5, 5, 5}).interval.low, 5);
+  EXPECT_EQ(mean_of({5}).interval.high, std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(mean_of({}).interval.holds(0));
+}
+
 TEST(RootMeanSquareInterval, narrows_with_samples_and_holds_the_truth) {
   const Interval few = root_mean_square_interval(1, 4), many = root_mean_square_interval(1, 400);
 

@@ -42,7 +42,11 @@ TEST(Axis, stands_on_round_numbers_when_it_is_linear) {
   EXPECT_EQ(texts(Axis({0, 1200}, false)), "0 200 400 600 800 1000 1200 ");
 }
 
-TEST(Axis, divides_few_decades_finer) { EXPECT_EQ(texts(Axis({0.3, 7}, true)), "0.1 0.2 0.5 1 2 5 10 "); }
+TEST(Axis, divides_few_decades_finer) {
+  EXPECT_EQ(texts(Axis({0.3, 7}, true)), "0.2 0.5 1 2 5 10 ");
+  EXPECT_EQ(texts(Axis({1, 28}, true)), "1 2 5 10 20 50 ");
+  EXPECT_EQ(texts(Axis({2, 5}, true)), "2 5 ");
+}
 
 TEST(Axis, stands_without_any_value) {
   EXPECT_FALSE(texts(Axis({}, true)).empty());
