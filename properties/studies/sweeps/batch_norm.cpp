@@ -8,6 +8,7 @@
 #include "properties/studies/study.hpp"
 #include "properties/studies/sweeps/mean_interval.hpp"
 #include "properties/studies/sweeps/norm_gap.hpp"
+#include "properties/studies/wording.hpp"
 
 namespace tally {
 namespace {
@@ -25,7 +26,7 @@ class BatchNormSweep {
   BatchNormSweep(RowSource source, const StudyOptions& options, Study& study)
       : options_(options), study_(study), draws_(std::max(1, static_cast<int>(4 * options.effort))) {
     problem_ = {.source = source, .rows = batch, .seed = options.seed, .hidden = layers_with("micro_batch")};
-    title_ = source == RowSource::digits ? "digits, 64-16-10" : "drawn data, 8-16-4";
+    title_ = title_of(problem_);
   }
 
   void gaps();
@@ -52,7 +53,7 @@ class BatchNormSweep {
   void demand_gap(const std::string& norm, std::int64_t rows, double gap) {
     const bool none = norm != "micro_batch" || rows == batch;
     demand(none ? gap == 0 : gap > 0, norm + ", micro-batches of " + std::to_string(rows) + ": the gap is " +
-                                          brief(gap) + ", expected " + (none ? "0" : "more than 0"));
+                                          three_digits(gap) + ", expected " + (none ? "0" : "more than 0"));
   }
 
   const StudyOptions& options_;
@@ -69,7 +70,7 @@ void BatchNormSweep::gaps() {
                    "Accumulated less full batch, relative; root mean square over " + std::to_string(draws_) +
                        " draws of " + std::to_string(batch) + " rows. No rounding is in it.",
                    {{"rows per micro-batch", {}, {}}, {"K", {}, {}}}};
-  StudySeries series{norm_titles[0], {}, {}, {}, {}};
+  StudySeries series{std::string("exact gap, ") + norm_titles[0], {}, {}, {}, {}};
   for (const char* name : norm_titles) table.columns.push_back({name, {}, {}});
   for (std::int64_t rows = 2; rows <= batch; rows *= 2) {
     table.columns[0].numbers.push_back(static_cast<double>(rows));
@@ -88,6 +89,8 @@ void BatchNormSweep::gaps() {
       series.low.push_back(spread.low()), series.high.push_back(spread.high());
     }
   }
+  const Fit fit = fit_power({series.x.begin() + 1, series.x.end()}, {series.y.begin() + 1, series.y.end()});
+  table.note += " From 4 rows on it goes as the rows to the power " + exponent_text(fit) + ".";
   study_.tables.push_back(std::move(table));
   study_.plots.push_back({"Exact gap and rounding drift of the gradient, " + title_,
                           "rows per micro-batch",
@@ -118,7 +121,8 @@ void BatchNormSweep::drifts() {
         if (storage == Dtype::fp16) c.recipe.loss_scale = choice("loss_scale", "static", {{"scale", Decimal{"1024"}}});
         const NormDrift found = norm_drift(c, options_.subject);
         demand(found.rounding <= found.bound, name + ", micro-batches of " + std::to_string(rows) + ": the drift " +
-                                                  brief(found.rounding) + " exceeds its bound " + brief(found.bound));
+                                                  three_digits(found.rounding) + " exceeds its bound " +
+                                                  three_digits(found.bound));
         drift.numbers.push_back(found.rounding), bound.numbers.push_back(found.bound);
         series.x.push_back(static_cast<double>(rows)), series.y.push_back(found.rounding);
         if (norm == "micro_batch") drift_[storage][rows] = found.rounding;
@@ -170,10 +174,10 @@ void BatchNormSweep::running_values() {
 void BatchNormSweep::growing_batch() {
   StudyTable table{
       "More micro-batches of 8 rows, " + title_,
-      "Gap to the full batch of 8 K rows; root mean square over the draws. The part that is noise averages "
-      "out, the part that is bias stays.",
+      "Gap to the full batch of 8 K rows; root mean square over the draws. What is noise averages out as "
+      "K grows, what is bias does not.",
       {{"K", {}, {}}, {"gap of the gradient", {}, {}}, {"smallest draw", {}, {}}, {"largest draw", {}, {}}}};
-  StudySeries series{norm_titles[0], {}, {}, {}, {}};
+  StudySeries series{std::string("exact gap, ") + norm_titles[0], {}, {}, {}, {}};
   for (std::int64_t k = 2; k <= largest_k; k *= 2) {
     Spread spread;
     for (int draw = 0; draw < draws_; ++draw) {
@@ -202,7 +206,7 @@ void BatchNormSweep::certify() {
     const double certified = oracle::semantic_gap(c).front().gradient, found = norm_gap(c).gradient;
     demand_gap(norm, rows, certified);
     demand(std::abs(certified - found) <= resolution * certified,
-           norm + ": the gap " + brief(found) + " is certified as " + brief(certified));
+           norm + ": the gap " + three_digits(found) + " is certified as " + three_digits(certified));
   }
 }
 

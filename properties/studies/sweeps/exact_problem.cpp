@@ -110,16 +110,12 @@ Case exact_case(const ExactProblem& problem) {
 
 std::string title_of(const ExactProblem& problem) {
   const bool digits = problem.source == RowSource::digits;
-  std::string sizes = std::to_string(digits ? digit_features : drawn_features), kinds;
+  std::string title =
+      digits ? "digits, " + std::to_string(digit_features) : "drawn data, " + std::to_string(drawn_features);
   for (const Layer& each : hidden_of(problem)) {
-    if (each.kind == "linear") {
-      sizes += "-" + std::to_string(each.integer("out"));
-    } else {
-      kinds += ", " + each.kind;
-    }
+    if (each.kind == "linear") title += "-" + std::to_string(each.integer("out"));
   }
-  return std::string(digits ? "digits" : "drawn data") + ", linear " + sizes + "-" +
-         std::to_string(digits ? digit_classes : drawn_classes) + kinds;
+  return title + "-" + std::to_string(digits ? digit_classes : drawn_classes);
 }
 
 Case in_windows(Case c, std::int64_t count, std::int64_t micro_batches, std::int64_t rows) {

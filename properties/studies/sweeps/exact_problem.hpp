@@ -24,7 +24,7 @@ struct ExactProblem {
 /// scale.
 Case exact_case(const ExactProblem& problem);
 
-/// "drawn data, linear 8-16-4, tanh".
+/// "drawn data, 8-16-4".
 std::string title_of(const ExactProblem& problem);
 
 /// The same rows in `count` windows of `micro_batches` micro-batches of `rows` rows; they must use up the case's rows.

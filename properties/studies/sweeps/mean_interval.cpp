@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "properties/studies/wording.hpp"
 
 namespace tally {
 namespace {
@@ -38,17 +39,11 @@ void Spread::add(double value) {
 
 double Spread::rms() const { return std::sqrt(squares_ / count_); }
 
-std::string brief(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
-
 std::string listed(const std::vector<double>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     text += i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ";
-    text += brief(numbers[i]);
+    text += three_digits(numbers[i]);
   }
   return text;
 }

@@ -35,9 +35,7 @@ class Spread {
   int count_ = 0;
 };
 
-/// A number for a sentence, three significant digits.
-std::string brief(double number);
-/// "1.2 and 3.4", "1, 2 and 3".
+/// "1.2 and 3.4", "1, 2 and 3"; three significant digits each.
 std::string listed(const std::vector<double>& numbers);
 
 }  // namespace tally

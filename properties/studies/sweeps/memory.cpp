@@ -66,6 +66,7 @@ StudyPlot plot_of(const std::vector<CutUse>& points, std::string title, bool alo
                  true,
                  {}};
   for (const char* kind : kinds) {
+    if (std::string(kind) == "workspace") continue;  // a few scalars, far below
     StudySeries series{kind, {}, {}, {}, {}};
     for (const CutUse& point : points) {
       series.x.push_back(static_cast<double>(along_rows ? point.rows : point.k));

@@ -1,13 +1,14 @@
 // Sweep: the gradient noise scale from the micro-batches that accumulation has anyway, against its exact value over all
 // rows, and the variance of the accumulated gradient against the effective batch. Rows are drawn with replacement, so
 // that the rows at hand are the whole population and the truth is exact.
-#include <cmath>
+#include <algorithm>
 
-#include "oracle/case/family.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/drawn_windows.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 #include "properties/studies/sweeps/gradient_noise.hpp"
 #include "properties/studies/sweeps/mean_interval.hpp"
+#include "properties/studies/wording.hpp"
 
 namespace tally {
 namespace {
@@ -42,95 +43,90 @@ Case after_training(const Case& c) {
   return trained;
 }
 
-/// Which row is the i-th of draw t: any of them, with replacement.
-const Point& drawn_row(const Place& place, std::uint64_t seed, std::uint64_t t, std::int64_t i) {
-  const Words words(seed, 0, t * largest_batch + static_cast<std::uint64_t>(i));
-  return place.rows[words.below(0, place.rows.size())];
-}
-
-/// Neighbours averaged: the same rows in micro-batches twice as large.
-std::vector<Point> joined(const std::vector<Point>& micro_batches) {
-  std::vector<Point> pairs;
-  for (std::size_t i = 0; i + 1 < micro_batches.size(); i += 2) {
-    pairs.push_back(mean_of({micro_batches[i], micro_batches[i + 1]}));
-  }
-  return pairs;
-}
-
 class NoiseScale {
  public:
   NoiseScale(const Place& place, const StudyOptions& options)
-      : place_(place),
-        seed_(options.seed),
-        draws_(std::max<std::uint64_t>(100, static_cast<std::uint64_t>(400 * options.effort))),
+      : title_(place.title),
+        windows_{place.rows, options.seed,
+                 std::max<std::uint64_t>(100, static_cast<std::uint64_t>(400 * options.effort))},
         exact_(exact_noise(place.rows)) {}
 
   void estimates(Study& study);
   void variances(Study& study);
-  const GradientNoise& exact() const { return exact_; }
+  double exact_scale() const { return static_cast<double>(exact_.scale()); }
   const std::vector<double>& scales() const { return scales_; }
   const std::vector<double>& spreads() const { return spreads_; }
+  const Fit& variance_fit() const { return variance_fit_; }
 
  private:
+  double trace() const { return static_cast<double>(exact_.trace); }
+  double squared_norm() const { return static_cast<double>(exact_.squared_norm); }
+  std::string note() const;
   /// The truth lies in the interval.
-  void demand(Study& study, const MeanInterval& found, double exact, const std::string& what) const {
-    if (found.contains(exact)) return;
-    study.status = Status::fail;
-    study.message = place_.title + ": " + what + " is " + brief(found.low()) + " to " + brief(found.high()) +
-                    ", the exact value " + brief(exact);
-  }
+  void demand(Study& study, const MeanInterval& found, double exact, const std::string& what) const;
+  void add(std::int64_t rows, const NoiseEstimates& drawn, Study& study, StudyTable& table, StudySeries& found);
 
-  const Place& place_;
-  std::uint64_t seed_;
-  std::uint64_t draws_;
-  GradientNoise exact_;
+  const std::string title_;
+  const DrawnWindows windows_;
+  const GradientNoise exact_;
+  Fit variance_fit_{};           // of the variance against the effective batch
   std::vector<double> scales_;   // estimated, by rows of a micro-batch
   std::vector<double> spreads_;  // of one window's tr(Sigma), relative
 };
 
+void NoiseScale::demand(Study& study, const MeanInterval& found, double exact, const std::string& what) const {
+  if (found.contains(exact)) return;
+  study.status = Status::fail;
+  study.message = title_ + ": " + what + " is " + three_digits(found.low()) + " to " + three_digits(found.high()) +
+                  ", the exact value " + three_digits(exact);
+}
+
+std::string NoiseScale::note() const {
+  return "tr Σ and |G|² are means over " + std::to_string(windows_.count) +
+         " windows, the scale their quotient; from and to are 5 standard errors away. Exact: tr Σ = " +
+         three_digits(trace()) + ", |G|² = " + three_digits(squared_norm()) + ", scale " + three_digits(exact_scale()) +
+         ".";
+}
+
+void add_row(StudyTable& table, std::initializer_list<double> row) {
+  std::size_t column = 0;
+  for (const double each : row) table.columns.at(column++).numbers.push_back(each);
+}
+
+void add_point(StudySeries& series, double x, const MeanInterval& y) {
+  series.x.push_back(x), series.y.push_back(y.value);
+  series.low.push_back(y.low()), series.high.push_back(y.high());
+}
+
+/// One size of micro-batches.
+void NoiseScale::add(std::int64_t rows, const NoiseEstimates& drawn, Study& study, StudyTable& table,
+                     StudySeries& found) {
+  const MeanInterval traces = mean_interval(drawn.traces), squares = mean_interval(drawn.squared_norms);
+  const MeanInterval scale = quotient_interval(drawn.traces, drawn.squared_norms);
+  const auto b = static_cast<double>(rows);
+  const std::string from = " from micro-batches of " + std::to_string(rows);
+  demand(study, traces, trace(), "tr(Sigma)" + from);
+  demand(study, squares, squared_norm(), "|G|^2" + from);
+  scales_.push_back(scale.value);
+  spreads_.push_back(traces.spread / trace());
+  add_row(table, {b, window / b, traces.value, traces.low(), traces.high(), squares.value, squares.low(),
+                  squares.high(), scale.value, scale.low(), scale.high(), spreads_.back()});
+  add_point(found, b, scale);
+}
+
 void NoiseScale::estimates(Study& study) {
-  StudyTable table{"Noise scale estimated from windows of 64 rows, " + place_.title,
-                   "tr Σ and |G|² are means over " + std::to_string(draws_) +
-                       " windows, the scale their quotient; from and to are 5 standard errors away. Exact: tr Σ = " +
-                       brief(static_cast<double>(exact_.trace)) +
-                       ", |G|² = " + brief(static_cast<double>(exact_.squared_norm)) + ", scale " +
-                       brief(static_cast<double>(exact_.scale())) + ".",
-                   {}};
+  StudyTable table{"Noise scale estimated from windows of 64 rows, " + title_, note(), {}};
   for (const char* name : {"rows per micro-batch", "K", "tr Σ", "from", "to", "|G|²", "from", "to", "noise scale, rows",
                            "from", "to", "one window's tr Σ, relative spread"}) {
     table.columns.push_back({name, {}, {}});
   }
-  std::map<std::int64_t, std::vector<double>> traces, squares;  // by rows of a micro-batch; one a window
-  for (std::uint64_t t = 0; t < draws_; ++t) {
-    std::vector<Point> micro_batches;
-    for (std::int64_t i = 0; i < window; ++i) micro_batches.push_back(drawn_row(place_, seed_, t, i));
-    for (std::int64_t rows = 1; rows < window; rows *= 2) {
-      const GradientNoise each = estimated_noise(micro_batches, rows);
-      traces[rows].push_back(static_cast<double>(each.trace));
-      squares[rows].push_back(static_cast<double>(each.squared_norm));
-      micro_batches = joined(micro_batches);
-    }
-  }
   StudySeries found{"from micro-batches", {}, {}, {}, {}}, exact{"exact, all rows", {}, {}, {}, {}};
-  for (std::int64_t rows = 1; rows < window; rows *= 2) {
-    const MeanInterval trace = mean_interval(traces[rows]), square = mean_interval(squares[rows]);
-    const MeanInterval scale = quotient_interval(traces[rows], squares[rows]);
-    const auto b = static_cast<double>(rows);
-    spreads_.push_back(trace.spread / static_cast<double>(exact_.trace));
-    scales_.push_back(scale.value);
-    const double row[] = {
-        b,           window / b,  trace.value,  trace.low(),    trace.high(), square.value, square.low(), square.high(),
-        scale.value, scale.low(), scale.high(), spreads_.back()};
-    for (std::size_t i = 0; i < std::size(row); ++i) table.columns[i].numbers.push_back(row[i]);
-    const std::string from = " from micro-batches of " + std::to_string(rows);
-    demand(study, trace, static_cast<double>(exact_.trace), "tr(Sigma)" + from);
-    demand(study, square, static_cast<double>(exact_.squared_norm), "|G|^2" + from);
-    found.x.push_back(b), found.y.push_back(scale.value);
-    found.low.push_back(scale.low()), found.high.push_back(scale.high());
-    exact.x.push_back(b), exact.y.push_back(static_cast<double>(exact_.scale()));
+  for (const auto& [rows, drawn] : noise_estimates(windows_, window)) {
+    add(rows, drawn, study, table, found);
+    exact.x.push_back(static_cast<double>(rows)), exact.y.push_back(exact_scale());
   }
   study.tables.push_back(std::move(table));
-  study.plots.push_back({"Noise scale against rows per micro-batch, " + place_.title,
+  study.plots.push_back({"Noise scale against rows per micro-batch, " + title_,
                          "rows per micro-batch",
                          "tr Σ / |G|², rows",
                          true,
@@ -140,7 +136,7 @@ void NoiseScale::estimates(Study& study) {
 
 void NoiseScale::variances(Study& study) {
   StudyTable table{
-      "Variance of the accumulated gradient, " + place_.title,
+      "Variance of the accumulated gradient, " + title_,
       "E |g_N - G|² over windows drawn with replacement, 5 standard errors to each side; theory: tr Σ / N.",
       {{"effective batch, rows", {}, {}},
        {"variance", {}, {}},
@@ -148,30 +144,17 @@ void NoiseScale::variances(Study& study) {
        {"to", {}, {}},
        {"tr Σ / N", {}, {}}}};
   StudySeries found{"drawn", {}, {}, {}, {}}, theory{"tr Σ / N", {}, {}, {}, {}};
-  const Point mean = mean_of(place_.rows);
-  std::map<std::int64_t, std::vector<double>> squares;  // by effective batch; one a window
-  for (std::uint64_t t = 0; t < draws_; ++t) {
-    Point sum;  // of g - G
-    for (std::int64_t n = 1; n <= largest_batch; ++n) {
-      add_to(sum, 1, drawn_row(place_, seed_, t, n - 1));
-      add_to(sum, -1, mean);
-      const bool shown = (n & (n - 1)) == 0;
-      if (shown) squares[n].push_back(static_cast<double>(squared_norm(sum)) / static_cast<double>(n * n));
-    }
-  }
-  for (const auto& [n, drawn] : squares) {
+  for (const auto& [n, drawn] : squared_deviations(windows_, largest_batch)) {
     const MeanInterval variance = mean_interval(drawn);
     const auto rows = static_cast<double>(n);
-    const double expected = static_cast<double>(exact_.trace) / rows;
-    const double row[] = {rows, variance.value, variance.low(), variance.high(), expected};
-    for (std::size_t i = 0; i < std::size(row); ++i) table.columns[i].numbers.push_back(row[i]);
-    demand(study, variance, expected, "the variance at an effective batch of " + std::to_string(n));
-    found.x.push_back(rows), found.y.push_back(variance.value);
-    found.low.push_back(variance.low()), found.high.push_back(variance.high());
-    theory.x.push_back(rows), theory.y.push_back(expected);
+    demand(study, variance, trace() / rows, "the variance at an effective batch of " + std::to_string(n));
+    add_row(table, {rows, variance.value, variance.low(), variance.high(), trace() / rows});
+    add_point(found, rows, variance);
+    theory.x.push_back(rows), theory.y.push_back(trace() / rows);
   }
+  variance_fit_ = fit_power(found.x, found.y);
   study.tables.push_back(std::move(table));
-  study.plots.push_back({"Gradient variance against effective batch, " + place_.title,
+  study.plots.push_back({"Gradient variance against effective batch, " + title_,
                          "effective batch, rows",
                          "E |g - G|²",
                          true,
@@ -179,14 +162,25 @@ void NoiseScale::variances(Study& study) {
                          {found, theory}});
 }
 
+/// "0.1 to 0.3".
+std::string range(const std::vector<double>& numbers) {
+  const auto [low, high] = std::ranges::minmax(numbers);
+  return three_digits(low) + " to " + three_digits(high);
+}
+
 /// One number for every place, in the order of the tables.
 struct Answer {
-  std::vector<double> exact, finest, finest_spread, coarsest_spread;
+  std::vector<double> exact, finest, finest_spread, coarsest_spread, powers;
+  std::string found(std::size_t place) const {
+    return three_digits(finest[place]) + " (exact: " + three_digits(exact[place]) + ")";
+  }
   std::string text() const {
-    return "At the start and after training, on drawn data and then on digits, the exact noise scale is " +
-           listed(exact) + " rows; micro-batches of 1 row estimate " + listed(finest) +
-           ". One window of 64 rows knows tr Σ with a relative spread of " + listed(finest_spread) +
-           " from micro-batches of 1 row, and of " + listed(coarsest_spread) + " from two of 32.";
+    return "From micro-batches of 1 row the noise scale is estimated as " + found(0) + " rows on drawn data and " +
+           found(2) + " on digits at the start, " + found(1) + " and " + found(3) +
+           " after training. One window of 64 rows gives tr Σ with a relative spread of " + range(finest_spread) +
+           " from micro-batches of 1 row and of " + range(coarsest_spread) +
+           " from two of 32; the variance of the gradient goes as the effective batch to the power " + range(powers) +
+           ".";
   }
 };
 
@@ -205,16 +199,17 @@ Study run(const StudyOptions& options) {
       NoiseScale found(place, options);
       found.estimates(study);
       found.variances(study);
-      answer.exact.push_back(static_cast<double>(found.exact().scale()));
+      answer.exact.push_back(found.exact_scale());
       answer.finest.push_back(found.scales().front());
       answer.finest_spread.push_back(found.spreads().front());
+      answer.powers.push_back(found.variance_fit().slope);
       answer.coarsest_spread.push_back(found.spreads().back());
     }
   }
   study.answer = answer.text();
   study.notes = {
       "G and Σ are mean and covariance of the exact gradients of 512 rows, evaluated one by one in long "
-      "double; windows draw rows from them with replacement.",
+      "double (linear 16, tanh, linear; cross-entropy); windows draw rows from them with replacement.",
       "Estimator: tr Σ = (mean |g_b|² - |g_N|²) / (1/b - 1/N), |G|² = (N |g_N|² - b mean |g_b|²) / (N - b) "
       "(McCandlish et al. 2018, appendix A.1), g_b over the K micro-batches, g_N accumulated.",
       "After training: two passes over the 512 rows in windows of 32 at rate 1/4."};
