@@ -6,6 +6,7 @@
 #include "oracle/window/gap.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/mean_interval.hpp"
 #include "properties/studies/sweeps/norm_gap.hpp"
 #include "properties/studies/wording.hpp"
@@ -45,11 +46,7 @@ class BatchNormSweep {
     made.seed += static_cast<std::uint64_t>(draw);
     return made;
   }
-  void demand(bool holds, const std::string& sentence) {
-    if (holds) return;
-    study_.status = Status::fail;
-    study_.message = title_ + ": " + sentence;
-  }
+  void demand(bool holds, const std::string& sentence) { tally::demand(study_, holds, title_ + ": " + sentence); }
   void demand_gap(const std::string& norm, std::int64_t rows, double gap) {
     const bool none = norm != "micro_batch" || rows == batch;
     demand(none ? gap == 0 : gap > 0, norm + ", micro-batches of " + std::to_string(rows) + ": the gap is " +

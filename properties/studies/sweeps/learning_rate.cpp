@@ -6,6 +6,7 @@
 
 #include "properties/generators/choices.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 #include "properties/studies/sweeps/halved_rate.hpp"
 #include "properties/studies/sweeps/mean_interval.hpp"
@@ -124,10 +125,9 @@ void show(const Orders& found, const std::string& title, Study& study) {
 
 void demand(const Orders& found, const std::string& title, Study& study) {
   for (std::size_t i = 0; i < rules().size(); ++i) {
-    if (found.orders[i].contains(rules()[i].order)) continue;
-    study.status = Status::fail;
-    study.message = std::string(rules()[i].name) + ", " + title + ": the exponent is " + words_of(found.orders[i]) +
-                    ", expected " + three_digits(rules()[i].order);
+    tally::demand(study, found.orders[i].contains(rules()[i].order),
+                  std::string(rules()[i].name) + ", " + title + ": the exponent is " + words_of(found.orders[i]) +
+                      ", expected " + three_digits(rules()[i].order));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "properties/generators/choices.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 
 namespace tally {
@@ -82,9 +83,8 @@ struct Demands {
   Study& study;
 
   void equal(std::size_t found, std::size_t expected, const std::string& what) const {
-    if (found == expected) return;
-    study.status = Status::fail;
-    study.message = what + ": " + std::to_string(found) + " bytes, expected " + std::to_string(expected);
+    demand(study, found == expected,
+           what + ": " + std::to_string(found) + " bytes, expected " + std::to_string(expected));
   }
   /// Every kind but data, and activations unless they are asked for.
   void same(const CutUse& point, const CutUse& first, bool activations, const std::string& where) const {
@@ -98,13 +98,13 @@ struct Demands {
 
 std::vector<CutUse> fixed_batch_points(const StudyOptions& options, Study& study) {
   std::vector<CutUse> points;
-  const Demands demand{study};
+  const Demands demands{study};
   for (std::int64_t rows = 1; rows <= fixed_batch; rows *= 2) {
     points.push_back({fixed_batch / rows, rows, measured(options, "layer_norm", "Adam", fixed_batch / rows, rows)});
     const std::string where = " in micro-batches of " + std::to_string(rows);
-    demand.same(points.back(), points.front(), false, where);
-    demand.equal(points.back().use.of("activations"),
-                 static_cast<std::size_t>(rows) * points.front().use.of("activations"), "activations" + where);
+    demands.same(points.back(), points.front(), false, where);
+    demands.equal(points.back().use.of("activations"),
+                  static_cast<std::size_t>(rows) * points.front().use.of("activations"), "activations" + where);
   }
   study.tables.push_back(table_of(points, "A batch of 128 rows, cut into micro-batches",
                                   "Adam, LayerNorm. Activations follow the rows of a micro-batch; only data, which is "

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/equal_samples.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 #include "properties/studies/sweeps/halved_rate.hpp"
@@ -92,10 +93,9 @@ void add_half_lives(Study& study) {
                           static_cast<double>(measured)};
     for (std::size_t i = 1; i < std::size(row); ++i) table.columns[i].numbers.push_back(std::round(row[i]));
     table.columns[0].numbers.push_back(beta);
-    if (static_cast<double>(measured) == std::ceil(half_life(beta))) continue;
-    study.status = Status::fail;
-    study.message = "with beta " + three_digits(beta) + " the buffer is down to half after " +
-                    std::to_string(measured) + " steps, expected " + three_digits(std::ceil(half_life(beta)));
+    tally::demand(study, static_cast<double>(measured) == std::ceil(half_life(beta)),
+                  "with beta " + three_digits(beta) + " the buffer is down to half after " + std::to_string(measured) +
+                      " steps, expected " + three_digits(std::ceil(half_life(beta))));
   }
   study.tables.push_back(std::move(table));
 }
@@ -171,20 +171,16 @@ void Distances::show(Study& study) const {
 }
 
 void Distances::demand(Study& study) const {
-  const auto fail = [&](const std::string& sentence) {
-    study.status = Status::fail;
-    study.message = title_ + ": " + sentence;
-  };
   for (const double beta : momenta) {
     for (std::size_t i = 0; i < momentum_rules().size(); ++i) {
-      if (mean(beta, 1, i) == 0) continue;
-      fail("with K = 1 the two runs are one, and differ by " + three_digits(mean(beta, 1, i)));
+      tally::demand(study, mean(beta, 1, i) == 0,
+                    title_ + ": with K = 1 the two runs are one, and differ by " + three_digits(mean(beta, 1, i)));
     }
   }
   for (const RateOrder& order : orders_) {
-    if (order.contains(2)) continue;
-    fail("what the first-order terms leave of the distance falls with the exponent " + words_of(order) +
-         ", expected 2");
+    tally::demand(study, order.contains(2),
+                  title_ + ": what the first-order terms leave of the distance falls with the exponent " +
+                      words_of(order) + ", expected 2");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "properties/studies/study.hpp"
+#include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/drawn_windows.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 #include "properties/studies/sweeps/gradient_noise.hpp"
@@ -75,10 +76,9 @@ class NoiseScale {
 };
 
 void NoiseScale::demand(Study& study, const MeanInterval& found, double exact, const std::string& what) const {
-  if (found.contains(exact)) return;
-  study.status = Status::fail;
-  study.message = title_ + ": " + what + " is " + three_digits(found.low()) + " to " + three_digits(found.high()) +
-                  ", the exact value " + three_digits(exact);
+  tally::demand(study, found.contains(exact),
+                title_ + ": " + what + " is " + three_digits(found.low()) + " to " + three_digits(found.high()) +
+                    ", the exact value " + three_digits(exact));
 }
 
 std::string NoiseScale::note() const {
