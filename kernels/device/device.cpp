@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/device/guard_zone.hpp"
+#include "kernels/device/memory_account.hpp"
 
 namespace tally {
 
@@ -40,6 +41,7 @@ void* Device::allocate(std::size_t bytes, std::string name) {
   const std::uint64_t number = ++allocations_->taken;
   write_guards(*this, data, bytes, number);
   fill(data, poison, bytes);
+  MemoryAccount::note_taken(*this, data, name, bytes);
   allocations_->live.emplace(data, Allocations::Block{std::move(name), bytes, number});
   return data;
 }
@@ -47,6 +49,7 @@ void* Device::allocate(std::size_t bytes, std::string name) {
 void Device::release(void* address) noexcept {
   if (address == nullptr) return;
   try {
+    MemoryAccount::note_released(*this, address);
     const std::lock_guard lock(allocations_->mutex);
     const auto found = allocations_->live.find(static_cast<std::byte*>(address));
     if (found != allocations_->live.end()) {

@@ -38,6 +38,10 @@ Study run_study(const StudyRunner& runner, const StudyOptions& options) {
   study.seed = options.seed;
   study.effort = options.effort;
   study.partial = options.interrupted != nullptr && options.interrupted->load();
+  if (study.partial && study.status == Status::pass) {
+    study.status = Status::not_run;
+    study.message = "interrupted before everything the study demands was looked at";
+  }
   return study;
 }
 

@@ -1,0 +1,50 @@
+#include "kernels/training_step/memory.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/device/memory_account.hpp"
+
+namespace tally {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+bool is_one_of(std::string_view name, Names names) { return std::ranges::find(names, name) != names.end(); }
+
+bool starts_with_one_of(std::string_view name, Names starts) {
+  return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
+}
+
+}  // namespace
+
+std::string memory_kind(const std::string& buffer_name) {
+  const std::string_view name = buffer_name, last = name.substr(name.rfind('.') + 1);
+  const auto dots = std::ranges::count(name, '.');
+  if (is_one_of(name, {"x", "target", "item_weight", "class weights"})) return "data";
+  if (name.starts_with("copy of ")) return "storage copies";
+  if (starts_with_one_of(name, {"gradient of ", "buffer of ", "unscaled gradient of "})) return "gradients";
+  if (dots == 2 && starts_with_one_of(name, {"momentum.", "exp_avg.", "exp_avg_sq."})) return "optimizer state";
+  if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
+    return "workspace";
+  if (name == "loss") return "activations";
+  if (dots == 0) return "unknown";
+  if (last == "mask") return "data";
+  if (is_one_of(last, {"weight", "bias", "running_mean", "running_var"})) return "parameters";
+  if (is_one_of(last, {"y", "x", "mean", "var", "rstd", "dw_sum", "db_sum"})) return "activations";
+  return "unknown";
+}
+
+std::size_t MemoryUse::of(const std::string& kind) const {
+  const auto found = kinds.find(kind);
+  return found == kinds.end() ? 0 : found->second;
+}
+
+MemoryUse memory_of(const Case& c, RunOptions options) {
+  options.taps = false;
+  const MemoryAccount account(device(options.executor), memory_kind);
+  run(c, options);
+  return {account.peak(), account.peaks()};
+}
+
+}  // namespace tally

@@ -1,0 +1,70 @@
+#include "kernels/device/memory_account.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+#include "kernels/device/device.hpp"
+
+namespace tally {
+namespace {
+
+Device& host() { return device(ExecutorKind::host); }
+
+std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
+
+TEST(MemoryAccount, counts_what_is_held_now_and_at_most) {
+  const MemoryAccount account(host(), first_word);
+  std::optional<Buffer> a(std::in_place, host(), "left a", Dtype::fp32, 3),
+      b(std::in_place, host(), "right", Dtype::u8, 5);
+  EXPECT_EQ(account.current(), 17u);
+
+  a.reset();
+  EXPECT_EQ(account.current(), 5u);
+  const Buffer c(host(), "left c", Dtype::fp16, 4);
+
+  EXPECT_EQ(account.current(), 13u);
+  EXPECT_EQ(account.peak(), 17u);
+  EXPECT_EQ(account.peaks(), (std::map<std::string, std::size_t>{{"left", 12}, {"right", 5}}));
+}
+
+TEST(MemoryAccount, adds_up_buffers_of_one_kind_that_live_at_once) {
+  const MemoryAccount account(host(), first_word);
+  { const Buffer alone(host(), "left", Dtype::u8, 6); }
+  { const Buffer one(host(), "left", Dtype::u8, 4), other(host(), "left", Dtype::u8, 5); }
+
+  EXPECT_EQ(account.peaks().at("left"), 9u);
+}
+
+TEST(MemoryAccount, leaves_out_what_was_there_before) {
+  std::optional<Buffer> before(std::in_place, host(), "before", Dtype::u8, 100);
+  const MemoryAccount account(host(), first_word);
+
+  before.reset();
+
+  EXPECT_EQ(account.current(), 0u);
+  EXPECT_EQ(account.peak(), 0u);
+}
+
+TEST(MemoryAccount, counts_a_moved_buffer_once) {
+  const MemoryAccount account(host(), first_word);
+  Buffer first(host(), "moved", Dtype::u8, 7);
+  { const Buffer second = std::move(first); }
+
+  EXPECT_EQ(account.current(), 0u);
+  EXPECT_EQ(account.peak(), 7u);
+}
+
+TEST(MemoryAccount, several_count_the_same_buffers) {
+  const MemoryAccount outer(host(), first_word);
+  const Buffer early(host(), "early", Dtype::u8, 2);
+  const MemoryAccount inner(host(), first_word);
+  const Buffer late(host(), "late", Dtype::u8, 3);
+
+  EXPECT_EQ(outer.peak(), 5u);
+  EXPECT_EQ(inner.peak(), 3u);
+}
+
+}  // namespace
+}  // namespace tally
