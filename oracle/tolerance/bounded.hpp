@@ -8,7 +8,8 @@
 // errors do not grow, and 4096 additions cost less than 2^-40.
 //
 // Beyond the finite: {+-inf or NaN, 0} is a value that is non-finite for certain, {v, inf} one that is undecided (it
-// may or may not overflow, or a divisor may be zero).
+// may or may not overflow, or a divisor may be zero). The subject may then hold NaN, so no function decides it again,
+// however small its range is.
 #pragma once
 
 #include <algorithm>
@@ -86,6 +87,7 @@ class Arithmetic {
   /// (ulps + 1/2) times the smallest subnormal below the normal range.
   template <class F>
   Bounded monotone(F&& f, Bounded x, double ulps) const {
+    if (!decided(x)) return {f(x.v), infinite};
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
     return finish(value, spread, 2 * ulps + 2, (2 * ulps + 1) * underflow_, x, x);
