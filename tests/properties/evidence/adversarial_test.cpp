@@ -28,7 +28,8 @@ TEST(HardCases, raise_no_alarm) {
     for (const Dtype storage : storages) {
       for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Case c = family.make(storage, seed);
-        const TensorCheck* failure = first_failure(hold_run(c, {}).checks);
+        const HeldRun held = hold_run(c, {});
+        const TensorCheck* failure = first_failure(held.checks);
         EXPECT_EQ(failure, nullptr) << family.name << ", " << name_of(storage) << ", seed " << seed << ": "
                                     << failure->lens << " " << failure->tap;
       }
