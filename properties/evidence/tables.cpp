@@ -101,8 +101,8 @@ StudyTable gradients(const Strata& strata) {
 
 /// Two labels after the first: kernels by variant, orders.
 StudyTable by_pair(const Strata& strata, const std::string& what, const std::string& title, const std::string& first,
-                   const std::string& second) {
-  TableRows rows(title, "");
+                   const std::string& second, const std::string& note) {
+  TableRows rows(title, note);
   for (const std::string& a : strata.next({what})) {
     for (const std::string& b : strata.next({what, a})) {
       const Stratum s = strata.sum({what, a, b});
@@ -173,8 +173,11 @@ std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
       by_part(strata, "end_to_end", "r by part, end to end"),
       by_depth(strata),
       gradients(strata),
-      by_pair(strata, "variant", "Local checks by kernel", "operation", "variant"),
-      by_pair(strata, "order", "All checks by order", "additions", "threads"),
+      by_pair(strata, "variant", "Local checks by kernel", "operation", "variant",
+              "A kernel's checks are those of the part it works in, which several kernels may share."),
+      by_pair(
+          strata, "order", "All checks by order", "additions", "threads",
+          "Additions: of matrix products, an order drawn for every product. Threads: which of the ready ones goes on."),
       hard(strata),
       climbs(evidence.climbs),
       worst(strata),
