@@ -33,6 +33,12 @@ inline double gam(double h, double u) { return std::expm1(h * std::log1p(u)); }
 
 inline bool decided(Bounded x) { return x.e < infinite; }
 
+/// Infinity times what may be 0 may be NaN or an infinity of either sign.
+inline bool infinity_meets_zero(Bounded x, Bounded y) {
+  const auto may_be_zero = [](Bounded b) { return b.e > 0 && !(std::fabs(b.v) > b.e); };
+  return (std::isinf(x.v) && may_be_zero(y)) || (std::isinf(y.v) && may_be_zero(x));
+}
+
 /// Addends of a sum, gathered before it is known in which order they are added.
 struct Addends {
   double v = 0, e = 0, magnitude = 0, count = 0;
@@ -65,6 +71,7 @@ class Arithmetic {
 
   /// Multiplying by a power of two rounds only where it underflows.
   Bounded mul(Bounded x, Bounded y) const {
+    if (infinity_meets_zero(x, y)) return {x.v * y.v, infinite};
     const double passed_on = std::fabs(x.v) * y.e + std::fabs(y.v) * x.e + x.e * y.e;
     const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : 1;
     return finish(x.v * y.v, passed_on, roundings, underflow_, x, y);

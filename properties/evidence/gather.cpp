@@ -123,7 +123,7 @@ EvidencePlan EvidencePlan::of(double effort) {
   EvidencePlan plan;
   plan.clean_cases = static_cast<std::uint64_t>(scaled(static_cast<double>(one.clean_cases)));
   plan.hard_cases = static_cast<int>(scaled(one.hard_cases));
-  plan.climbs = static_cast<int>(scaled(one.climbs));
+  plan.climbs = static_cast<int>(std::max(1.0, std::round(one.climbs * std::sqrt(effort))));
   return plan;
 }
 

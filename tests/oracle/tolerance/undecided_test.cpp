@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oracle/tolerance/elementwise.hpp"
+#include "oracle/tolerance/gemm.hpp"
 #include "oracle/window/bound_stages.hpp"
 
 namespace tally::oracle {
@@ -41,6 +42,32 @@ TEST(Undecided, StaysSoThroughBothClips) {
   EXPECT_FALSE(decided({0, coefficient(by_norm(), scalar(8, infinite)).e(0, 0)}));
   EXPECT_FALSE(decided({0, clipped(by_value, scalar(1), scalar(8, infinite)).e(0, 0)}));
   EXPECT_EQ(static_cast<double>(clipped(by_value, scalar(1), scalar(8, 1)).v(0, 0)), 0.25);
+}
+
+TEST(Infinity, IsUndecidedTimesWhatMayBeZero) {
+  const Arithmetic fp32 = single();
+  const Bounded infinity{-infinite, 0};
+
+  EXPECT_FALSE(decided(fp32.mul(infinity, {0.25, 0.25})));
+  EXPECT_FALSE(decided(fp32.mul({0.25, 0.5}, infinity)));
+  EXPECT_TRUE(decided(fp32.mul(infinity, {0.25, 0.125})));
+  EXPECT_TRUE(std::isnan(fp32.mul(infinity, {0, 0}).v));
+}
+
+TEST(Infinity, IsUndecidedInAnInnerProductWithWhatMayBeZero) {
+  BoundedMatrix a(1, 2), b(2, 2);
+  a.set(0, 0, {infinite, 0});
+  a.set(0, 1, {1, 0});
+  for (Eigen::Index i = 0; i < 2; ++i) {
+    b.set(i, 0, {0.25, 0.125});
+    b.set(i, 1, {0.25, 0.5});
+  }
+
+  const BoundedMatrix z = product(subject, a, b);
+
+  EXPECT_EQ(z.e(0, 0), 0);
+  EXPECT_EQ(z.v(0, 0), infinite);
+  EXPECT_EQ(z.e(0, 1), infinite);
 }
 
 TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
