@@ -1,15 +1,21 @@
 // Backward over a group, last layer first, as far down as the first layer with parameters. With recomputation the
 // group's activations are thrown away first and computed again.
+#include <utility>
+
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
 namespace {
 
+/// The same products add in the same orders again: kernels claim to repeat bit for bit, and backward must read the bits
+/// that forward left.
 void recompute(Run& run) {
+  const std::uint64_t products = std::exchange(run.products, run.products_before_forward);
   for (LayerState& layer : run.layers) layer.y.poison();
   run.recomputing = true;
   run.stages.forward(run);
   run.recomputing = false;
+  run.products = products;
 }
 
 void tap_inputs(Run& run, const LayerState& layer, int k) {

@@ -44,6 +44,7 @@ void gather_window_statistics(Run& run, LayerState& layer) {
 }  // namespace
 
 void forward(Run& run) {
+  if (!run.recomputing) run.products_before_forward = run.products;
   for (LayerState& layer : run.layers) {
     if (layer.window_statistics) gather_window_statistics(run, layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {

@@ -90,8 +90,8 @@ void Run::tap(const char* stage, const std::string& tensor, std::int64_t number)
 
 void Run::gemm(GemmCall call) {
   call.operands = call.result = c.precision.storage;
-  ++products_;
-  const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products_;
+  ++products;
+  const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products;
   stages.gemm(*this, call, GemmOrder::draw(seed));
 }
 

@@ -93,16 +93,18 @@ struct Run {
 
   // Where the loop stands.
   int window = 0;
-  int micro_batch = -1;                // -1 outside the stages marked (k)
-  int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
-  bool recomputing = false;            // forward runs again inside backward
-  std::int64_t step = 0;               // steps taken: t
-  double window_items = 0;             // N of this window
-  float window_scale = 1;              // the loss scale of this window
-  double learning_rate = 0;            // of this window, in binary64
-  float factor = 0;                    // c of this micro-batch
-  int last_step_window = -1;           // the last window that took its step
-  bool found = false;                  // an element of a buffer is not finite: the step is skipped
+  int micro_batch = -1;                       // -1 outside the stages marked (k)
+  int group_begin = 0, group_end = 0;         // the micro-batches that forward and backward take together
+  bool recomputing = false;                   // forward runs again inside backward
+  std::int64_t step = 0;                      // steps taken: t
+  double window_items = 0;                    // N of this window
+  float window_scale = 1;                     // the loss scale of this window
+  double learning_rate = 0;                   // of this window, in binary64
+  float factor = 0;                           // c of this micro-batch
+  int last_step_window = -1;                  // the last window that took its step
+  std::uint64_t products = 0;                 // matrix products so far
+  std::uint64_t products_before_forward = 0;  // and where this group's forward began
+  bool found = false;                         // an element of a buffer is not finite: the step is skipped
 
   /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
   std::int64_t rows(int k) const;
@@ -129,7 +131,7 @@ struct Run {
   Parameter& parameter(std::string_view name);
 
   /// A product in the storage format, accumulated in fp32. On the host its order of additions is drawn from
-  /// options.order_seed and the number of products before it.
+  /// options.order_seed and the number of products before it, where a recomputed product has its first one's number.
   void gemm(GemmCall call);
 
   /// Copies bits to the trace, under this window and micro_batch. Does nothing when taps are off.
@@ -145,7 +147,6 @@ struct Run {
  private:
   std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]
   std::vector<double> item_weights_;                   // [row of x]
-  std::uint64_t products_ = 0;
 };
 
 }  // namespace tally

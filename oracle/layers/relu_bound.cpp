@@ -23,8 +23,9 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
     for (Eigen::Index j = 0; j < y.cols(); ++j) {
       const Bounded in = input.at(i, j);
       const Branch taken = branch(pass, in, i, j);
-      if (std::isnan(in.v) || taken == Branch::active) continue;  // NaN is passed on
-      y.set(i, j, taken == Branch::inactive ? Bounded{} : Bounded{std::max(in.v, 0.0), in.e});
+      if (std::isnan(in.v) || taken == Branch::active) continue;      // NaN is passed on
+      const bool certain = taken == Branch::inactive && decided(in);  // an undecided one may be NaN
+      y.set(i, j, certain ? Bounded{} : Bounded{taken == Branch::inactive ? 0.0 : std::max(in.v, 0.0), in.e});
     }
   }
   return {joined(exact_forward(pass, x).y, y), {}, {}, {}};

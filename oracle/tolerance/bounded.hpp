@@ -14,7 +14,8 @@
 // deterministic. oracle/spread.md says what is concluded from it, and under which assumptions.
 //
 // Beyond the finite: {+-inf or NaN, 0} is a value that is non-finite for certain, {v, inf} one that is undecided (it
-// may or may not overflow, or a divisor may be zero).
+// may or may not overflow, or a divisor may be zero). The subject may then hold NaN, so no function decides it again,
+// however small its range is.
 #pragma once
 
 #include <algorithm>
@@ -56,6 +57,12 @@ inline double binade(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0'0000'0000'0000u);
 }
 
+/// Infinity times what may be 0 may be NaN or an infinity of either sign.
+inline bool infinity_meets_zero(Bounded x, Bounded y) {
+  const auto may_be_zero = [](Bounded b) { return b.e > 0 && !(std::fabs(b.v) > b.e); };
+  return (std::isinf(x.v) && may_be_zero(y)) || (std::isinf(y.v) && may_be_zero(x));
+}
+
 /// Addends of a sum, gathered before it is known in which order they are added.
 struct Addends {
   double v = 0, e = 0, magnitude = 0, count = 0, r = 0, s = 0;
@@ -93,6 +100,7 @@ class Arithmetic {
 
   /// Multiplying by a power of two rounds only where it underflows.
   Bounded mul(Bounded x, Bounded y) const {
+    if (infinity_meets_zero(x, y)) return {x.v * y.v, infinite};
     const double size_x = std::fabs(x.v), size_y = std::fabs(y.v);
     const double roundings = is_power_of_two(x) || is_power_of_two(y) ? 0 : shares_.accumulation;
     // A square's two factors move together.
@@ -126,6 +134,7 @@ class Arithmetic {
   /// A monotone function whose kernel is within `ulps` ulp.
   template <class F>
   Bounded monotone(F&& f, Bounded x, double ulps) const {
+    if (!decided(x)) return {f(x.v), infinite};
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
     return finish(moved(value, spread, 0, x), shares_.function * (2 * ulps + 2), least_error_of(ulps), x, x);

@@ -52,12 +52,19 @@ bool is_zero(const Matrix<double>& e) { return (e.array() == 0).all(); }
 
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
 
+bool infinity_meets_zero(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j) {
+  for (Eigen::Index k = 0; k < a.cols(); ++k) {
+    if (infinity_meets_zero(a.at(i, k), b.at(k, j))) return true;
+  }
+  return false;
+}
+
 /// Where a product is not finite, or an operand is undecided, the bound is 0 (certain) or infinite (undecided).
 void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, BoundedMatrix& z) {
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     for (Eigen::Index j = 0; j < z.cols(); ++j) {
       if (std::isfinite(z.v(i, j)) && std::isfinite(z.e(i, j))) continue;
-      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j));
+      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j)) || infinity_meets_zero(a, i, b, j);
       z.e(i, j) = open || std::isfinite(z.v(i, j)) ? infinite : 0;
     }
   }

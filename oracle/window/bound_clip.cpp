@@ -57,7 +57,7 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   Tensors<long double> values;
   for (const auto& [name, g] : gradients) values.emplace(name, g.v);
   const auto exact = gradient_norm<long double>(clip, values);
-  if (!all.finite) return scalar(NAN, all.largest_e < infinite ? 0 : infinite);
+  if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(subject, "norm");
   const double serial = std::max(all.count - 1, 0.0);
   const double height = claim.height > 0 ? std::min(static_cast<double>(claim.height), serial) : serial;
@@ -77,13 +77,14 @@ Expected coefficient(const Choice& clip, const Expected& norm) {
   const Bounded n = bounded_scalar(norm);
   if (std::isinf(n.v) && decided(n)) return scalar(0);
   if (std::isnan(n.v)) return scalar(NAN, n.e);
+  if (!decided(n)) return scalar(clip_coefficient<long double>(clip, norm.v(0, 0)), infinite);
   const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
   // Where the norm may be 0 the quotient has no bound, but the coefficient falls with the norm and lies in [least, 1].
   const double least = most.v / (n.v + n.e + epsilon.v) * (1 - gam(8, fp32.u()));
   if (least >= 1 || n.v + epsilon.v == 0) return scalar(1);
   const Bounded ratio = fp32.div(most, fp32.add(n, epsilon));
   const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0));
-  return scalar(exact, std::min(ratio.e, decided(n) ? 1 - least : 1));
+  return scalar(exact, std::min(ratio.e, 1 - least));
 }
 
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient) {
@@ -91,7 +92,8 @@ Expected clipped(const Choice& clip, const Expected& coefficient, const Expected
   const Bounded most = constant(clip.number("max_value"));
   const auto clamp = [&](Bounded g) {
     if (std::isnan(g.v)) return g;
-    if (std::isinf(g.v) && decided(g)) return Bounded{std::copysign(most.v, g.v), most.e};
+    if (!decided(g)) return Bounded{std::clamp(g.v, -most.v, most.v), infinite};
+    if (std::isinf(g.v)) return Bounded{std::copysign(most.v, g.v), most.e};
     const double reach = std::fabs(g.v) + g.e;
     const double v = std::clamp(g.v, -most.v, most.v);
     return Bounded{v, reach < most.v - most.e ? g.e : std::min(g.e + most.e, 2 * most.v)};

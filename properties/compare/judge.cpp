@@ -1,6 +1,7 @@
 #include "properties/compare/judge.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "properties/compare/lens.hpp"
 
@@ -10,6 +11,8 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Below this share of the bound, a long double value cannot be told from an exact zero (oracle/tolerance/bounded.hpp).
 constexpr double resolution_of_long_double = 0x1p-28;
+
+thread_local const JudgeObserver* observer = nullptr;
 
 struct Element {
   double v, e, got, error, threshold;
@@ -132,8 +135,12 @@ bool same(const Tensor& a, const Tensor& b, std::size_t i) {
 
 }  // namespace
 
+JudgeObserver::JudgeObserver(See see) : see_(std::move(see)), before_(observer) { observer = this; }
+JudgeObserver::~JudgeObserver() { observer = before_; }
+
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got) {
   if (static_cast<std::size_t>(expected.v.size()) != got.elements()) return of_other_shape(place, got);
+  if (observer != nullptr) observer->see_(place, expected, got);
   Verdict verdict(place, got);
   for (std::size_t i = 0; i < got.elements(); ++i) verdict.element(i, expected.v.data()[i], expected.e.data()[i]);
   return verdict.finish();

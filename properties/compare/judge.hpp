@@ -1,6 +1,7 @@
 // One tensor of a subject held against its expectation: the census, the worst element, the verdict.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "oracle/tolerance/expected.hpp"
@@ -20,6 +21,22 @@ struct Place {
 /// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is zero throughout (as far as long double can tell) is a
 /// zero_signal, judged against e.
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
+
+/// Is shown every tensor that judge() holds on this thread, for as long as it lives: for statistics over elements.
+/// Judging does not change. Of several the newest sees.
+class JudgeObserver {
+ public:
+  using See = std::function<void(const Place& place, const oracle::Expected& expected, const Tensor& got)>;
+  explicit JudgeObserver(See see);
+  ~JudgeObserver();
+  JudgeObserver(const JudgeObserver&) = delete;
+  JudgeObserver& operator=(const JudgeObserver&) = delete;
+
+ private:
+  friend TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
+  See see_;
+  const JudgeObserver* before_;
+};
 
 /// A check that could not be made because the tap is missing.
 TensorCheck not_run(const Place& place);

@@ -1,0 +1,33 @@
+// Gathers the evidence for the tolerances: clean cases, hard cases and the hill climb, in forked jobs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/evidence/hill_climb.hpp"
+#include "properties/evidence/strata.hpp"
+#include "properties/studies/study.hpp"
+
+namespace tally {
+
+struct EvidencePlan {
+  std::uint64_t clean_cases = 3000;
+  int hard_cases = 8;  // a family and precision
+  int climbs = 10;     // a precision
+  int steps = 300;     // a climb
+
+  /// What a study of this effort does: 3,000 clean cases at 1, 30,000 at 10; climbs grow with its root.
+  static EvidencePlan of(double effort);
+};
+
+struct Evidence {
+  Strata strata;  // labels as in case_strata.hpp
+  Climbs climbs;
+  std::vector<std::string> problems;  // a case that ended in an exception, a job that died: one sentence each
+  void merge(const Evidence& other);
+};
+
+/// The same evidence for the same plan, seed and subject, whatever options.processes is.
+Evidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options);
+
+}  // namespace tally
