@@ -1,0 +1,27 @@
+// The tables and plots of the study.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/studies/rules/score.hpp"
+#include "reports/record/study.hpp"
+
+namespace tally {
+
+inline constexpr double confidence = 0.95;
+
+/// "1", "1e-3", "1e-6".
+std::string size_name(int exponent);
+/// "71.4 %"; "–" without trials.
+std::string percent(const Count& count);
+
+StudyTable table_by_judge(const Scoreboard& board);
+StudyTable table_by_setting(const Scoreboard& board);
+StudyTable table_by_fault(const Scoreboard& board);
+StudyTable table_of_rules();
+
+/// Caught against the size of the gradients, one plot a storage format.
+std::vector<StudyPlot> plots_of(const Scoreboard& board);
+
+}  // namespace tally
