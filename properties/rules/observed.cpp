@@ -94,4 +94,12 @@ Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference
   return comparison;
 }
 
+Comparison first_gradients(const Comparison& comparison) {
+  Comparison first{comparison.storage, {}};
+  for (const ComparedTensor& tensor : comparison.tensors) {
+    if (tensor.name.starts_with("w0/unscale/")) first.tensors.push_back(tensor);
+  }
+  return first;
+}
+
 }  // namespace tally

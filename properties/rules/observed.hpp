@@ -16,4 +16,7 @@ Case in_fp32(const Case& c);
 /// `precise` are runs of the full batch, one micro-batch a window.
 Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference, const Trace& precise);
 
+/// What is left of it for one who looks at the first window's gradients alone.
+Comparison first_gradients(const Comparison& comparison);
+
 }  // namespace tally

@@ -41,16 +41,15 @@ Case with_gradient_times(Case c, int exponent) {
   const double by = std::ldexp(1.0, exponent);
   if (c.model.loss.kind == "cross_entropy") {
     be_sure(c, by);
-  } else {
-    const std::string last = c.model.layers.back().name;
-    for (const std::string& name : {last + ".weight", last + ".bias", std::string("target")}) {
-      scale(c.tensors.at(name), by);
-    }
+    return c;
   }
-  for (const char* option : {"scale", "initial"}) {
-    const auto found = c.recipe.loss_scale.options.find(option);
-    if (found == c.recipe.loss_scale.options.end()) continue;
-    found->second = decimal(std::get<Decimal>(found->second).to_double() / by);
+  const std::string last = c.model.layers.back().name;
+  for (const std::string& name : {last + ".weight", last + ".bias", std::string("target")}) {
+    scale(c.tensors.at(name), by);
+  }
+  if (c.recipe.loss_scale.kind == "dynamic") {
+    auto& initial = std::get<Decimal>(c.recipe.loss_scale.options.at("initial"));
+    initial = decimal(initial.to_double() / by);
   }
   return c;
 }

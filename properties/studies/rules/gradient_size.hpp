@@ -14,8 +14,10 @@ bool gradient_can_shrink(const Plan& plan);
 ///   cross_entropy  every row that counts belongs to class 0, label smoothing off, and the last bias of class 0 is
 ///   raised
 ///                  by log((classes - 1) / 2^exponent): the model is right, and as sure as that;
-///   mse            last layer and targets times 2^exponent, so that the residuals are.
-/// A loss scale is divided by 2^exponent, as a dynamic one would have grown. 0 changes nothing.
+///   mse            last layer and targets times 2^exponent, so that the residuals are, and a dynamic loss scale
+///   divided
+///                  by it, so that what overflows on purpose still does.
+/// 0 changes nothing.
 Case with_gradient_times(Case c, int exponent);
 
 /// Root of the mean square of the first unscaled gradient in a trace; 0 where no window took its step.

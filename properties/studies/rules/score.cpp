@@ -11,7 +11,7 @@ void add_answers(Scores& scores, Count Score::*member, const Answers& answers) {
 void add_scores(Scores& sum, const Scores& scores) {
   sum.resize(judges().size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    for (Count Score::*member : {&Score::own, &Score::trusted, &Score::clean}) {
+    for (Count Score::*member : {&Score::clean, &Score::own, &Score::trusted, &Score::first_clean, &Score::first_own}) {
       (sum[i].*member).events += (scores[i].*member).events;
       (sum[i].*member).trials += (scores[i].*member).trials;
     }
@@ -23,6 +23,7 @@ void add_scores(Scores& sum, const Scores& scores) {
 void Scoreboard::add(const TrialSetting& setting, const Trial& trial) {
   const std::pair key(setting.storage, setting.exponent);
   add_answers(by_setting[key], &Score::clean, trial.clean);
+  add_answers(by_setting[key], &Score::first_clean, trial.first_clean);
   gradients[key].push_back(trial.gradient);
   const std::string place = std::string(name_of(setting.storage)) + ", gradients 2^" + std::to_string(setting.exponent);
   if (!trial.alarmed.empty()) alarmed.push_back(trial.alarmed + " (" + place + ")");
@@ -30,6 +31,7 @@ void Scoreboard::add(const TrialSetting& setting, const Trial& trial) {
   for (Scores* scores : {&by_setting[key], &by_fault[setting.fault->name]}) {
     add_answers(*scores, &Score::own, trial.own);
     add_answers(*scores, &Score::trusted, trial.trusted);
+    add_answers(*scores, &Score::first_own, trial.first_own);
   }
   if (!trial.missed.empty()) missed.push_back(trial.missed + " (" + place + ")");
 }

@@ -20,9 +20,9 @@ struct Count {
   }
 };
 
-/// Of one judge: faulty runs rejected, with the reference carrying the fault or not, and clean runs rejected.
+/// Runs that one judge rejected, by the answers of a trial.
 struct Score {
-  Count own, trusted, clean;
+  Count clean, own, trusted, first_clean, first_own;
 };
 
 using Scores = std::vector<Score>;  // as judges()

@@ -18,6 +18,8 @@ std::string percent(const Count& count);
 
 StudyTable table_by_judge(const Scoreboard& board);
 StudyTable table_by_setting(const Scoreboard& board);
+/// The rules again, for other ways to use them.
+StudyTable table_by_use(const Scoreboard& board);
 StudyTable table_by_fault(const Scoreboard& board);
 StudyTable table_of_rules();
 

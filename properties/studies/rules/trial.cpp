@@ -27,11 +27,14 @@ struct FullBatch {
       : plain(run(full_batch_of(c), subject)), precise(run(in_fp32(full_batch_of(c)), subject)) {}
 };
 
-Answers answers_of_rules(const Case& c, const Trace& got, const FullBatch& full) {
-  const Comparison comparison = comparison_of(c, got, full.plain, full.precise);
+Comparison compared(const Case& c, const Trace& got, const FullBatch& full) {
+  return comparison_of(c, got, full.plain, full.precise);
+}
+
+Answers answers_of_rules(const Comparison& comparison) {
   Answers answers;
   for (const PublishedRule* rule : published_rules()) {
-    const bool asked = !rule->applies || rule->applies(c.precision.storage);
+    const bool asked = !rule->applies || rule->applies(comparison.storage);
     answers += asked ? answer(!rule->accepts(comparison)) : '-';
   }
   return answers;
@@ -64,8 +67,10 @@ void run_faulty(Trial& trial, const Fault& fault, const Case& c, const Law& law,
   const Trace got = run(c, faulty);
   std::string sentence;
   const Answers tally = answers_of_tally(c, got, law, faulty, sentence);
-  trial.own = answers_of_rules(c, got, FullBatch(c, faulty)) + tally;
-  trial.trusted = answers_of_rules(c, got, trusted) + tally;
+  const Comparison own = compared(c, got, FullBatch(c, faulty));
+  trial.own = answers_of_rules(own) + tally;
+  trial.first_own = answers_of_rules(first_gradients(own)) + tally;
+  trial.trusted = answers_of_rules(compared(c, got, trusted)) + tally;
   if (tally.back() == '0') trial.missed = fault.name + " under " + law.name;
 }
 
@@ -103,7 +108,10 @@ Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, cons
   const FullBatch trusted(c, subject);
   trial.law = law.name;
   trial.gradient = gradient_size(c, trusted.plain);
-  trial.clean = answers_of_rules(c, clean, trusted) + answers_of_tally(c, clean, law, subject, trial.alarmed);
+  const Comparison comparison = compared(c, clean, trusted);
+  const Answers tally = answers_of_tally(c, clean, law, subject, trial.alarmed);
+  trial.clean = answers_of_rules(comparison) + tally;
+  trial.first_clean = answers_of_rules(first_gradients(comparison)) + tally;
   if (!setting.fault) return trial;
   trial.shown = shows(*setting.fault, c, subject);
   if (trial.shown) run_faulty(trial, *setting.fault, c, law, subject, trusted);
@@ -112,8 +120,8 @@ Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, cons
 
 std::string text_of(const Trial& trial) {
   std::string line = trial.shown ? "1" : "0";
-  for (const std::string& part : {shortest(trial.gradient), trial.clean, trial.own, trial.trusted, trial.law,
-                                  field(trial.missed), field(trial.alarmed)}) {
+  for (const std::string& part : {shortest(trial.gradient), trial.clean, trial.own, trial.trusted, trial.first_clean,
+                                  trial.first_own, trial.law, field(trial.missed), field(trial.alarmed)}) {
     line += "\t" + part;
   }
   return line;
@@ -123,8 +131,9 @@ Trial trial_of(const std::string& line) {
   std::vector<std::string> fields;
   std::istringstream text(line);
   for (std::string field; std::getline(text, field, '\t');) fields.push_back(field);
-  fields.resize(8);
-  Trial trial{fields[0] == "1", 0, fields[2], fields[3], fields[4], fields[5], fields[6], fields[7]};
+  fields.resize(10);
+  Trial trial{fields[0] == "1", 0,         fields[2], fields[3], fields[4],
+              fields[5],        fields[6], fields[7], fields[8], fields[9]};
   std::from_chars(fields[1].data(), fields[1].data() + fields[1].size(), trial.gradient);
   return trial;
 }

@@ -29,6 +29,7 @@ struct Trial {
   Answers clean;                     // a rejection is a false alarm
   Answers own;                       // the faulty run against a full batch with the fault in it
   Answers trusted;                   // the faulty run against a full batch without it
+  Answers first_clean, first_own;    // of one who looks at the first window's gradients alone
   std::string law, missed, alarmed;  // why Tally missed the fault or accused the clean run; empty when it did not
 };
 
