@@ -82,12 +82,23 @@ struct BlessOptions {
 };
 int bless(const BlessOptions& options);
 
+/// `tally sweep NAME` and `tally bench NAME`.
+struct StudyCommand {
+  std::string family, name;  // "sweep" or "bench"; unknown names are a UsageError that lists the known ones
+  SubjectOptions subject;
+  double effort = 0;  // 0: TALLY_EFFORT, or 1
+  std::string seed = "20240917", out = "tally-out";
+  bool json = false;
+  int processes = 2;
+};
+int study(const StudyCommand& command);
+
 struct ReportOptions {
   std::string results, out;
 };
 int report(const ReportOptions& options);
 
-/// What is "laws", "faults", "kernels" or "subjects".
+/// What is "laws", "faults", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
 int doctor();
 

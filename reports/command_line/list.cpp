@@ -4,6 +4,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/studies/study.hpp"
 #include "reports/command_line/commands.hpp"
 
 namespace tally::command_line {
@@ -19,6 +20,10 @@ int list(const std::string& what) {
     for (const RegisteredKernel* kernel : registered_kernels()) {
       if (kernel->claim.variant.starts_with('~')) continue;  // a seeded fault's
       std::cout << kernel->operation << "/" << kernel->claim.variant << " on " << name_of(kernel->executor) << "\n";
+    }
+  } else if (what == "sweeps" || what == "benches") {
+    for (const StudyRunner* study : studies(what == "sweeps" ? "sweep" : "bench")) {
+      std::cout << study->name << "  " << study->question << "\n";
     }
   } else {
     std::cout << "host  the kernels on the host executor\n";

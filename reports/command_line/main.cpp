@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
+#include <map>
 
 #include "kernels/device/device.hpp"
 #include "oracle/case/io.hpp"
@@ -113,10 +114,30 @@ void add_report(CLI::App& app, Action& action) {
   command.callback([&action] { action = [] { return report(options); }; });
 }
 
+void add_study(CLI::App& app, Action& action, const std::string& family, const std::string& what) {
+  static std::map<std::string, StudyCommand> commands;
+  StudyCommand& options = commands[family];
+  options.family = family;
+  CLI::App& command = *app.add_subcommand(family, what);
+  add_subject(command, options.subject);
+  command.add_option("name", options.name, "which one (tally list " + family + (family == "bench" ? "es)" : "s)"));
+  command.add_option("--effort", options.effort, "scale the number of cases (default: TALLY_EFFORT or 1)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", options.seed, "a number, or 'random'")->capture_default_str();
+  command.add_option("--out", options.out, "folder for NAME.json, NAME.html and NAME.md")->capture_default_str();
+  command.add_option("--processes", options.processes, "processes on the host")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "print the document instead of the tables");
+  command.callback([&action, &options] { action = [&options] { return study(options); }; });
+}
+
 void add_list_and_doctor(CLI::App& app, Action& action) {
   static std::string what;
-  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, kernels or subjects");
-  listing.add_option("what", what)->required()->check(CLI::IsMember({"laws", "faults", "kernels", "subjects"}));
+  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, kernels, subjects, sweeps or benches");
+  listing.add_option("what", what)
+      ->required()
+      ->check(CLI::IsMember({"laws", "faults", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
   app.add_subcommand("doctor", "say what there is to run on")->callback([&action] {
     action = [] { return doctor(); };
@@ -168,6 +189,8 @@ int main(int argc, char** argv) {
   add_gate(app, action);
   add_bless(app, action);
   add_report(app, action);
+  add_study(app, action, "sweep", "study how far gradients drift against one quantity");
+  add_study(app, action, "bench", "measure Tally's own rules against others");
   add_list_and_doctor(app, action);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
 #include "reports/report.hpp"
@@ -80,20 +81,6 @@ void where_it_ran(Markup& page, const Results& results) {
                      (results.partial_reason.empty() ? std::string("the run did not end") : results.partial_reason));
 }
 
-void radios(Markup& page, const char* legend, const char* name,
-            const std::vector<std::pair<std::string, std::string>>& choices) {
-  const auto set = page.open("fieldset");
-  page.element("legend", {}, legend);
-  for (const auto& [value, text] : choices) {
-    const auto label = page.open("label");
-    page.empty("input", {{"type", "radio"},
-                         {"name", name},
-                         {"id", std::string(name) + "-" + value},
-                         {"checked", &value == &choices.front().first ? "checked" : ""}});
-    page.text(" " + text);
-  }
-}
-
 void navigation(Markup& page, const Results& results) {
   const auto nav = page.open("nav", {{"aria-label", "Sections"}});
   const auto list = page.open("ul");
@@ -130,7 +117,7 @@ void header_section(Markup& page, const Results& results) {
   navigation(page, results);
   const auto bar = page.open("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "View"}});
   radios(page, "Rows", "rows", {{"all", "all"}, {"failing", "failing only"}});
-  radios(page, "Theme", "theme", {{"system", "system"}, {"light", "light"}, {"dark", "dark"}});
+  theme_radios(page);
 }
 
 }  // namespace tally

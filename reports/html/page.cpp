@@ -1,25 +1,10 @@
 // report.html: one file, no request, no script, the same bytes for the same results.
+#include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/report.hpp"
-#include "reports/text/sha256.hpp"
 
 namespace tally {
 namespace {
-
-void head(Markup& page, const std::string& title) {
-  const std::string style = style_sheet();
-  const auto open = page.open("head");
-  page.empty("meta", {{"charset", "utf-8"}});
-  page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
-                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256(style)) +
-                                      "'; img-src data:; base-uri 'none'; form-action 'none'"}});
-  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  page.element("title", {}, title);
-  page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
-  page.newline();
-  const auto element = page.open("style");
-  page.trusted(style);
-}
 
 void body(Markup& page, const Results& results) {
   const auto open = page.open("body");
@@ -43,7 +28,7 @@ std::string report_html(const Results& results) {
   {
     Markup page(out);
     const auto html = page.open("html", {{"lang", "en"}});
-    head(page, "Tally: " + verdict_sentence(results));
+    page_head(page, "Tally: " + verdict_sentence(results));
     page.newline();
     body(page, results);
   }

@@ -64,6 +64,8 @@ figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels svg{width:100%;height:auto;max-width:440px}
 .panels div>p{margin:.1rem 0 .2rem;font-size:.9rem}
 svg{max-width:100%;display:block}
+.studies{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:.4rem 1.6rem}
+.studies figure{margin:.6rem 0;min-width:0}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
 details{margin:.5rem 0}summary{cursor:pointer;min-height:24px;color:var(--link)}
 article{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:4px;padding:.2rem 1rem .6rem;
 margin:1rem 0;scroll-margin-top:1rem}
@@ -78,8 +80,10 @@ constexpr const char* drawings = R"(
 .s.i-bad{stroke:var(--bad)}.f.i-bad{fill:var(--bad)}.s.i-ok{stroke:var(--ok)}.f.i-ok{fill:var(--ok)}
 .s.i-0{stroke:light-dark(#0b57d0,#8ab4f8)}.s.i-1{stroke:light-dark(#8a4b00,#f0b060)}
 .s.i-2{stroke:light-dark(#6a1b9a,#d0a0ff)}.s.i-3{stroke:light-dark(#006b5e,#60d0c0)}
+.s.i-4{stroke:light-dark(#a3006b,#ff90d0)}.s.i-5{stroke:light-dark(#4f5b00,#c8d25a)}
 .f.i-0{fill:light-dark(#0b57d0,#8ab4f8)}.f.i-1{fill:light-dark(#8a4b00,#f0b060)}
 .f.i-2{fill:light-dark(#6a1b9a,#d0a0ff)}.f.i-3{fill:light-dark(#006b5e,#60d0c0)}
+.f.i-4{fill:light-dark(#a3006b,#ff90d0)}.f.i-5{fill:light-dark(#4f5b00,#c8d25a)}
 .f.i-grid{fill:light-dark(#dcdcdc,#33363b)}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding:.3rem .45rem}}
 @media print{.bar,nav,.skip{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}

@@ -93,4 +93,13 @@ void Svg::ring(Point centre, double radius, Ink ink) {
                          {"stroke-width", "1.5"}});
 }
 
+void Svg::path(const std::string& outline, Ink ink, double width, bool fill) {
+  if (outline.empty()) return;
+  page_.empty("path", {{"d", outline},
+                       {"class", fill ? "f " + stroked(ink) : stroked(ink)},
+                       {"fill", fill ? ink.colour : "none"},
+                       {"stroke", ink.colour},
+                       {"stroke-width", coordinate(width)}});
+}
+
 }  // namespace tally

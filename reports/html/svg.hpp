@@ -22,7 +22,8 @@ struct Ink {
 namespace ink {
 inline constexpr Ink axis{"i-axis", "#6b6b6b"}, grid{"i-grid", "#dcdcdc"}, text{"i-text", "#3c3c3c"};
 inline constexpr Ink limit{"i-bad", "#b00020"}, good{"i-ok", "#006b3c"};
-inline constexpr Ink series[] = {{"i-0", "#0b57d0"}, {"i-1", "#8a4b00"}, {"i-2", "#6a1b9a"}, {"i-3", "#006b5e"}};
+inline constexpr Ink series[] = {{"i-0", "#0b57d0"}, {"i-1", "#8a4b00"}, {"i-2", "#6a1b9a"},
+                                 {"i-3", "#006b5e"}, {"i-4", "#a3006b"}, {"i-5", "#4f5b00"}};
 }  // namespace ink
 
 class Svg {
@@ -38,6 +39,8 @@ class Svg {
   /// All of them as one path: a round or square dot at each point.
   void dots(const std::vector<Point>& points, Ink ink, double size, bool round = true);
   void ring(Point centre, double radius, Ink ink);
+  /// Closed or open outlines in path syntax, filled or not.
+  void path(const std::string& outline, Ink ink, double width, bool fill);
 
  private:
   Markup& page_;

@@ -39,13 +39,43 @@ class Commands(unittest.TestCase):
         return result
 
     def test_unknown_words_are_usage_errors(self):
-        self.refuses(["sweep"])
+        self.refuses(["sweep"], "sweep")
+        for family in ("sweep", "bench"):
+            self.refuses([family, "no_such_study", "--effort", "0"], "effort")
         self.refuses(["verify", "--colour"])
         self.refuses(["verify", "--law", "no_such_law", "--out", self.out], "no_such_law", "tally list laws")
         self.refuses(["verify", "--precision", "bf61", "--out", self.out], "bf61", "fp16")
         self.refuses(["verify", "--time", "soon", "--out", self.out], "soon", "60s")
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
+
+    def test_an_unknown_study_is_refused_with_the_names_of_those_there_are(self):
+        for family, listed in (("sweep", "sweeps"), ("bench", "benches")):
+            result = tally("list", listed)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            names = [line.split()[0] for line in result.stdout.splitlines()]
+            self.refuses([family, "no_such_study", "--out", self.out], *names)
+
+    def test_a_sweep_writes_its_three_files_the_same_for_any_number_of_processes(self):
+        run = ["sweep", "micro_batches", "--effort", "0.01", "--seed", "7"]
+        printed = tally(*run, "--processes", "1", "--out", self.out / "a", "--json")
+        self.assertIn(printed.returncode, (0, 4), printed.stderr)
+        study = json.loads(printed.stdout)
+        self.assertEqual((study["name"], study["seed"], study["partial"]), ("micro_batches", 7, False))
+        self.assertEqual(tally(*run, "--processes", "2", "--out", self.out / "b").returncode, printed.returncode)
+        for ending in ("json", "html", "md"):
+            name = f"micro_batches.{ending}"
+            self.assertEqual((self.out / "a" / name).read_bytes(), (self.out / "b" / name).read_bytes(), name)
+        self.assertEqual((self.out / "a" / "micro_batches.json").read_text(), printed.stdout)
+
+    def test_an_interrupted_sweep_is_marked(self):
+        process = subprocess.Popen([TALLY, "sweep", "micro_batches", "--effort", "50", "--out", str(self.out)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(json.loads((self.out / "micro_batches.json").read_text())["partial"])
 
     def test_missing_files_are_named(self):
         self.refuses(["oracle", self.out / "none.json"], "none.json")

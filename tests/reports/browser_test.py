@@ -114,9 +114,10 @@ def main(folder):
         return 77
     address, driver, found = serve(folder), browser(), []
     try:
-        names = sorted(p.parent.name for p in pathlib.Path(folder).glob("*/report.html"))
+        root = pathlib.Path(folder)
+        names = [str(p.relative_to(root)) for glob in ("*/report.html", "studies/*.html") for p in sorted(root.glob(glob))]
         for name in names:
-            found += [f"{name}: {p}" for p in looks(driver, f"{address}/{name}/report.html")]
+            found += [f"{name}: {p}" for p in looks(driver, f"{address}/{name}")]
         found += [f"controls: {p}" for p in controls(driver, f"{address}/failing/report.html")]
     finally:
         driver.quit()

@@ -1,4 +1,4 @@
-"""The structure of every sample's report.html: page_test.py FOLDER. Each rule must also find a page that breaks it."""
+"""The structure of every sample's report.html and of the sample studies: page_test.py FOLDER. Each rule must also find a page that breaks it."""
 import base64
 import hashlib
 import pathlib
@@ -143,15 +143,18 @@ def planted(text):
 
 def main(folder):
     pages = sorted(pathlib.Path(folder).glob("*/report.html"))
+    studies = sorted(pathlib.Path(folder).glob("studies/*.html"))
     found = [] if len(pages) >= 6 else [f"{len(pages)} pages, expected six samples"]
+    found += [] if len(studies) >= 2 else [f"{len(studies)} studies, expected two"]
+    pages += studies
     for page in pages:
         text = page.read_text(encoding="utf-8")
         tree = parse(text)
-        found += [f"{page.parent.name}: {problem}" for rule in RULES for problem in rule(tree)]
+        found += [f"{page.parent.name}/{page.name}: {problem}" for rule in RULES for problem in rule(tree)]
         if not len(text.encode()) <= BUDGET:
-            found.append(f"{page.parent.name}: {len(text.encode())} bytes")
+            found.append(f"{page.parent.name}/{page.name}: {len(text.encode())} bytes")
         if re.search(r"https?:|//[a-z]", text):
-            found.append(f"{page.parent.name}: names an address")
+            found.append(f"{page.parent.name}/{page.name}: names an address")
     found += planted((pathlib.Path(folder) / "passing/report.html").read_text(encoding="utf-8"))
     print("\n".join(found) or f"{len(pages)} pages, {len(RULES)} rules, {len(PLANTED)} planted mistakes found")
     return 1 if found else 0

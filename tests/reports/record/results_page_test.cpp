@@ -23,12 +23,15 @@ void collect(const nlohmann::json& value, const std::string& path, Keys& keys) {
   }
 }
 
-Keys documented() {
+/// The keys of the format whose part of the page starts with `# <format>`.
+Keys documented(const std::string& format) {
   std::ifstream page(TALLY_SOURCE_DIR "/reports/results.md");
   Keys keys;
   std::string section;
+  bool inside = false;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("# ") && !section.empty()) break;  // the next format
+    if (line.starts_with("# ")) inside = line.starts_with("# " + format);
+    if (!inside) continue;
     if (line.starts_with("## `")) section = line.substr(4, line.size() - 5);
     if (line.starts_with("| `")) keys[section].insert(line.substr(3, line.find('`', 3) - 3));
   }
@@ -38,7 +41,14 @@ Keys documented() {
 TEST(ResultsPage, DocumentsEveryKeyThatIsWrittenAndNoOther) {
   Keys written;
   collect(nlohmann::json::parse(to_json(samples::failing())), "", written);
-  EXPECT_EQ(documented(), written);
+  EXPECT_EQ(documented("results.json"), written);
+}
+
+TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {
+  Keys written;
+  collect(nlohmann::json::parse(to_json(samples::study())), "", written);
+  written.erase("environment"), written.erase("environment.ledger[]");  // as in results.json
+  EXPECT_EQ(documented("Studies"), written);
 }
 
 }  // namespace

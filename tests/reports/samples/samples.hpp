@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reports/record/record.hpp"
+#include "reports/record/study.hpp"
 
 namespace tally::samples {
 
@@ -14,6 +15,9 @@ Results empty();    // nothing ran
 Results partial();  // passing(), interrupted
 Results hostile();  // failing(), with markup, quotes, control characters and broken UTF-8 in every text
 Results large(int cases);
+
+Study study();          // every kind of plot and table
+Study hostile_study();  // study(), interrupted, with markup and control characters in every text
 
 /// By the name of the page that the tests make of them.
 std::map<std::string, Results> all();

@@ -1,0 +1,55 @@
+#include "reports/command_line/run_words.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <random>
+
+#include "reports/command_line/commands.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::atomic<bool> interrupted_flag{false};
+
+void on_interrupt(int) { interrupted_flag = true; }
+
+}  // namespace
+
+double number_of(const std::string& text, const std::string& what, const std::string& expected) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !(value > 0))
+    throw UsageError(what + ": '" + text + "'; expected " + expected);
+  return value;
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  if (text == "random") return std::random_device{}();
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 18) {
+    throw UsageError("--seed: '" + text + "'; expected a whole number or 'random'");
+  }
+  return std::stoull(text);
+}
+
+double effort_of(double given) {
+  if (given > 0) return given;
+  const char* scaled = std::getenv("TALLY_EFFORT");
+  return scaled ? number_of(scaled, "TALLY_EFFORT", "a number above 0") : 1;
+}
+
+void require_writable(const std::filesystem::path& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw UsageError("--out: " + folder.string() + " cannot be made: " + problem.message());
+  write_atomically((folder / "results.json").string() + ".probe", "");
+  std::filesystem::remove((folder / "results.json").string() + ".probe", problem);
+}
+
+const std::atomic<bool>& interruption() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  return interrupted_flag;
+}
+
+}  // namespace tally::command_line

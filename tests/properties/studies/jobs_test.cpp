@@ -1,0 +1,56 @@
+#include "properties/studies/jobs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+StudyOptions with_processes(int processes) {
+  StudyOptions options;
+  options.processes = processes;
+  return options;
+}
+
+std::string title(std::size_t i) { return "part " + std::to_string(i); }
+
+TEST(Jobs, answer_the_same_whatever_the_number_of_processes) {
+  const auto job = [](std::size_t i) {
+    return Numbers{static_cast<double>(i) / 3, std::numeric_limits<double>::infinity()};
+  };
+
+  const auto alone = run_jobs(with_processes(1), 5, job, title);
+
+  EXPECT_EQ(run_jobs(with_processes(3), 5, job, title), alone);
+  EXPECT_EQ(alone[4][0], 4.0 / 3);
+}
+
+TEST(Jobs, name_the_part_that_broke) {
+  const auto job = [](std::size_t i) -> Numbers {
+    if (i == 2) throw std::runtime_error("no more numbers");
+    return {};
+  };
+  try {
+    run_jobs(with_processes(2), 4, job, title);
+    FAIL() << "a broken part went unnoticed";
+  } catch (const std::runtime_error& problem) {
+    EXPECT_EQ(std::string(problem.what()), "part 2: crash: no more numbers");
+  }
+}
+
+TEST(Jobs, stop_when_they_are_interrupted) {
+  const std::atomic<bool> stop{true};
+  StudyOptions options = with_processes(1);
+  options.interrupted = &stop;
+
+  const auto found = run_jobs(
+      options, 3, [](std::size_t) { return Numbers{1}; }, title);
+
+  for (const Numbers& numbers : found) EXPECT_TRUE(numbers.empty());
+}
+
+}  // namespace
+}  // namespace tally
