@@ -1,5 +1,6 @@
 // `tally bench rules`: the same clean and faulty runs judged by published tolerance rules and by Tally's lenses.
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "properties/campaign/workers.hpp"
@@ -79,9 +80,14 @@ Scoreboard play(const StudyOptions& options) {
   return board;
 }
 
-std::string listed(const std::vector<std::string>& items) {
+/// Each sentence once, with how often it came.
+std::string listed(const std::vector<std::string>& sentences) {
+  std::map<std::string, int> times;
+  for (const std::string& sentence : sentences) ++times[sentence];
   std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : "; ") + item;
+  for (const auto& [sentence, count] : times) {
+    text += (text.empty() ? "" : "; ") + sentence + (count == 1 ? "" : ", " + std::to_string(count) + " times");
+  }
   return text;
 }
 

@@ -8,10 +8,20 @@ void add_answers(Scores& scores, Count Score::*member, const Answers& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) (scores[i].*member).add(answers[i]);
 }
 
+/// What tells a faulty run from the clean one of the same case.
+Answers told_apart(const Trial& trial) {
+  Answers answers = trial.own;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i] == '1' && trial.clean[i] != '0') answers[i] = '0';
+  }
+  return answers;
+}
+
 void add_scores(Scores& sum, const Scores& scores) {
   sum.resize(judges().size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    for (Count Score::*member : {&Score::clean, &Score::own, &Score::trusted, &Score::first_clean, &Score::first_own}) {
+    for (Count Score::*member :
+         {&Score::clean, &Score::own, &Score::trusted, &Score::first_clean, &Score::first_own, &Score::apart}) {
       (sum[i].*member).events += (scores[i].*member).events;
       (sum[i].*member).trials += (scores[i].*member).trials;
     }
@@ -32,6 +42,7 @@ void Scoreboard::add(const TrialSetting& setting, const Trial& trial) {
     add_answers(*scores, &Score::own, trial.own);
     add_answers(*scores, &Score::trusted, trial.trusted);
     add_answers(*scores, &Score::first_own, trial.first_own);
+    add_answers(*scores, &Score::apart, told_apart(trial));
   }
   if (!trial.missed.empty()) missed.push_back(trial.missed + " (" + place + ")");
 }

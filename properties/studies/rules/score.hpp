@@ -23,6 +23,7 @@ struct Count {
 /// Runs that one judge rejected, by the answers of a trial.
 struct Score {
   Count clean, own, trusted, first_clean, first_own;
+  Count apart;  // faulty runs rejected by who accepted the clean run of the same case
 };
 
 using Scores = std::vector<Score>;  // as judges()

@@ -13,6 +13,8 @@ inline constexpr double confidence = 0.95;
 
 /// "1", "1e-3", "1e-6".
 std::string size_name(int exponent);
+/// In percent; 0 without trials.
+double share(const Count& count);
 /// "71.4 %"; "–" without trials.
 std::string percent(const Count& count);
 
@@ -23,7 +25,8 @@ StudyTable table_by_use(const Scoreboard& board);
 StudyTable table_by_fault(const Scoreboard& board);
 StudyTable table_of_rules();
 
-/// Caught against the size of the gradients, one plot a storage format.
+/// Caught against false alarms, a point for each storage format; then caught against the size of the gradients, one
+/// plot a storage format.
 std::vector<StudyPlot> plots_of(const Scoreboard& board);
 
 }  // namespace tally
