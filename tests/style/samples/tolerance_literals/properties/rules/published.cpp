@@ -1,0 +1,1 @@
+const double rtol = 1e-3;
