@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "properties/generators/choices.hpp"
-#include "properties/studies/sweeps/problem.hpp"
-#include "properties/studies/sweeps/stored_gradients.hpp"
+#include "properties/studies/sweeps/scale_curve.hpp"
 #include "properties/studies/wording.hpp"
 
 namespace tally {
@@ -13,8 +12,6 @@ namespace {
 
 constexpr std::int64_t rows = 32, micro_batches = 4;
 constexpr int largest_exponent = 24;
-constexpr double smallest_normal = 0x1p-14, largest_finite = 65504;  // of fp16
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Ordinary gradients, gradients behind a batch norm, small gradients.
 const std::vector<SweepProblem>& problems() {
@@ -22,37 +19,7 @@ const std::vector<SweepProblem>& problems() {
   return chosen;
 }
 
-struct Part {
-  const SweepProblem* problem;
-  int exponent;  // of the scale, 2^exponent
-  std::uint64_t seed;
-};
-
-/// Over all seeds of one problem at one scale.
-struct AtScale {
-  double scale = 1;
-  StoredGradients sum;
-  std::vector<double> rounding, bound;
-  double runs = 0;
-
-  bool all_normal() const { return sum.below + sum.non_finite + sum.skipped <= 0; }
-};
-
-/// Powers of two from `from` to `to`; empty where from > to.
-struct Range {
-  double from = infinite, to = 0;
-  bool empty() const { return !(from <= to); }
-  bool holds(double scale) const { return from <= scale && scale <= to; }
-};
-
-struct Curve {
-  const SweepProblem* problem;
-  std::vector<AtScale> scales;
-  double least = infinite, most = 0;  // exact magnitudes of stored gradients, unscaled
-  Range derived, measured;
-};
-
-Numbers measured(const Part& part, const StudyOptions& options) {
+Numbers measured(const ScalePart& part, const StudyOptions& options) {
   SweepProblem scaled_problem = *part.problem;
   const double scale = std::exp2(part.exponent);
   scaled_problem.loss_scale = choice("loss_scale", "dynamic", {{"initial", decimal(scale)}});
@@ -61,73 +28,14 @@ Numbers measured(const Part& part, const StudyOptions& options) {
   return stored_gradients(c, trace, scale).numbers();
 }
 
-void add(AtScale& at, const Numbers& numbers) {
-  const StoredGradients found = StoredGradients::of(numbers);
-  at.sum.elements += found.elements, at.sum.flushed += found.flushed, at.sum.subnormal += found.subnormal;
-  at.sum.below += found.below, at.sum.vanished += found.vanished, at.sum.non_finite += found.non_finite;
-  at.sum.skipped += found.skipped, at.sum.failing += found.failing;
-  ++at.runs;
-  if (found.skipped > 0) return;
-  at.rounding.push_back(found.drift);
-  at.bound.push_back(found.bound);
-}
-
-/// 2^-14 / least <= S < 65504 / most, in powers of two.
-Range derived_range(double least, double most) {
-  Range range{std::exp2(std::ceil(std::log2(smallest_normal / least))),
-              std::exp2(std::floor(std::log2(largest_finite / most)))};
-  if (!(range.to * most < largest_finite)) range.to /= 2;
-  return range;
-}
-
-/// The longest run of scales at which no element of any seed left the normal range.
-Range measured_range(const std::vector<AtScale>& scales) {
-  Range best, run;
-  for (const AtScale& at : scales) {
-    if (!at.all_normal()) {
-      run = {};
-      continue;
-    }
-    run = {std::min(run.from, at.scale), at.scale};
-    if (best.empty() || run.to / run.from > best.to / best.from) best = run;
-  }
-  return best;
-}
-
-std::vector<Curve> curves_of(const std::vector<Part>& parts, const std::vector<Numbers>& answers) {
-  std::vector<Curve> curves;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (answers[i].empty()) continue;
-    if (curves.empty() || curves.back().problem != parts[i].problem) {
-      curves.emplace_back();
-      curves.back().problem = parts[i].problem;
-    }
-    Curve& curve = curves.back();
-    const double scale = std::exp2(parts[i].exponent);
-    if (curve.scales.empty() || curve.scales.back().scale != scale) {
-      curve.scales.emplace_back();
-      curve.scales.back().scale = scale;
-    }
-    add(curve.scales.back(), answers[i]);
-    if (parts[i].exponent > 0) continue;  // at scale 1 nothing overflows, so every magnitude is finite
-    const StoredGradients found = StoredGradients::of(answers[i]);
-    curve.least = std::min(curve.least, found.least), curve.most = std::max(curve.most, found.most);
-  }
-  for (Curve& curve : curves) {
-    curve.derived = derived_range(curve.least, curve.most);
-    curve.measured = measured_range(curve.scales);
-  }
-  return curves;
-}
-
-StudySeries window_mark(const std::string& name, const Range& range, double height) {
+StudySeries window_mark(const std::string& name, const ScaleRange& range, double height) {
   StudySeries mark{name, {}, {}, {}, {}};
   if (!range.empty()) mark.x = {range.from, range.to}, mark.y = {height, height};
   return mark;
 }
 
-void show_plots(Study& study, const std::vector<Curve>& curves) {
-  for (const Curve& curve : curves) {
+void show_plots(Study& study, const std::vector<ScaleCurve>& curves) {
+  for (const ScaleCurve& curve : curves) {
     StudySeries flushed{"flushed to zero, share of elements", {}, {}, {}, {}},
         subnormal{"subnormal, share", {}, {}, {}, {}}, skipped{"skipped windows, share", {}, {}, {}, {}},
         drift{"rounding drift", {}, {}, {}, {}}, bound{"bound", {}, {}, {}, {}};
@@ -153,7 +61,7 @@ void show_plots(Study& study, const std::vector<Curve>& curves) {
   }
 }
 
-void show_windows(Study& study, const std::vector<Curve>& curves) {
+void show_windows(Study& study, const std::vector<ScaleCurve>& curves) {
   StudyTable table{
       "Safe windows of the loss scale",
       "Derived: 2^-14 / least <= S < 65504 / most over the exact unscaled gradients; powers of two. "
@@ -165,19 +73,19 @@ void show_windows(Study& study, const std::vector<Curve>& curves) {
        {"to", {}, {}},
        {"Measured from", {}, {}},
        {"to", {}, {}}}};
-  for (const Curve& curve : curves) {
+  for (const ScaleCurve& curve : curves) {
     table.columns[0].words.push_back(curve.problem->name);
     table.columns[1].numbers.push_back(curve.least), table.columns[2].numbers.push_back(curve.most);
     const double ends[] = {curve.derived.from, curve.derived.to, curve.measured.from, curve.measured.to};
     for (std::size_t k = 0; k < std::size(ends); ++k) {
-      const Range& range = k < 2 ? curve.derived : curve.measured;
+      const ScaleRange& range = k < 2 ? curve.derived : curve.measured;
       table.columns[k + 3].words.push_back(range.empty() ? "\u2013" : power_of_two_text(ends[k]));
     }
   }
   study.tables.push_back(std::move(table));
 }
 
-void show_scales(Study& study, const std::vector<Curve>& curves) {
+void show_scales(Study& study, const std::vector<ScaleCurve>& curves) {
   StudyTable table{
       "Every scale",
       "Elements whose exact value is not zero, over all seeds; drift of the worst parameter: median of the windows "
@@ -191,7 +99,7 @@ void show_scales(Study& study, const std::vector<Curve>& curves) {
        {"Windows skipped", {}, {}},
        {"Rounding drift", {}, {}},
        {"Bound", {}, {}}}};
-  for (const Curve& curve : curves) {
+  for (const ScaleCurve& curve : curves) {
     for (const AtScale& at : curve.scales) {
       table.columns[0].words.push_back(curve.problem->name);
       table.columns[1].words.push_back(power_of_two_text(at.scale));
@@ -203,11 +111,11 @@ void show_scales(Study& study, const std::vector<Curve>& curves) {
   study.tables.push_back(std::move(table));
 }
 
-std::string range_text(const Range& range) {
+std::string range_text(const ScaleRange& range) {
   return range.empty() ? "nowhere" : power_of_two_text(range.from) + " to " + power_of_two_text(range.to);
 }
 
-double first_drift_inside(const Curve& curve) {
+double first_drift_inside(const ScaleCurve& curve) {
   for (const AtScale& at : curve.scales) {
     if (curve.derived.holds(at.scale)) return median(at.rounding);
   }
@@ -215,13 +123,13 @@ double first_drift_inside(const Curve& curve) {
 }
 
 /// About the problem with the smallest gradients, and the windows of all.
-std::string answer_of(const std::vector<Curve>& curves) {
+std::string answer_of(const std::vector<ScaleCurve>& curves) {
   if (curves.empty()) return "Nothing was measured.";
   std::string windows;
-  for (const Curve& curve : curves)
+  for (const ScaleCurve& curve : curves)
     windows += (windows.empty() ? "" : "; ") + range_text(curve.measured) + " for " + curve.problem->name + " (" +
                range_text(curve.derived) + ")";
-  const Curve& small = curves.back();
+  const ScaleCurve& small = curves.back();
   const AtScale& first = small.scales.front();
   return "At scale 1, " + three_digits(100 * (first.sum.flushed + first.sum.subnormal) / first.sum.elements) +
          " % of the smallest fp16 gradients (" + small.problem->name +
@@ -232,9 +140,9 @@ std::string answer_of(const std::vector<Curve>& curves) {
 
 /// Inside the derived window nothing overflows and nothing above its bound is flushed; every stage keeps its bound at
 /// every scale.
-void settle(Study& study, const std::vector<Curve>& curves) {
+void settle(Study& study, const std::vector<ScaleCurve>& curves) {
   double failing = 0, lost = 0, outside = 0, judged = 0;
-  for (const Curve& curve : curves) {
+  for (const ScaleCurve& curve : curves) {
     for (const AtScale& at : curve.scales) {
       failing += at.sum.failing;
       for (std::size_t i = 0; i < at.rounding.size(); ++i) outside += !(at.rounding[i] <= at.bound[i]);
@@ -252,7 +160,7 @@ void settle(Study& study, const std::vector<Curve>& curves) {
 }
 
 Study run_sweep(const StudyOptions& options) {
-  std::vector<Part> parts;
+  std::vector<ScalePart> parts;
   for (const SweepProblem& problem : problems()) {
     for (int exponent = 0; exponent <= largest_exponent; ++exponent) {
       for (std::size_t draw = 0; draw < scaled(options, 8, 1); ++draw)
@@ -262,7 +170,7 @@ Study run_sweep(const StudyOptions& options) {
   const auto answers = run_jobs(
       options, parts.size(), [&](std::size_t i) { return measured(parts[i], options); },
       [&](std::size_t i) { return parts[i].problem->name + ", S = 2^" + std::to_string(parts[i].exponent); });
-  const auto curves = curves_of(parts, answers);
+  const auto curves = scale_curves(parts, answers);
   Study study;
   study.answer = answer_of(curves);
   show_plots(study, curves);
