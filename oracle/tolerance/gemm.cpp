@@ -5,12 +5,13 @@ namespace {
 
 constexpr double truncation_to_tf32 = 0x1p-10;
 
+bool loses_operand_bits(const Declared& subject) { return subject.tf32 || subject.claims.flushes_subnormals; }
+
 /// What the operand loses before it is multiplied: truncation to TF32, subnormals read as zero.
 Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
   const double smallest_normal = std::ldexp(1, subject.storage.emin);
   const double share = sources().accumulation;
-  if (!subject.tf32 && !subject.claims.flushes_subnormals) return error;
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
     if (subject.tf32) error.data()[i] += share * (truncation_to_tf32 * magnitude + std::ldexp(1, -136));
@@ -60,7 +61,10 @@ void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, BoundedMa
 BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b) {
   BoundedMatrix z(a.rows(), b.cols());
   const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()));
-  const Matrix<double> error_a = operand_error(subject, a), error_b = operand_error(subject, b);
+  const bool loses = loses_operand_bits(subject);
+  const Matrix<double> more_a = loses ? operand_error(subject, a) : Matrix<double>(),
+                       more_b = loses ? operand_error(subject, b) : Matrix<double>();
+  const Matrix<double>&error_a = loses ? more_a : a.e, &error_b = loses ? more_b : b.e;
   Matrix<double> magnitude(z.rows(), z.cols());
   z.v.noalias() = a.v * b.v;
   if (is_zero(error_a) && is_zero(error_b)) {
@@ -72,10 +76,14 @@ BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const Bou
     z.e.noalias() += size_a * error_b;
     magnitude.noalias() = (size_a + error_a) * size_b;
   }
-  z.e = ((z.e + sum.kappa * magnitude).array() + sum.underflow).matrix() * inflation;
   const double limit = sum.threshold / (1 + sum.kappa);
-  z.e = (magnitude.array() < limit).select(z.e, infinite);
-  settle_non_finite(a, b, z);
+  bool finite = true;
+  for (Eigen::Index i = 0; i < z.e.size(); ++i) {
+    const double e = (z.e.data()[i] + sum.kappa * magnitude.data()[i] + sum.underflow) * inflation;
+    z.e.data()[i] = magnitude.data()[i] < limit ? e : infinite;
+    finite = finite && std::fabs(z.v.data()[i]) + z.e.data()[i] < infinite;
+  }
+  if (!finite) settle_non_finite(a, b, z);
   return z;
 }
 

@@ -5,6 +5,9 @@ namespace tally {
 namespace {
 
 using oracle::as_read;
+using oracle::floats_of;
+
+float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
 /// What the window's end reads: the last buffer, or the gradient where there is no buffer.
 const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
@@ -24,7 +27,7 @@ void check_accumulate(LocalWalk& walk) {
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr) continue;
     walk.hold("accumulate", "buffer." + p, [&] {
-      return oracle::rounded_accumulate(walk.subject.accumulate, as_read(*buffer), as_read(*gradient));
+      return oracle::rounded_accumulate(walk.subject.accumulate, floats_of(*buffer), floats_of(*gradient));
     });
   }
 }
@@ -56,8 +59,8 @@ void check_unscale(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* buffer = summed(walk, "unscale", p);
     if (buffer == nullptr || (needed && inverse == nullptr)) continue;
-    const oracle::Expected by = inverse == nullptr ? oracle::scalar(1) : as_read(*inverse);
-    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(as_read(*buffer), by); });
+    const float by = inverse == nullptr ? 1 : value_of(*inverse);
+    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(floats_of(*buffer), by); });
   }
 }
 
@@ -89,8 +92,8 @@ void check_clip(LocalWalk& walk) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
     walk.hold("clip", "d." + p, [&] {
-      const oracle::Expected read = as_read(*gradient);
-      return by_norm ? oracle::rounded_product(read, as_read(*coefficient)) : oracle::rounded_clamp(clip, read);
+      const oracle::Matrix<float> read = floats_of(*gradient);
+      return by_norm ? oracle::rounded_product(read, value_of(*coefficient)) : oracle::rounded_clamp(clip, read);
     });
   }
 }
