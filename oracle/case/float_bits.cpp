@@ -53,6 +53,7 @@ double float_value_of(Dtype dtype, std::uint64_t bits) {
   const std::uint64_t magnitude = bits & (layout.sign() - 1);
   if (magnitude > layout.infinity()) return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
   if (magnitude == layout.infinity()) return sign * std::numeric_limits<double>::infinity();
+  if (dtype == Dtype::fp32) return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   const std::uint64_t fraction = magnitude & ((1ull << layout.fraction_bits) - 1);
   const auto field = static_cast<int>(magnitude >> layout.fraction_bits);
   const std::uint64_t units = field == 0 ? fraction : fraction | (1ull << layout.fraction_bits);

@@ -1,6 +1,7 @@
 #include "oracle/case/tensor.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -71,6 +72,11 @@ std::size_t Tensor::elements() const { return bytes.size() / size_of(dtype); }
 
 std::uint64_t Tensor::bits(std::size_t i) const {
   const std::size_t width = size_of(dtype);
+  if (dtype == Dtype::fp32 && std::endian::native == std::endian::little && i < bytes.size() / 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + 4 * i, 4);
+    return word;
+  }
   std::uint64_t all = 0;
   for (std::size_t b = width; b-- > 0;) all = all << 8 | std::to_integer<std::uint64_t>(bytes.at(i * width + b));
   return all;

@@ -20,9 +20,9 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
                 Eigen::Index count) {
   const Bounded eps = constant(pass.layer.number("eps"));
   if (frozen(pass)) {
-    const BoundedMatrix mean(pass.tensors.at("running_mean")), var(pass.tensors.at("running_var"));
-    const KernelClaim& claim = claim_of(pass.subject, "batch_norm.frozen_statistics");
-    return {mean.at(0, feature), var.at(0, feature), rstd_of(var.at(0, feature), eps, claim.rsqrt)};
+    const Bounded var = element(pass.tensors.at("running_var"), 0, feature);
+    const bool by_function = claim_of(pass.subject, "batch_norm.frozen_statistics").rsqrt;
+    return {element(pass.tensors.at("running_mean"), 0, feature), var, rstd_of(var, eps, by_function)};
   }
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
@@ -37,7 +37,7 @@ struct Affine {
 Affine affine_of(const BoundPass& pass, Eigen::Index feature) {
   const auto weight = pass.tensors.find("weight"), bias = pass.tensors.find("bias");
   if (weight == pass.tensors.end()) return {};
-  return {BoundedMatrix(weight->second).at(0, feature), BoundedMatrix(bias->second).at(0, feature), true};
+  return {element(weight->second, 0, feature), element(bias->second, 0, feature), true};
 }
 
 Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
@@ -81,9 +81,10 @@ class Column {
  public:
   Column(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, Eigen::Index feature,
          Eigen::Index first, Eigen::Index size)
-      : pass_(pass), x_(x), dy_(dy), feature_(feature), first_(first), size_(size) {
+      : pass_(pass), dy_(dy), feature_(feature), first_(first), size_(size) {
     moments_ = moments(pass, x, feature, first, size);
     weight_ = affine_of(pass, feature).weight;
+    for (Eigen::Index i = first; i < first + size; ++i) h_.push_back(normalised(fp32_, x.at(i, feature), moments_));
   }
 
   void gather(Addends& sum_dy, Addends& sum_dy_h) const {
@@ -105,13 +106,14 @@ class Column {
   }
 
  private:
-  Bounded h(Eigen::Index i) const { return normalised(fp32_, x_.at(i, feature_), moments_); }
+  Bounded h(Eigen::Index i) const { return h_[static_cast<std::size_t>(i - first_)]; }
 
   const BoundPass& pass_;
-  const BoundedMatrix &x_, &dy_;
+  const BoundedMatrix& dy_;
   Eigen::Index feature_, first_, size_;
   Moments moments_;
   Bounded weight_;
+  std::vector<Bounded> h_;  // normalised x
   Arithmetic fp32_ = single();
   Arithmetic storage_{pass_.subject.storage};
 };
@@ -129,7 +131,12 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       Addends sum_dy, sum_dy_h;
       column.gather(sum_dy, sum_dy_h);
       column.write(dx, fp32.sum(sum_dy, height), fp32.sum(sum_dy_h, height));
-      column.gather(all_dy, all_dy_h);
+      if (size == in.rows()) {
+        all_dy = sum_dy;
+        all_dy_h = sum_dy_h;
+      } else {
+        column.gather(all_dy, all_dy_h);
+      }
       first += size;
     }
     db.set(0, j, fp32.sum(all_dy, height));

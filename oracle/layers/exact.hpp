@@ -28,6 +28,7 @@ struct Pass {
       tensors;  // by short name: "weight", "bias", "running_mean", "running_var", "mask" (these rows only)
   Cut cut;
   Decisions decisions = {};
+  bool gives_dx = true;  // else dx may be left out
 };
 
 /// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,

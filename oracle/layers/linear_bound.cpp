@@ -24,17 +24,17 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
     }
     z = stored(subject.storage, std::move(z));
   }
-  return {joined(exact_forward(pass, x).y, z), {}, {}, {}};
+  return {joined(exact_forward(pass, x).y, std::move(z)), {}, {}, {}};
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Declared& subject = pass.subject;
-  const auto exact = exact_backward(pass, x, dy);
+  auto exact = exact_backward(pass, x, dy);
   const BoundedMatrix input(x), gradient(dy), weight(pass.tensors.at("weight"));
   ExpectedBackward result;
-  result.dx = joined(exact.dx, stored(subject.storage, product(subject, gradient, weight)));
-  const BoundedMatrix dw = stored(subject.storage, product(subject, transposed(gradient), input));
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), dw);
+  if (pass.gives_dx) result.dx = joined(exact.dx, stored(subject.storage, product(subject, gradient, weight)));
+  BoundedMatrix dw = stored(subject.storage, product(subject, transposed(gradient), input));
+  result.parameters["weight"] = joined(std::move(exact.parameters.at("weight")), std::move(dw));
   if (pass.tensors.contains("bias")) {
     const auto height = static_cast<double>(claim_of(subject, "linear.bias_gradient").height);
     const BoundedMatrix db = stored(subject.storage, column_sums(gradient, height));

@@ -17,7 +17,8 @@ ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
 
 template <class T>
 BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy) {
-  BackwardResult<T> result{product(dy, pass.tensors.at("weight")), {}};
+  BackwardResult<T> result;
+  if (pass.gives_dx) result.dx = product(dy, pass.tensors.at("weight"));
   result.parameters["weight"] = product_of_transposed(dy, x);
   if (pass.layer.flag("bias")) result.parameters["bias"] = column_sums(dy);
   return result;

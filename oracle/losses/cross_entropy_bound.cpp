@@ -9,17 +9,19 @@ namespace {
 /// The derivative's weights a_c = (1 - eps) w_t [c = t] + (eps / C) w_c and their sum W, in fp32.
 class ClassWeights {
  public:
-  ClassWeights(const Choice& loss, double classes) : classes_(classes), smoothing_(loss.number("label_smoothing")) {
+  ClassWeights(const Choice& loss, double classes)
+      : classes_(classes),
+        smooth_(number<long double>(loss.number("label_smoothing")) != 0),
+        smoothing_(constant(loss.number("label_smoothing"))) {
     for (const Decimal& w : loss.numbers("weight")) weights_.push_back(constant(w));
   }
 
-  bool smooth() const { return number<long double>(smoothing_) != 0; }
+  bool smooth() const { return smooth_; }
 
   Bounded of(std::size_t c, std::size_t target) const {
-    const Bounded eps = constant(smoothing_);
-    const Bounded kept = fp32_.mul(fp32_.sub({1, 0}, eps), weight(target));
     if (!smooth()) return c == target ? weight(target) : Bounded{};
-    const Bounded spread = fp32_.mul(fp32_.div(eps, {classes_, 0}), weight(c));
+    const Bounded kept = fp32_.mul(fp32_.sub({1, 0}, smoothing_), weight(target));
+    const Bounded spread = fp32_.mul(fp32_.div(smoothing_, {classes_, 0}), weight(c));
     return shared(c == target ? fp32_.add(kept, spread) : spread);
   }
 
@@ -34,7 +36,8 @@ class ClassWeights {
   Bounded weight(std::size_t c) const { return weights_.empty() ? Bounded{1, 0} : weights_.at(c); }
 
   double classes_;
-  Decimal smoothing_;
+  bool smooth_;
+  Bounded smoothing_;
   std::vector<Bounded> weights_;
   Arithmetic fp32_ = single();
 };

@@ -167,8 +167,8 @@ class Arithmetic {
 
  private:
   static bool is_power_of_two(Bounded x) {
-    int exponent = 0;
-    return x.e == 0 && std::fabs(std::frexp(x.v, &exponent)) == 0.5;
+    constexpr std::uint64_t significand = (std::uint64_t{1} << 52) - 1;
+    return x.e == 0 && std::isnormal(x.v) && (std::bit_cast<std::uint64_t>(x.v) & significand) == 0;
   }
 
   /// f(x) where x's error moves it by at most `passed_on`, the random part in proportion.

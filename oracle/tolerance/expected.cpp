@@ -30,23 +30,38 @@ const Rule& rule_of(std::string_view kind) {
   return found->second;
 }
 
+/// Of the tensor's last size in columns; a vector is one row.
+template <class T>
+Matrix<T> matrix_like(const Tensor& tensor) {
+  const Eigen::Index columns = tensor.shape.empty() ? 1 : tensor.shape.back();
+  const Eigen::Index rows = columns == 0 ? 1 : static_cast<Eigen::Index>(tensor.elements()) / columns;
+  return Matrix<T>(rows, columns);
+}
+
 }  // namespace
 
-Expected as_read(const Tensor& tensor) {
-  const auto rank = tensor.shape.size();
-  const Eigen::Index columns = rank == 0 ? 1 : tensor.shape.back();
-  const Eigen::Index rows = columns == 0 ? 1 : static_cast<Eigen::Index>(tensor.elements()) / columns;
-  Expected read{Matrix<long double>(rows, columns), Matrix<double>::Zero(rows, columns)};
+Matrix<float> floats_of(const Tensor& tensor) {
+  format_of(tensor.dtype);  // throws for integers
+  Matrix<float> held = matrix_like<float>(tensor);
   if (tensor.dtype == Dtype::fp32) {
-    Matrix<float> held(rows, columns);
     if (held.size() > 0) std::memcpy(held.data(), tensor.bytes.data(), tensor.bytes.size());
-    read.v = held.cast<long double>();
+    return held;
+  }
+  for (Eigen::Index i = 0; i < held.size(); ++i) {
+    held.data()[i] = static_cast<float>(tensor.value(static_cast<std::size_t>(i)));
+  }
+  return held;
+}
+
+Expected as_read(const Tensor& tensor) {
+  Expected read{matrix_like<long double>(tensor), {}};
+  read.e.setZero(read.v.rows(), read.v.cols());
+  if (tensor.dtype != Dtype::i64 && tensor.dtype != Dtype::u8) {
+    read.v = floats_of(tensor).cast<long double>();
     return read;
   }
-  const bool whole = tensor.dtype == Dtype::i64;
-  for (Eigen::Index i = 0; i < rows * columns; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    read.v.data()[i] = whole ? static_cast<long double>(tensor.integer(at)) : tensor.value(at);
+  for (Eigen::Index i = 0; i < read.v.size(); ++i) {
+    read.v.data()[i] = static_cast<long double>(tensor.integer(static_cast<std::size_t>(i)));
   }
   return read;
 }

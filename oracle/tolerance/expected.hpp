@@ -23,6 +23,8 @@ struct Expected {
 
 /// A subject's own bits: v as read, e = 0.
 Expected as_read(const Tensor& tensor);
+/// The same as floats, which hold all three formats. Throws std::invalid_argument for integers.
+Matrix<float> floats_of(const Tensor& tensor);
 
 /// What the bound rules know of the subject.
 struct Declared {
@@ -41,6 +43,7 @@ struct BoundPass {
   Cut cut;
   const Declared& subject;
   Decisions decisions = {};
+  bool gives_dx = true;  // else a rule may leave dx out
 };
 
 struct ExpectedForward {

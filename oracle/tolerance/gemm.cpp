@@ -5,6 +5,8 @@
 namespace tally::oracle {
 namespace {
 
+bool loses_operand_bits(const Declared& subject) { return subject.tf32 || subject.claims.flushes_subnormals; }
+
 /// What the operand loses before it is multiplied: rounding to TF32, subnormals of the compute format read as zero.
 /// From the last TF32 number on, rounding to nearest may give infinity.
 Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
@@ -12,7 +14,6 @@ Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
   const double smallest_normal = std::ldexp(1, subject.compute.emin), roundoff = tf32_roundoff(subject.claims);
   const double share = sources().accumulation;
   const bool may_overflow = subject.tf32 && subject.claims.tf32_rounding != "truncate";
-  if (!subject.tf32 && !subject.claims.flushes_subnormals) return error;
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
     if (subject.tf32) error.data()[i] += share * (roundoff * magnitude + std::ldexp(1, -136));
@@ -75,7 +76,10 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
                          const BoundedMatrix& b) {
   BoundedMatrix z(a.rows(), b.cols());
   const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()), c != nullptr);
-  const Matrix<double> error_a = operand_error(subject, a), error_b = operand_error(subject, b);
+  const bool loses = loses_operand_bits(subject);
+  const Matrix<double> more_a = loses ? operand_error(subject, a) : Matrix<double>(),
+                       more_b = loses ? operand_error(subject, b) : Matrix<double>();
+  const Matrix<double>&error_a = loses ? more_a : a.e, &error_b = loses ? more_b : b.e;
   Matrix<double> magnitude(z.rows(), z.cols());
   z.v.noalias() = a.v * b.v;
   if (is_zero(error_a) && is_zero(error_b)) {
@@ -92,15 +96,19 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
     z.e += c->e;
     magnitude += c->v.cwiseAbs() + c->e;
   }
-  z.e = ((z.e + sum.kappa * magnitude).array() + sum.absolute).matrix() * inflation;
   add_random_part(a, b, sum, magnitude, z);
   if (c != nullptr && c->random()) {
     z.r += c->r;
     z.s += c->s;
   }
   const double limit = sum.threshold / (1 + sum.kappa);
-  z.e = (magnitude.array() < limit).select(z.e, infinite);
-  settle_non_finite(a, b, z);
+  bool finite = true;
+  for (Eigen::Index i = 0; i < z.e.size(); ++i) {
+    const double e = (z.e.data()[i] + sum.kappa * magnitude.data()[i] + sum.absolute) * inflation;
+    z.e.data()[i] = magnitude.data()[i] < limit ? e : infinite;
+    finite = finite && std::fabs(z.v.data()[i]) + z.e.data()[i] < infinite;
+  }
+  if (!finite) settle_non_finite(a, b, z);
   if (c != nullptr) z.e = (c->e.array() < infinite).select(z.e, infinite);
   return z;
 }

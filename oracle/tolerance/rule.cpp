@@ -11,14 +11,16 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
 
 }  // namespace
 
-Expected joined(Matrix<long double> exact, const BoundedMatrix& bound) {
-  if (bounds_only()) return {bound.v.cast<long double>(), bound.e, bound.r, bound.s};
-  Expected result{std::move(exact), bound.e, bound.r, bound.s};
+Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
+  if (bounds_only()) {
+    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+  }
+  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
     if (!std::isfinite(v)) {
       result.v.data()[i] = v;
-    } else if (!std::isfinite(result.v.data()[i])) {
+    } else if (!std::isfinite(static_cast<double>(result.v.data()[i]))) {
       result.e.data()[i] = infinite;
     }
   }
@@ -26,7 +28,7 @@ Expected joined(Matrix<long double> exact, const BoundedMatrix& bound) {
 }
 
 ExactPass::ExactPass(const BoundPass& pass)
-    : values_(values_of(pass.tensors)), pass_{pass.layer, values_, pass.cut, pass.decisions} {}
+    : values_(values_of(pass.tensors)), pass_{pass.layer, values_, pass.cut, pass.decisions, pass.gives_dx} {}
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
   if (bounds_only()) return {};

@@ -42,15 +42,20 @@ struct BoundedMatrix {
   }
 };
 
+/// One element of that view.
+inline Bounded element(const Expected& x, Eigen::Index i, Eigen::Index j) {
+  return {static_cast<double>(x.v(i, j)), incoming(x.e(i, j))};
+}
+
 /// The exact function's value with the rule's bound. Where the rule knows the subject to be non-finite, it is the
 /// value; where the exact function is not finite and the rule cannot tell, the element is undecided. Without exact
 /// values (bounds_only) the rule's own magnitude is the value.
-Expected joined(Matrix<long double> exact, const BoundedMatrix& bound);
+Expected joined(Matrix<long double> exact, BoundedMatrix bound);
 
 /// The same with the exact value still to be computed, which bounds_only() leaves out.
 template <class Exact>
-requires std::invocable<Exact> Expected joined(Exact&& exact, const BoundedMatrix& bound) {
-  return joined(bounds_only() ? Matrix<long double>() : Matrix<long double>(exact()), bound);
+requires std::invocable<Exact> Expected joined(Exact&& exact, BoundedMatrix bound) {
+  return joined(bounds_only() ? Matrix<long double>() : Matrix<long double>(exact()), std::move(bound));
 }
 
 /// The values of a pass, for the exact function. Keeps what Pass refers to.

@@ -9,17 +9,18 @@ namespace tally::oracle {
 
 Expected scalar(long double v, double e = 0);
 
-Expected rounded_cast(const Format& to, const Expected& x);
+Expected rounded_cast(const Format& to, const Matrix<float>& x);
 /// The accumulate format's nearest to fl32(buffer + gradient).
-Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient);
+Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffer, const Matrix<float>& gradient);
 /// The accumulate format's nearest to buffer + RN(gradient), one rounding each in that format.
-Expected rounded_native_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient);
+Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
+                                   const Matrix<float>& gradient);
 /// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
 Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient);
-/// fl32(x factor), factor [1, 1].
-Expected rounded_product(const Expected& x, const Expected& factor);
+/// fl32(x factor).
+Expected rounded_product(const Matrix<float>& x, float factor);
 /// Every element held to +-RN32(max_value).
-Expected rounded_clamp(const Choice& clip, const Expected& x);
+Expected rounded_clamp(const Choice& clip, const Matrix<float>& x);
 /// A constant's bits, where only one float lies within its bound; else the bound as it is. fp32 [1, 1].
 Expected predicted_constant(const Expected& constant);
 /// 1 when an element of a buffer is not finite.

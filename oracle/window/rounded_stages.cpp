@@ -7,51 +7,48 @@
 namespace tally::oracle {
 namespace {
 
+/// f of every element, exactly.
 template <class F>
-Expected predicted(const Expected& x, F&& f) {
-  Expected out{Matrix<long double>(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
-  for (Eigen::Index i = 0; i < x.v.size(); ++i) out.v.data()[i] = f(i);
+Expected predicted(const Matrix<float>& x, F&& f) {
+  Expected out{Matrix<long double>(x.rows(), x.cols()), Matrix<double>::Zero(x.rows(), x.cols())};
+  for (Eigen::Index i = 0; i < x.size(); ++i) out.v.data()[i] = f(i);
   return out;
 }
 
-float element(const Expected& x, Eigen::Index i) { return static_cast<float>(x.v.data()[i]); }
-
 }  // namespace
 
-Expected rounded_cast(const Format& to, const Expected& x) {
-  return predicted(x, [&](Eigen::Index i) { return rounded(to, static_cast<double>(x.v.data()[i])); });
+Expected rounded_cast(const Format& to, const Matrix<float>& x) {
+  return predicted(x, [&](Eigen::Index i) { return rounded(to, x.data()[i]); });
 }
 
-Expected rounded_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient) {
-  return predicted(buffer, [&](Eigen::Index i) {
-    const float sum = element(buffer, i) + element(gradient, i);
-    return rounded(accumulate, sum);
-  });
+Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffer, const Matrix<float>& gradient) {
+  return predicted(buffer, [&](Eigen::Index i) { return rounded(accumulate, buffer.data()[i] + gradient.data()[i]); });
 }
 
-Expected rounded_native_accumulate(const Format& accumulate, const Expected& buffer, const Expected& gradient) {
+Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
+                                   const Matrix<float>& gradient) {
   return predicted(buffer, [&](Eigen::Index i) {
-    const double addend = rounded(accumulate, static_cast<double>(gradient.v.data()[i]));
-    return rounded_sum(accumulate, static_cast<double>(buffer.v.data()[i]), addend);
+    return rounded_sum(accumulate, buffer.data()[i], rounded(accumulate, gradient.data()[i]));
   });
 }
 
 Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient) {
   const std::string& algorithm = claim_of(subject, "accumulate").algorithm;
-  if (algorithm.empty() || algorithm == "plain") return rounded_accumulate(subject.accumulate, buffer, gradient);
-  if (algorithm == "native") return rounded_native_accumulate(subject.accumulate, buffer, gradient);
-  return accumulated(subject, buffer, gradient);
+  const bool plain = algorithm.empty() || algorithm == "plain";
+  if (!plain && algorithm != "native") return accumulated(subject, buffer, gradient);
+  const Matrix<float> old = buffer.v.cast<float>(), addend = gradient.v.cast<float>();
+  return plain ? rounded_accumulate(subject.accumulate, old, addend)
+               : rounded_native_accumulate(subject.accumulate, old, addend);
 }
 
-Expected rounded_product(const Expected& x, const Expected& factor) {
-  const auto by = static_cast<float>(factor.v(0, 0));
-  return predicted(x, [&](Eigen::Index i) { return element(x, i) * by; });
+Expected rounded_product(const Matrix<float>& x, float factor) {
+  return predicted(x, [&](Eigen::Index i) { return x.data()[i] * factor; });
 }
 
-Expected rounded_clamp(const Choice& clip, const Expected& x) {
+Expected rounded_clamp(const Choice& clip, const Matrix<float>& x) {
   const auto most = static_cast<float>(clip.number("max_value").to_double());
   return predicted(x, [&](Eigen::Index i) {
-    const float g = element(x, i);
+    const float g = x.data()[i];
     return std::isnan(g) ? g : std::clamp(g, -most, most);
   });
 }

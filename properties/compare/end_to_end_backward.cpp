@@ -38,8 +38,12 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
     const LayerView& layer = walk.layers[i];
     const bool together = layer.window_statistics;
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first) + row, count);
-    const oracle::BoundPass pass{*layer.layer, tensors, together ? oracle::Cut{} : oracle::Cut{count}, walk.subject,
-                                 decisions_of(group.decisions[i], row, count)};
+    const oracle::BoundPass pass{*layer.layer,
+                                 tensors,
+                                 together ? oracle::Cut{} : oracle::Cut{count},
+                                 walk.subject,
+                                 decisions_of(group.decisions[i], row, count),
+                                 layer.gives_dx};
     const Expected& x = group.inputs[i];
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(together ? rule.backward(pass, x, only_rows(dy, row, count))
@@ -117,7 +121,7 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
     LayerBackward backward = through(walk, group, i, dy);
     hold_layer(walk, group, walk.layers[i], backward, kept);
-    dy = input_gradient(backward);
+    if (walk.layers[i].gives_dx) dy = input_gradient(backward);
   }
   walk.count.add(group.own);
   accumulate(walk, group, kept);

@@ -53,25 +53,31 @@ oracle::Expected Output::expected() const {
 }
 
 TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split_bound) {
-  const bool whole = output.count < 0;
-  TensorCheck check = judge(place, whole ? output.of.at(output.name) : output.expected(), got);
+  const oracle::Expected& all = output.of.at(output.name);
+  TensorCheck check =
+      output.count < 0 ? judge(place, all, got) : judge(place, rows_of(all, output.first, output.count), got);
   if (!split_bound || check.worst_index.size() != got.shape.size()) return check;
   Eigen::Index i = 0;
   for (std::size_t k = 0; k < got.shape.size(); ++k) i = i * got.shape[k] + check.worst_index[k];
-  if (check.bound > 0)
-    check.terms = output.of.terms(output.name, output.first * output.of.at(output.name).e.cols() + i);
+  if (check.bound > 0) check.terms = output.of.terms(output.name, output.first * all.e.cols() + i);
   return check;
 }
 
 Evaluation evaluation_of(std::function<oracle::Expected()> rule) {
-  return Evaluation([rule = std::move(rule)] { return oracle::ExpectedTensors{{"", rule()}}; });
+  return Evaluation([rule = std::move(rule)] {
+    oracle::ExpectedTensors outputs;
+    outputs.emplace("", rule());
+    return outputs;
+  });
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedForward forward) {
-  return {{"y", std::move(forward.y)},
-          {"mean", std::move(forward.mean)},
-          {"var", std::move(forward.var)},
-          {"rstd", std::move(forward.rstd)}};
+  oracle::ExpectedTensors outputs;
+  outputs.emplace("y", std::move(forward.y));
+  outputs.emplace("mean", std::move(forward.mean));
+  outputs.emplace("var", std::move(forward.var));
+  outputs.emplace("rstd", std::move(forward.rstd));
+  return outputs;
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedBackward backward) {
@@ -81,7 +87,10 @@ oracle::ExpectedTensors named(oracle::ExpectedBackward backward) {
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedLoss loss) {
-  return {{"loss", std::move(loss.loss)}, {"dy", std::move(loss.dy)}};
+  oracle::ExpectedTensors outputs;
+  outputs.emplace("loss", std::move(loss.loss));
+  outputs.emplace("dy", std::move(loss.dy));
+  return outputs;
 }
 
 }  // namespace tally

@@ -37,8 +37,9 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerGradients read = backward_inputs(walk, i);
   if (!read.complete()) return;
   Evaluation backward([&] {
-    const oracle::ExpectedTensors tensors = read.inputs.read();
-    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
+    const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
+    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)},
+                                 walk.subject, {},      layer.gives_dx};
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
   });
@@ -62,7 +63,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   walk.micro_batch = -1;
   if (!complete) return;
   const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
-    const oracle::ExpectedTensors tensors = read.inputs.read();
+    const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
     const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
     const Expected all_dy = stacked(dy);
     return named(oracle::bound_rule(layer.layer->kind)

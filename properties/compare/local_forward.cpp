@@ -32,7 +32,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
   if (x == nullptr || !inputs.complete) return;
   Evaluation forward([&] {
-    const oracle::ExpectedTensors tensors = inputs.read();
+    const oracle::ExpectedTensors& tensors = walk.read(layer, inputs);
     const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
     return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x)));
   });
@@ -55,7 +55,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   walk.micro_batch = -1;
   if (!complete) return;
   Evaluation forward([&] {
-    const oracle::ExpectedTensors tensors = inputs.read();
+    const oracle::ExpectedTensors& tensors = walk.read(layer, inputs);
     const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
     return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts)));
   });
@@ -89,12 +89,6 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
 }
 
 }  // namespace
-
-oracle::ExpectedTensors LayerInputs::read() const {
-  oracle::ExpectedTensors all;
-  for (const auto& [name, tensor] : tensors) all.emplace(name, oracle::as_read(*tensor));
-  return all;
-}
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {
   LayerInputs inputs;

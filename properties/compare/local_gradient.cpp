@@ -5,6 +5,9 @@ namespace tally {
 namespace {
 
 using oracle::as_read;
+using oracle::floats_of;
+
+float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
 /// What the window's end reads: the last buffer, or the gradient where there is no buffer.
 const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
@@ -55,8 +58,8 @@ void check_unscale(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* buffer = summed(walk, "unscale", p);
     if (buffer == nullptr || (needed && inverse == nullptr)) continue;
-    const oracle::Expected by = inverse == nullptr ? oracle::scalar(1) : as_read(*inverse);
-    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(as_read(*buffer), by); });
+    const float by = inverse == nullptr ? 1 : value_of(*inverse);
+    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(floats_of(*buffer), by); });
   }
 }
 
@@ -88,8 +91,8 @@ void check_clip(LocalWalk& walk) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
     walk.hold("clip", "d." + p, [&] {
-      const oracle::Expected read = as_read(*gradient);
-      return by_norm ? oracle::rounded_product(read, as_read(*coefficient)) : oracle::rounded_clamp(clip, read);
+      const oracle::Matrix<float> read = floats_of(*gradient);
+      return by_norm ? oracle::rounded_product(read, value_of(*coefficient)) : oracle::rounded_clamp(clip, read);
     });
   }
 }

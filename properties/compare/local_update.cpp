@@ -76,7 +76,7 @@ void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
-    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, as_read(*master)); });
+    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, oracle::floats_of(*master)); });
   }
 }
 

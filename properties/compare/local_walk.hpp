@@ -26,6 +26,12 @@ struct SubjectState {
   bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
 };
 
+/// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
+struct LayerInputs {
+  std::map<std::string, const Tensor*> tensors;
+  bool complete = true;
+};
+
 class LocalWalk {
  public:
   LocalWalk(const Case& the_case, const Trace& the_trace);
@@ -58,6 +64,8 @@ class LocalWalk {
   const Tensor* need(const std::string& stage, const std::string& tensor);
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
+  /// What a layer read. The same bits are read once: every micro-batch reads the same parameters.
+  const oracle::ExpectedTensors& read(const LayerView& layer, const LayerInputs& inputs);
   /// An output against its expectation, and its errors against their spread. Returns the tap.
   const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
@@ -72,15 +80,14 @@ class LocalWalk {
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
 
+  struct Read {
+    LayerInputs inputs;
+    oracle::ExpectedTensors tensors;
+  };
+  std::map<std::string, Read> read_;  // by layer label
   std::deque<Tensor> kept_;
 };
 
-/// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
-struct LayerInputs {
-  std::map<std::string, const Tensor*> tensors;
-  bool complete = true;
-  oracle::ExpectedTensors read() const;
-};
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
 
 /// All windows, one after another.

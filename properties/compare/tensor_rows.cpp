@@ -15,4 +15,9 @@ Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
   return cut;
 }
 
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.bytes.size() != b.bytes.size()) return false;
+  return a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
 }  // namespace tally

@@ -95,9 +95,9 @@ TEST(Constants, TellTheTwoWaysToDeriveOneMinusBetaApart) {
 TEST(RoundedStages, PredictBitsOfCastAccumulateAndProduct) {
   Subject s(Dtype::fp16, 9);
   const Matrix<float> a = Subject(Dtype::fp32, 3).values(4, 8), b = s.values(4, 8);
-  const Expected cast_bits = rounded_cast(format_of(Dtype::fp16), exactly(a));
-  const Expected sums = rounded_accumulate(format_of(Dtype::fp32), exactly(a), exactly(b));
-  const Expected products = rounded_product(exactly(a), scalar(0.3f));
+  const Expected cast_bits = rounded_cast(format_of(Dtype::fp16), a);
+  const Expected sums = rounded_accumulate(format_of(Dtype::fp32), a, b);
+  const Expected products = rounded_product(a, 0.3f);
   for (Eigen::Index i = 0; i < a.size(); ++i) {
     EXPECT_EQ(static_cast<float>(cast_bits.v.data()[i]), s.store(a.data()[i]));
     EXPECT_EQ(static_cast<float>(sums.v.data()[i]), a.data()[i] + b.data()[i]);
