@@ -41,19 +41,24 @@ Accumulation accumulation(const Declared& subject, double k) {
 
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
 
-bool infinity_meets_zero(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j) {
+/// Of an inner product with an infinity: another factor may be 0, or the finite products may overflow to the other
+/// infinity.
+bool may_be_nan(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j, double limit) {
+  double finite = 0;
   for (Eigen::Index k = 0; k < a.cols(); ++k) {
-    if (infinity_meets_zero(a.at(i, k), b.at(k, j))) return true;
+    const Bounded x = a.at(i, k), y = b.at(k, j);
+    if (infinity_meets_zero(x, y)) return true;
+    if (std::isfinite(x.v) && std::isfinite(y.v)) finite += (std::fabs(x.v) + x.e) * (std::fabs(y.v) + y.e);
   }
-  return false;
+  return !(finite < limit);
 }
 
 /// Where a product is not finite, or an operand is undecided, the bound is 0 (certain) or infinite (undecided).
-void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, BoundedMatrix& z) {
+void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, double limit, BoundedMatrix& z) {
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     for (Eigen::Index j = 0; j < z.cols(); ++j) {
       if (std::isfinite(z.v(i, j)) && std::isfinite(z.e(i, j))) continue;
-      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j)) || infinity_meets_zero(a, i, b, j);
+      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j)) || may_be_nan(a, i, b, j, limit);
       z.e(i, j) = open || std::isfinite(z.v(i, j)) ? infinite : 0;
     }
   }
@@ -73,7 +78,7 @@ BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const Bou
   z.e = ((z.e + sum.kappa * magnitude).array() + sum.underflow).matrix() * inflation;
   const double limit = sum.threshold / (1 + sum.kappa);
   z.e = (magnitude.array() < limit).select(z.e, infinite);
-  settle_non_finite(a, b, z);
+  settle_non_finite(a, b, limit, z);
   return z;
 }
 
