@@ -65,8 +65,11 @@ inline bool infinity_meets_zero(Bounded x, Bounded y) {
 
 /// Addends of a sum, gathered before it is known in which order they are added.
 struct Addends {
-  double v = 0, e = 0, magnitude = 0, count = 0, r = 0, s = 0;
+  double v = 0, e = 0, magnitude = 0, count = 0;
+  double finite = 0;  // the magnitude of the finite ones: beside an infinity they may overflow to the other one
+  double r = 0, s = 0;
   void add(Bounded x) {
+    if (std::isfinite(x.v)) finite += std::fabs(x.v) + x.e;
     v += x.v;
     e += x.e;
     r += x.r;
@@ -144,7 +147,9 @@ class Arithmetic {
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
     const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
-    if (!std::isfinite(terms.v)) return {terms.v, terms.e < infinite ? 0 : infinite};
+    if (!std::isfinite(terms.v)) {
+      return {terms.v, terms.e < infinite && terms.finite * (1 + growth) < threshold_ ? 0 : infinite};
+    }
     const double flushed = flushes_ ? terms.count * underflow() : 0;
     const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
     const double height_of_tree = height > 0 ? std::min(height, serial) : serial;

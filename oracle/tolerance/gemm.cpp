@@ -53,19 +53,24 @@ bool is_zero(const Matrix<double>& e) { return (e.array() == 0).all(); }
 
 bool has_undecided(const Matrix<double>& e) { return e.size() > 0 && !(e.maxCoeff() < infinite); }
 
-bool infinity_meets_zero(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j) {
+/// Of an inner product with an infinity: another factor may be 0, or the finite products may overflow to the other
+/// infinity.
+bool may_be_nan(const BoundedMatrix& a, Eigen::Index i, const BoundedMatrix& b, Eigen::Index j, double limit) {
+  double finite = 0;
   for (Eigen::Index k = 0; k < a.cols(); ++k) {
-    if (infinity_meets_zero(a.at(i, k), b.at(k, j))) return true;
+    const Bounded x = a.at(i, k), y = b.at(k, j);
+    if (infinity_meets_zero(x, y)) return true;
+    if (std::isfinite(x.v) && std::isfinite(y.v)) finite += (std::fabs(x.v) + x.e) * (std::fabs(y.v) + y.e);
   }
-  return false;
+  return !(finite < limit);
 }
 
 /// Where a product is not finite, or an operand is undecided, the bound is 0 (certain) or infinite (undecided).
-void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, BoundedMatrix& z) {
+void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, double limit, BoundedMatrix& z) {
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
     for (Eigen::Index j = 0; j < z.cols(); ++j) {
       if (std::isfinite(z.v(i, j)) && std::isfinite(z.e(i, j))) continue;
-      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j)) || infinity_meets_zero(a, i, b, j);
+      const bool open = has_undecided(a.e.row(i)) || has_undecided(b.e.col(j)) || may_be_nan(a, i, b, j, limit);
       z.e(i, j) = open || std::isfinite(z.v(i, j)) ? infinite : 0;
     }
   }
@@ -108,7 +113,7 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
     z.e.data()[i] = magnitude.data()[i] < limit ? e : infinite;
     finite = finite && std::fabs(z.v.data()[i]) + z.e.data()[i] < infinite;
   }
-  if (!finite) settle_non_finite(a, b, z);
+  if (!finite) settle_non_finite(a, b, limit, z);
   if (c != nullptr) z.e = (c->e.array() < infinite).select(z.e, infinite);
   return z;
 }

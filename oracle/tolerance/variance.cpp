@@ -14,7 +14,7 @@ struct MeanBound {
 MeanBound mean_by_sum(const Declared& subject, double height, const Sample& x) {
   const Arithmetic fp32 = single();
   const Bounded inverse = reciprocal(subject, x.n);
-  const auto sum = [&](double e) { return Addends{x.mean * x.n, e, x.magnitude * x.n, x.n}; };
+  const auto sum = [&](double e) { return Addends{x.mean * x.n, e, x.magnitude * x.n, x.n, x.finite_magnitude * x.n}; };
   const Bounded given = fp32.mul(fp32.sum(sum(x.moved_mean * x.n), height), inverse);
   const Bounded read = fp32.mul(fp32.sum(sum(0), height), inverse);
   const double of_moved = x.moved_mean * x.n * (inverse.e + 2 * fp32.u() * inverse.v);
@@ -38,10 +38,11 @@ Sample sample_of(const std::vector<Bounded>& x) {
     s.moved_mean += item.e;
     s.moved += item.e * item.e;
     s.magnitude += size;
+    if (std::isfinite(item.v)) s.finite_magnitude += size;
     s.square += size * size;
     s.largest = std::max(s.largest, size);
   }
-  for (double* total : {&s.mean, &s.moved_mean, &s.moved, &s.magnitude, &s.square}) *total /= s.n;
+  for (double* total : {&s.mean, &s.moved_mean, &s.moved, &s.magnitude, &s.finite_magnitude, &s.square}) *total /= s.n;
   for (const Bounded& item : x) s.variance += (item.v - s.mean) * (item.v - s.mean);
   s.variance /= s.n;
   s.moved = std::sqrt(s.moved);

@@ -14,6 +14,7 @@ struct Sample {
   double mean = 0, variance = 0;      // of the v; NaN where one of them is not finite
   double moved_mean = 0, moved = 0;   // mean and root mean square of the e
   double magnitude = 0, largest = 0;  // mean and maximum of |v| + e
+  double finite_magnitude = 0;        // mean of those with a finite v
   double square = 0;                  // mean of (|v| + e)^2
 
   bool finite() const;

@@ -4,6 +4,7 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/tolerance/format.hpp"
+#include "properties/evidence/change.hpp"
 #include "properties/evidence/clean_case.hpp"
 #include "properties/evidence/hard_values.hpp"
 #include "properties/generators/choices.hpp"
@@ -143,6 +144,17 @@ Case many_micro_batches(Dtype storage, std::uint64_t seed) {
   return case_of(plan);
 }
 
+/// A drawn case, or one of another family, after up to 60 random changes: extreme values side by side.
+Case changed(Dtype storage, std::uint64_t seed) {
+  executor::Schedule random(seed);
+  const auto others = hard_families().size() - 2;  // all but the long one and this
+  CleanCase made{
+      seed % 2 == 0 ? case_of(drawn_plan(storage, seed)) : hard_families()[random.below(others)].make(storage, seed),
+      {}};
+  for (std::uint64_t left = 1 + random.below(60); left > 0; --left) change(made, random);
+  return made.c;
+}
+
 }  // namespace
 
 const std::vector<HardFamily>& hard_families() {
@@ -158,6 +170,7 @@ const std::vector<HardFamily>& hard_families() {
       {"powers of two and neighbours", "ties and exponent borders", near_powers},
       {"near overflow", "sums around the largest number", near_overflow},
       {"256 micro-batches", "a long accumulation", many_micro_batches},
+      {"any of these, changed at random", "extremes side by side", changed, 20},
   };
   return families;
 }

@@ -63,7 +63,7 @@ Job hard_job(const HardFamily& family, Dtype storage, int cases, const StudyOpti
 CleanCase start_of(std::uint64_t k, std::size_t storage, const StudyOptions& options) {
   const std::uint64_t number = storages.size() * ((1u << 20) + k) + storage;
   CleanCase start = clean_case(options.seed, number, options.subject);
-  const std::size_t family = (k / 2 * storages.size() + storage) % (hard_families().size() - 1);  // all but the longest
+  const std::size_t family = (k / 2 * storages.size() + storage) % (hard_families().size() - 2);  // not the longest
   if (k % 2 == 1) start.c = hard_families()[family].make(storages[storage], options.seed + k);
   return start;
 }
@@ -86,7 +86,8 @@ std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) 
     }
   }
   for (const HardFamily& family : hard_families()) {
-    for (const Dtype storage : storages) jobs.push_back(hard_job(family, storage, plan.hard_cases, options));
+    for (const Dtype storage : storages)
+      jobs.push_back(hard_job(family, storage, plan.hard_cases * family.weight, options));
   }
   for (std::uint64_t first = 0; first < plan.clean_cases; first += cases_a_job) {
     jobs.push_back(clean_job(first, std::min(first + cases_a_job, plan.clean_cases), options));

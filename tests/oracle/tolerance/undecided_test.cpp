@@ -70,6 +70,24 @@ TEST(Infinity, IsUndecidedInAnInnerProductWithWhatMayBeZero) {
   EXPECT_EQ(z.e(0, 1), infinite);
 }
 
+TEST(Infinity, IsUndecidedBesideFiniteAddendsThatMayOverflowToTheOther) {
+  Addends small, large;
+  for (Addends* terms : {&small, &large}) terms->add({infinite, 0});
+  small.add({-0x1p127, 0});
+  for (int i = 0; i < 2; ++i) large.add({-0x1p127, 0});
+  BoundedMatrix a(1, 3), b(3, 2);
+  for (Eigen::Index k = 0; k < 3; ++k) {
+    a.set(0, k, {k == 0 ? infinite : -0x1p120, 0});
+    b.set(k, 0, {1, 0});
+    b.set(k, 1, {0x1p7, 0});
+  }
+
+  EXPECT_TRUE(decided(single().sum(small)));
+  EXPECT_FALSE(decided(single().sum(large)));
+  EXPECT_EQ(product(subject, a, b).e(0, 0), 0);
+  EXPECT_EQ(product(subject, a, b).e(0, 1), infinite);
+}
+
 TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
   const Expected infinity = scalar(-INFINITY);
 
