@@ -93,19 +93,20 @@ std::string listed(const std::vector<std::string>& sentences) {
 
 std::string answer_of(const Scoreboard& board) {
   const Scores scores = together(board);
-  const Score& tally = scores.back();
+  const Score& tally = scores.front();
   std::string text = "Tally rejected " + std::to_string(tally.own.events) + " of " + std::to_string(tally.own.trials) +
                      " faulty runs and " + std::to_string(tally.clean.events) + " of " +
                      std::to_string(tally.clean.trials) +
                      " clean ones. Published rules, faults caught and false alarms:";
-  for (std::size_t i = 0; i + judges_of_tally < judges().size(); ++i) {
-    text += (i == 0 ? " " : ", ") + judges()[i] + " " + percent(scores[i].own) + " and " + percent(scores[i].clean);
+  for (std::size_t i = judges_of_tally; i < judges().size(); ++i) {
+    text += (i == judges_of_tally ? " " : ", ") + judges()[i] + " " + percent(scores[i].own) + " and " +
+            percent(scores[i].clean);
   }
   return text + ".";
 }
 
 void settle(Study& study, const Scoreboard& board) {
-  const Score tally = together(board).back();
+  const Score tally = together(board).front();
   if (tally.own.trials == 0 || tally.clean.trials == 0) {
     study.message = "nothing was compared";
     return;
@@ -132,9 +133,12 @@ std::vector<std::string> notes_of(const Scoreboard& board) {
       "executor stops is compared as far as it got.",
       "What accuses clean runs: gradients that are exactly zero but for rounding (a bias before BatchNorm), Adam's "
       "steps along them, rounding to 16 bits once per micro-batch, and subnormal gradients without a loss scale.",
-      "A fault that Tally missed left every tensor within the bound of the declared arithmetic: the faulty run is as "
-      "legal a rounding of the exact answer as the clean one. Such faults change the precision of a sum.",
   };
+  if (!board.missed.empty()) {
+    notes.push_back(
+        "A fault that Tally missed left every tensor within the bound of the declared arithmetic: the faulty run is as "
+        "legal a rounding of the exact answer as the clean one. Such faults change the precision of a sum.");
+  }
   std::string hidden;
   for (const auto& [fault, settings] : board.never_shown) {
     hidden += (hidden.empty() ? "" : ", ") + fault + " (" + std::to_string(settings) + ")";

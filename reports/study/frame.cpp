@@ -39,13 +39,13 @@ Look look_of(std::size_t colour, std::size_t member) {
 
 std::vector<Look> looks_of(const std::vector<StudySeries>& all) {
   std::vector<std::string> words;
-  std::vector<std::size_t> members;
+  std::vector<std::size_t> members(colours);  // so far of each colour, which groups share once colours go round
   std::vector<Look> looks;
   for (const StudySeries& series : all) {
     const auto found = std::find(words.begin(), words.end(), first_word(series.name));
     const auto group = static_cast<std::size_t>(found - words.begin());
-    if (found == words.end()) words.push_back(first_word(series.name)), members.push_back(0);
-    looks.push_back(look_of(group, group / colours + members[group]++));
+    if (found == words.end()) words.push_back(first_word(series.name));
+    looks.push_back(look_of(group, members[group % colours]++));
   }
   if (words.size() > 1) return looks;
   for (std::size_t i = 0; i < looks.size(); ++i) looks[i] = look_of(i, i / colours);

@@ -81,7 +81,7 @@ StudyTable table_by_use(const Scoreboard& board) {
   Columns columns({"rule", "caught", "caught, reference without the fault", "false alarms",
                    "caught, first gradients alone", "false alarms, first gradients alone"});
   const Scores all = together(board);
-  for (std::size_t i = 0; i + judges_of_tally < judges().size(); ++i) {
+  for (std::size_t i = judges_of_tally; i < judges().size(); ++i) {
     columns.word(judges()[i]).word(percent(all[i].own)).word(percent(all[i].trusted)).word(percent(all[i].clean));
     columns.word(percent(all[i].first_own)).word(percent(all[i].first_clean));
   }

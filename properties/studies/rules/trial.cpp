@@ -27,13 +27,20 @@ struct FullBatch {
       : plain(run(full_batch_of(c), subject)), precise(run(in_fp32(full_batch_of(c)), subject)) {}
 };
 
+/// As in judges().
+std::vector<const PublishedRule*> rules() {
+  std::vector<const PublishedRule*> all = published_rules();
+  std::stable_partition(all.begin(), all.end(), [](const PublishedRule* rule) { return !rule->applies; });
+  return all;
+}
+
 Comparison compared(const Case& c, const Trace& got, const FullBatch& full) {
   return comparison_of(c, got, full.plain, full.precise);
 }
 
 Answers answers_of_rules(const Comparison& comparison) {
   Answers answers;
-  for (const PublishedRule* rule : published_rules()) {
+  for (const PublishedRule* rule : rules()) {
     const bool asked = !rule->applies || rule->applies(comparison.storage);
     answers += asked ? answer(!rule->accepts(comparison)) : '-';
   }
@@ -52,7 +59,7 @@ Answers answers_of_tally(const Case& c, const Trace& got, const Law& law, const 
   } else if (by_local || by_end_to_end) {
     sentence = first_failure(by_local ? local : end_to_end)->tap + " by a lens";
   }
-  return {answer(by_local), answer(by_end_to_end), answer(by_local || by_end_to_end || by_law)};
+  return {answer(by_local || by_end_to_end || by_law), answer(by_local), answer(by_end_to_end)};
 }
 
 bool differ(const Trace& clean, const Trace& faulty) {
@@ -68,10 +75,10 @@ void run_faulty(Trial& trial, const Fault& fault, const Case& c, const Law& law,
   std::string sentence;
   const Answers tally = answers_of_tally(c, got, law, faulty, sentence);
   const Comparison own = compared(c, got, FullBatch(c, faulty));
-  trial.own = answers_of_rules(own) + tally;
-  trial.first_own = answers_of_rules(first_gradients(own)) + tally;
-  trial.trusted = answers_of_rules(compared(c, got, trusted)) + tally;
-  if (tally.back() == '0') trial.missed = fault.name + " under " + law.name;
+  trial.own = tally + answers_of_rules(own);
+  trial.first_own = tally + answers_of_rules(first_gradients(own));
+  trial.trusted = tally + answers_of_rules(compared(c, got, trusted));
+  if (tally.front() == '0') trial.missed = fault.name + " under " + law.name;
 }
 
 std::string shortest(double value) {
@@ -90,9 +97,8 @@ std::string field(std::string text) {
 
 const std::vector<std::string>& judges() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const PublishedRule* rule : published_rules()) all.push_back(rule->name);
-    all.insert(all.end(), {"Tally, local lens alone", "Tally, end-to-end lens alone", "Tally, lenses and law"});
+    std::vector<std::string> all{"Tally, lenses and law", "Tally, local lens alone", "Tally, end-to-end lens alone"};
+    for (const PublishedRule* rule : rules()) all.push_back(rule->name);
     return all;
   }();
   return names;
@@ -110,8 +116,8 @@ Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, cons
   trial.gradient = gradient_size(c, trusted.plain);
   const Comparison comparison = compared(c, clean, trusted);
   const Answers tally = answers_of_tally(c, clean, law, subject, trial.alarmed);
-  trial.clean = answers_of_rules(comparison) + tally;
-  trial.first_clean = answers_of_rules(first_gradients(comparison)) + tally;
+  trial.clean = tally + answers_of_rules(comparison);
+  trial.first_clean = tally + answers_of_rules(first_gradients(comparison));
   if (!setting.fault) return trial;
   trial.shown = shows(*setting.fault, c, subject);
   if (trial.shown) run_faulty(trial, *setting.fault, c, law, subject, trusted);

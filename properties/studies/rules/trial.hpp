@@ -10,7 +10,8 @@
 
 namespace tally {
 
-/// The published rules by name, then Tally's three: each lens alone, and both with the law.
+/// Tally's three: both lenses with the law, and each lens alone; then the published rules by name, those that are not
+/// made for every format last.
 const std::vector<std::string>& judges();
 inline constexpr std::size_t judges_of_tally = 3;
 

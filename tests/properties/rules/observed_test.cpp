@@ -60,13 +60,14 @@ TEST(Observed, carry_the_bits_of_both_runs) {
 
   const Comparison comparison = comparison_of(c, trace, full, trace);
 
-  const std::string name = "w1/unscale/d.out.weight";
-  const ComparedTensor& gradient = named(comparison, name);
-  ASSERT_EQ(gradient.got.size(), 6u);
-  for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_EQ(gradient.got[i], trace.find(name)->value(i));
-    EXPECT_EQ(gradient.reference[i], full.find(name)->value(i));
-    EXPECT_EQ(gradient.precise[i], trace.find(name)->value(i));
+  for (const std::string name : {"w1/unscale/d.out.weight", "w1/optimizer/out.weight"}) {
+    const ComparedTensor& tensor = named(comparison, name);
+    ASSERT_EQ(tensor.got.size(), 6u);
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(tensor.got[i], trace.find(name)->value(i)) << name;
+      EXPECT_EQ(tensor.reference[i], full.find(name)->value(i)) << name;
+      EXPECT_EQ(tensor.precise[i], trace.find(name)->value(i)) << name;
+    }
   }
 }
 
