@@ -48,7 +48,7 @@ inline Bounded shared(Bounded x) { return {x.v, x.e}; }
 
 /// e held to `most` by another argument: the deterministic part keeps its size.
 inline Bounded held_to(Bounded x, double most) {
-  if (x.e <= most) return x;
+  if (!(most < x.e)) return x;
   return {x.v, most, std::max(0.0, most - (x.e - x.r)), x.s};
 }
 

@@ -5,10 +5,11 @@ namespace tally {
 namespace {
 
 void overflow_check(Run& run) {
-  const int last = micro_batches(run) - 1;
+  // The last micro-batch's gradient: behind the others where all are alive at once, else in the only slot.
+  const std::int64_t slot = run.lockstep ? micro_batches(run) - 1 : 0;
   for (Parameter& parameter : run.parameters) {
     run.tap("overflow_check", "in.buffer." + parameter.name, parameter.buffer);
-    run.kernels.overflow_check(run.stream, {parameter.gradient.dtype, run.gradient_of(&parameter, last),
+    run.kernels.overflow_check(run.stream, {parameter.gradient.dtype, parameter.gradient.row(slot),
                                             run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
   run.found = run.found_flag.scalar<std::uint32_t>() != 0;

@@ -2,11 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ostream>
 
 #include "properties/faults/fault.hpp"
 #include "properties/studies/study.hpp"
 
 namespace tally {
+
+/// So that ctest shows a name and no address.
+void PrintTo(const StudyRunner* study, std::ostream* out) { *out << study->family << " " << study->name; }
+
 namespace {
 
 std::vector<const StudyRunner*> all_studies() {
