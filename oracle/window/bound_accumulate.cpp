@@ -75,7 +75,7 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
     Compensated state;
     double largest = 0;
     for (const Expected& g : gradients) {
-      state.add(in, converted(subject, {static_cast<double>(g.v.data()[i]), g.e.data()[i]}));
+      state.add(in, converted(subject, {static_cast<double>(g.v.data()[i]), incoming(g.e.data()[i])}));
       largest = std::max(largest, state.held);
     }
     if (!std::isfinite(state.addends.v)) return {state.addends.v, state.addends.e < infinite ? 0 : infinite};
