@@ -19,7 +19,7 @@ DeviceTensor truncated(Run& run, const void* operand, std::int64_t rows, std::in
   return copy;
 }
 
-void gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
+void truncated_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   if (call.operands != Dtype::fp32) return stage::gemm(run, call, order);
   const DeviceTensor a = truncated(run, call.a, call.m, call.k), b = truncated(run, call.b, call.k, call.n);
   GemmCall narrower = call;
@@ -37,7 +37,7 @@ const RegisterFault registered{{
     .condition = "fp32, operands with more than 11 significant bits",
     .source = "pytorch 53635, 67384, fairscale 921",
     .laws = {"any_order_of_additions", "partition_equals_full_batch"},
-    .stages = with_gemm<gemm>,
+    .stages = with_gemm<truncated_gemm>,
 }};
 
 }  // namespace
