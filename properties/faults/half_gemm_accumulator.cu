@@ -22,9 +22,14 @@ __global__ void multiply(GemmCall call) {
   }
 }
 
+void multiply_in_half(Stream& stream, const GemmCall& call) {
+  by_storage(call.operands, [&]<class S>(S) { launch_elements<multiply<S>>(stream, call.m * call.n, GemmCall(call)); });
+}
+
+const RegisterKernel registered_kernel("gemm", {.variant = "~half-gemm-accumulator"}, multiply_in_half);
+
 void half_gemm(Run& run, const GemmCall& call, const GemmOrder&) {
-  by_storage(call.operands,
-             [&]<class S>(S) { launch_elements<multiply<S>>(run.stream, call.m * call.n, GemmCall(call)); });
+  kernel<GemmCall>("gemm", run.device.kind(), "~half-gemm-accumulator")(run.stream, call);
 }
 
 const RegisterFault registered{{

@@ -1,6 +1,7 @@
 // The operands of every fp32 product are read with ten bits behind the point.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -12,10 +13,16 @@ __global__ void truncate(const float* from, float* to, std::int64_t elements) {
   }
 }
 
+void truncate_operand(Stream& stream, const ActivationArguments& a) {
+  launch_elements<truncate>(stream, a.elements, static_cast<const float*>(a.x), static_cast<float*>(a.out), a.elements);
+}
+
+const RegisterKernel registered_kernel("tf32_operand", {.variant = "~tf32-silently-on"}, truncate_operand);
+
 DeviceTensor truncated(Run& run, const void* operand, std::int64_t rows, std::int64_t columns) {
   DeviceTensor copy(run.device, "tf32 operand", Dtype::fp32, {rows, columns});
-  launch_elements<truncate>(run.stream, rows * columns, static_cast<const float*>(operand), copy.as<float>(),
-                            rows * columns);
+  const auto truncating = kernel<ActivationArguments>("tf32_operand", run.device.kind(), "~tf32-silently-on");
+  truncating(run.stream, {Dtype::fp32, operand, nullptr, copy.data(), rows * columns});
   return copy;
 }
 
