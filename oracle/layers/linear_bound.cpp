@@ -13,8 +13,7 @@ Format result_format(const Declared& subject) {
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   const Declared& subject = pass.subject;
   const auto bias = pass.tensors.find("bias");
-  const BoundedMatrix weight(pass.tensors.at("weight"));
-  BoundedMatrix z = product(subject, BoundedMatrix(x), transposed(weight));
+  BoundedMatrix z = product(subject, BoundedMatrix(x), transposed(pass.tensors.at("weight")));
   z = stored(bias == pass.tensors.end() ? subject.storage : result_format(subject), std::move(z));
   if (bias != pass.tensors.end()) {
     const Arithmetic fp32 = single();
@@ -33,7 +32,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const BoundedMatrix input(x), gradient(dy), weight(pass.tensors.at("weight"));
   ExpectedBackward result;
   if (pass.gives_dx) result.dx = joined(exact.dx, stored(subject.storage, product(subject, gradient, weight)));
-  BoundedMatrix dw = stored(subject.storage, product(subject, transposed(gradient), input));
+  BoundedMatrix dw = stored(subject.storage, product(subject, transposed(dy), input));
   result.parameters["weight"] = joined(std::move(exact.parameters.at("weight")), std::move(dw));
   if (pass.tensors.contains("bias")) {
     const auto height = static_cast<double>(claim_of(subject, "linear.bias_gradient").height);

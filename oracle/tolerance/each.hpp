@@ -7,7 +7,8 @@ namespace tally::oracle {
 
 template <class F, class... More>
 BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
-  BoundedMatrix out(first.v.rows(), first.v.cols());
+  BoundedMatrix out;
+  for (Matrix<double>* part : {&out.v, &out.e, &out.r, &out.s}) part->resize(first.v.rows(), first.v.cols());
   const auto read = [](const Expected& x, Eigen::Index i) {
     const auto v = static_cast<double>(x.v.data()[i]);
     if (x.s.size() == 0) return Bounded{v, incoming(x.e.data()[i])};

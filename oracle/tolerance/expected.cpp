@@ -56,6 +56,14 @@ Matrix<float> floats_of(const Tensor& tensor) {
 Expected as_read(const Tensor& tensor) {
   Expected read{matrix_like<long double>(tensor), {}};
   read.e.setZero(read.v.rows(), read.v.cols());
+  if (tensor.dtype == Dtype::fp32) {
+    for (Eigen::Index i = 0; i < read.v.size(); ++i) {
+      float held = 0;
+      std::memcpy(&held, tensor.bytes.data() + static_cast<std::size_t>(i) * sizeof held, sizeof held);
+      read.v.data()[i] = held;
+    }
+    return read;
+  }
   if (tensor.dtype != Dtype::i64 && tensor.dtype != Dtype::u8) {
     read.v = floats_of(tensor).cast<long double>();
     return read;

@@ -79,13 +79,15 @@ void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, double li
 /// A B, and the old C where there is one.
 BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const BoundedMatrix& a,
                          const BoundedMatrix& b) {
-  BoundedMatrix z(a.rows(), b.cols());
+  BoundedMatrix z;
+  z.v.resize(a.rows(), b.cols());
+  z.e.resize(a.rows(), b.cols());
   const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()), c != nullptr);
   const bool loses = loses_operand_bits(subject);
   const Matrix<double> more_a = loses ? operand_error(subject, a) : Matrix<double>(),
                        more_b = loses ? operand_error(subject, b) : Matrix<double>();
   const Matrix<double>&error_a = loses ? more_a : a.e, &error_b = loses ? more_b : b.e;
-  Matrix<double> magnitude(z.rows(), z.cols());
+  Matrix<double> magnitude;
   z.v.noalias() = a.v * b.v;
   if (is_zero(error_a) && is_zero(error_b)) {
     magnitude = accumulated_size(subject, a.v.cwiseAbs(), b.v.cwiseAbs());
@@ -130,11 +132,21 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
 }
 
 BoundedMatrix transposed(const BoundedMatrix& a) {
-  BoundedMatrix t(a.cols(), a.rows());
+  BoundedMatrix t;
   t.v = a.v.transpose();
   t.e = a.e.transpose();
   t.r = a.r.transpose();
   t.s = a.s.transpose();
+  return t;
+}
+
+BoundedMatrix transposed(const Expected& a) {
+  BoundedMatrix t;
+  t.v = a.v.transpose().cast<double>();
+  t.e = a.e.transpose();
+  t.r = a.r.transpose();
+  t.s = a.s.transpose();
+  if (sources().input != 1) t.e = t.e.unaryExpr(&incoming);
   return t;
 }
 

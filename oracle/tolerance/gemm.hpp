@@ -19,6 +19,7 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
 
 /// The transpose.
 BoundedMatrix transposed(const BoundedMatrix& a);
+BoundedMatrix transposed(const Expected& a);
 
 /// Stores every element in the format.
 BoundedMatrix stored(const Format& format, BoundedMatrix a);

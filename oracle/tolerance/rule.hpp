@@ -18,6 +18,7 @@ struct BoundedMatrix {
         e(rows, columns),
         r(Matrix<double>::Zero(rows, columns)),
         s(Matrix<double>::Zero(rows, columns)) {}
+  BoundedMatrix() = default;  // for a rule that assigns all four whole
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
   explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {
     if (sources().input != 1) e = e.unaryExpr(&incoming);

@@ -16,7 +16,7 @@ Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffe
 Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
                                    const Matrix<float>& gradient);
 /// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
-Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient);
+Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, const Matrix<float>& gradient);
 /// fl32(x factor).
 Expected rounded_product(const Matrix<float>& x, float factor);
 /// Every element held to +-RN32(max_value).

@@ -7,6 +7,8 @@
 namespace tally::oracle {
 namespace {
 
+Expected exactly(const Matrix<float>& x) { return {x.cast<long double>(), Matrix<double>::Zero(x.rows(), x.cols())}; }
+
 /// f of every element, exactly.
 template <class F>
 Expected predicted(const Matrix<float>& x, F&& f) {
@@ -32,13 +34,12 @@ Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>
   });
 }
 
-Expected held_accumulate(const Declared& subject, const Expected& buffer, const Expected& gradient) {
+Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, const Matrix<float>& gradient) {
   const std::string& algorithm = claim_of(subject, "accumulate").algorithm;
   const bool plain = algorithm.empty() || algorithm == "plain";
-  if (!plain && algorithm != "native") return accumulated(subject, buffer, gradient);
-  const Matrix<float> old = buffer.v.cast<float>(), addend = gradient.v.cast<float>();
-  return plain ? rounded_accumulate(subject.accumulate, old, addend)
-               : rounded_native_accumulate(subject.accumulate, old, addend);
+  if (!plain && algorithm != "native") return accumulated(subject, exactly(buffer), exactly(gradient));
+  return plain ? rounded_accumulate(subject.accumulate, buffer, gradient)
+               : rounded_native_accumulate(subject.accumulate, buffer, gradient);
 }
 
 Expected rounded_product(const Matrix<float>& x, float factor) {

@@ -27,7 +27,7 @@ void check_accumulate(LocalWalk& walk) {
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr) continue;
     walk.hold("accumulate", "buffer." + p,
-              [&] { return oracle::held_accumulate(walk.subject, as_read(*buffer), as_read(*gradient)); });
+              [&] { return oracle::held_accumulate(walk.subject, floats_of(*buffer), floats_of(*gradient)); });
   }
 }
 

@@ -3,53 +3,77 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <utility>
+#include <optional>
+#include <span>
 
 namespace tally {
 namespace {
 
-/// One element with a random part: its error, the bound on the deterministic part, the spread, and the significand of
-/// its exact value.
-struct Sample {
-  double exact, error, fixed, sigma, significand;
-  std::size_t at;
-  double beyond() const { return std::max(0.0, std::fabs(error) - fixed); }
-  double z() const { return beyond() / sigma; }
+/// The elements with a random part, one array a quantity: their errors, the bound on the deterministic part, the
+/// spread, and |error| beyond that bound in units of the spread.
+struct Samples {
+  explicit Samples(Eigen::Index most) : exact(most), error(most), fixed(most), sigma(most), z(most), at(most) {}
+
+  Eigen::Index count = 0;
+  Eigen::ArrayXd exact, error, fixed, sigma, z;
+  Eigen::Array<Eigen::Index, Eigen::Dynamic, 1> at;  // in the tensor
 };
 
 /// Below it the chance is too large for any verdict, whatever elements share.
 double log_of_warning() { return log10_share(warning_alpha) * std::numbers::ln10; }
 
-std::vector<Sample> samples_of(const oracle::Expected& expected, const Tensor& got) {
-  std::vector<Sample> samples;
-  if (expected.s.size() != expected.v.size()) return samples;
+Samples samples_of(const oracle::Expected& expected, const Tensor& got) {
+  Samples samples(expected.v.size());
+  const oracle::Matrix<float> held = oracle::floats_of(got);
   for (Eigen::Index i = 0; i < expected.v.size(); ++i) {
     const double e = expected.e.data()[i], s = expected.s.data()[i];
     const long double v = expected.v.data()[i];
-    const double value = got.value(static_cast<std::size_t>(i));
-    if (!(s > 0) || !(e < INFINITY) || !std::isfinite(v) || !std::isfinite(value)) continue;
-    int exponent = 0;
-    const double significand = std::fabs(std::frexp(static_cast<double>(v), &exponent));
-    samples.push_back({static_cast<double>(v), static_cast<double>(value - v), std::max(0.0, e - expected.r.data()[i]),
-                       std::sqrt(s), significand, static_cast<std::size_t>(i)});
+    const double value = held.data()[i], exact = static_cast<double>(v);
+    if (!(s > 0) || !(e < INFINITY) || !std::isfinite(exact) || !std::isfinite(value)) continue;
+    const Eigen::Index n = samples.count++;
+    samples.exact[n] = exact;
+    samples.error[n] = static_cast<double>(value - v);
+    samples.fixed[n] = std::max(0.0, e - expected.r.data()[i]);
+    samples.sigma[n] = s;
+    samples.at[n] = i;
   }
+  const auto n = samples.count;
+  samples.sigma.head(n) = samples.sigma.head(n).sqrt();
+  samples.z.head(n) = (samples.error.head(n).abs() - samples.fixed.head(n)).max(0.0) / samples.sigma.head(n);
   return samples;
 }
 
-/// Sorted, so that elements that may share their rounding errors stand together: the same significand.
-void group(std::vector<Sample>& samples) {
-  std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
-    return a.significand != b.significand ? a.significand < b.significand : a.at < b.at;
-  });
-}
-
-template <class F>
-void each_group(const std::vector<Sample>& samples, F&& f) {
-  for (std::size_t first = 0, last = 0; first < samples.size(); first = last) {
-    while (last < samples.size() && samples[last].significand == samples[first].significand) ++last;
-    f(first, last);
+/// Runs of elements that may share their rounding errors: those whose exact values have the same significand.
+class Groups {
+ public:
+  explicit Groups(const Samples& samples) : order_(static_cast<std::size_t>(samples.count)) {
+    std::vector<double> significand(order_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      int exponent = 0;
+      significand[i] = std::fabs(std::frexp(samples.exact[static_cast<Eigen::Index>(i)], &exponent));
+      order_[i] = static_cast<Eigen::Index>(i);
+    }
+    const auto of = [&](Eigen::Index i) { return significand[static_cast<std::size_t>(i)]; };
+    std::sort(order_.begin(), order_.end(),
+              [&](Eigen::Index a, Eigen::Index b) { return of(a) != of(b) ? of(a) < of(b) : a < b; });
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (i == 0 || of(order_[i]) != of(order_[i - 1])) begins_.push_back(i);
+    }
+    begins_.push_back(order_.size());
   }
-}
+
+  /// f of the members of each group.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t g = 0; g + 1 < begins_.size(); ++g) {
+      f(std::span(order_).subspan(begins_[g], begins_[g + 1] - begins_[g]));
+    }
+  }
+
+ private:
+  std::vector<Eigen::Index> order_;
+  std::vector<std::size_t> begins_;
+};
 
 double tail(double z) { return std::min(0.0, std::numbers::ln2 - z * z / 2); }
 
@@ -62,62 +86,52 @@ double tail_of_squares(double sum, double n, double g) {
 
 class Tests {
  public:
-  explicit Tests(std::vector<Sample> samples) : samples_(std::move(samples)) {}
+  explicit Tests(const Samples& samples) : samples_(samples) {}
 
   void element() {
-    double worst = 0;
-    for (const Sample& x : samples_) worst = std::max(worst, x.z());
+    const double worst = samples_.z.head(samples_.count).maxCoeff();
     take("element", std::min(0.0, tail(worst) + std::log(count())), worst, 0);
-    finding_.comparisons += samples_.size() - 1;
+    finding_.comparisons += static_cast<std::uint64_t>(samples_.count) - 1;
   }
 
   void tensor() {
-    double sum = 0, most = 1;
-    for (const Sample& x : samples_) sum += x.z() * x.z();
+    const double sum = samples_.z.head(samples_.count).square().sum();
+    std::size_t most = 1;
     if (tail_of_squares(sum, count(), 1) < log_of_warning()) {
-      grouped();
-      each_group(samples_, [&](std::size_t first, std::size_t last) {
-        most = std::max(most, static_cast<double>(last - first));
-      });
+      groups().each([&](std::span<const Eigen::Index> members) { most = std::max(most, members.size()); });
     }
-    take("tensor", tail_of_squares(sum, count(), most), std::sqrt(sum / count()), 0);
+    take("tensor", tail_of_squares(sum, count(), static_cast<double>(most)), std::sqrt(sum / count()), 0);
   }
 
-  /// weight(x): the direction's component at x.
-  template <class Weight>
-  void along(const std::string& name, Weight&& weight) {
-    double projection = 0, fixed = 0, variance = 0, squares = 0;
-    for (const Sample& x : samples_) {
-      const double w = weight(x);
-      projection += w * x.error;
-      fixed += std::fabs(w) * x.fixed;
-      variance += w * w * x.sigma * x.sigma;
-      squares += w * w;
-    }
+  /// w: the direction's components at the samples.
+  void along(const std::string& name, const Eigen::Ref<const Eigen::ArrayXd>& w) {
+    const auto n = samples_.count;
+    const double projection = (w * samples_.error.head(n)).sum();
+    const double fixed = (w.abs() * samples_.fixed.head(n)).sum();
+    double variance = (w * samples_.sigma.head(n)).square().sum();
     if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(projection)) return;
     const double beyond = std::max(0.0, std::fabs(projection) - fixed);
-    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = grouped_variance(weight);
+    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = grouped_variance(w);
     const double z = beyond / std::sqrt(variance);
-    take("along " + name, tail(z), z, projection / squares);
+    take("along " + name, tail(z), z, projection / w.square().sum());
   }
 
   const SpreadFinding& finding() const { return finding_; }
 
  private:
-  double count() const { return static_cast<double>(samples_.size()); }
+  double count() const { return static_cast<double>(samples_.count); }
 
-  void grouped() {
-    if (!std::exchange(is_grouped_, true)) group(samples_);
+  const Groups& groups() {
+    if (!groups_) groups_.emplace(samples_);
+    return *groups_;
   }
 
   /// Elements of a group may all err together.
-  template <class Weight>
-  double grouped_variance(Weight&& weight) {
-    grouped();
+  double grouped_variance(const Eigen::Ref<const Eigen::ArrayXd>& w) {
     double variance = 0;
-    each_group(samples_, [&](std::size_t first, std::size_t last) {
+    groups().each([&](std::span<const Eigen::Index> members) {
       double sigma = 0;
-      for (std::size_t i = first; i < last; ++i) sigma += std::fabs(weight(samples_[i])) * samples_[i].sigma;
+      for (const Eigen::Index i : members) sigma += std::fabs(w[i]) * samples_.sigma[i];
       variance += sigma * sigma;
     });
     return variance;
@@ -137,23 +151,28 @@ class Tests {
     return found.test.starts_with("along") && verdict_of(found.log10_chance) == SpreadVerdict::fail;
   }
 
-  std::vector<Sample> samples_;
-  bool is_grouped_ = false, named_ = false;
+  const Samples& samples_;
+  std::optional<Groups> groups_;
+  bool named_ = false;
   SpreadFinding finding_;
 };
 
 }  // namespace
 
 SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions) {
-  auto samples = samples_of(expected, got);
-  if (samples.empty()) return {};
-  Tests tests(std::move(samples));
+  if (expected.s.size() == 0 || expected.s.size() != expected.v.size()) return {};
+  const Samples samples = samples_of(expected, got);
+  if (samples.count == 0) return {};
+  Tests tests(samples);
   tests.element();
   tests.tensor();
-  tests.along("itself", [](const Sample& x) { return x.exact; });
-  for (const Direction& w : directions) {
-    if (w.tensor == nullptr || w.tensor->elements() != got.elements()) continue;
-    tests.along(w.name, [&](const Sample& x) { return w.tensor->value(x.at); });
+  tests.along("itself", samples.exact.head(samples.count));
+  for (const Direction& direction : directions) {
+    if (direction.tensor == nullptr || direction.tensor->elements() != got.elements()) continue;
+    const oracle::Matrix<float> all = oracle::floats_of(*direction.tensor);
+    Eigen::ArrayXd w(samples.count);
+    for (Eigen::Index i = 0; i < samples.count; ++i) w[i] = all.data()[samples.at[i]];
+    tests.along(direction.name, w);
   }
   return tests.finding();
 }

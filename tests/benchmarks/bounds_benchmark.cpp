@@ -98,6 +98,19 @@ void judging(benchmark::State& state) {
   }
 }
 
+/// Every rule's bound, the rules' own magnitudes in place of exact values, and nothing judged: the bounds and the
+/// hand-overs.
+void bounds_of_every_stage(benchmark::State& state) {
+  const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
+  const oracle::BoundsOnlyScope scope;
+  for (auto _ : state) {
+    LocalWalk walk(c, trace);
+    walk.judges = false;
+    check_all(walk);
+    benchmark::DoNotOptimize(walk.checks);
+  }
+}
+
 /// The whole local lens with every rule's bound, the rules' own magnitudes in place of exact values.
 void local_lens_bounds_only(benchmark::State& state) {
   const auto& [c, trace] = judged(static_cast<std::size_t>(state.range(0)));
@@ -131,6 +144,7 @@ void each_network(benchmark::internal::Benchmark* b) {
 BENCHMARK(eigen_double)->Apply(each_network);
 BENCHMARK(hand_over)->Apply(each_network);
 BENCHMARK(judging)->Apply(each_network);
+BENCHMARK(bounds_of_every_stage)->Apply(each_network);
 BENCHMARK(local_lens_bounds_only)->Apply(each_network);
 BENCHMARK(exact_values)->Apply(each_network);
 BENCHMARK(local_lens_both)->Apply(each_network);
