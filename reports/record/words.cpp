@@ -58,4 +58,18 @@ std::string text_of(const BoundTerms& terms) {
   return text;
 }
 
+std::string text_of(const std::vector<Suspicion>& suspects) {
+  if (suspects.empty()) return "";
+  const Suspicion& first = suspects.front();
+  char share[48];
+  std::snprintf(share, sizeof share, "%.6g %%", 100 * first.share);
+  std::string text = "looks like " + first.name + " (explains " + share + " of the error";
+  if (first.parameters > 0) {
+    char factor[32];
+    std::snprintf(factor, sizeof factor, "%.4g", first.factor);
+    text += std::string(", factor ") + factor + (first.factor_word.empty() ? "" : " = " + first.factor_word);
+  }
+  return text + ")";
+}
+
 }  // namespace tally
