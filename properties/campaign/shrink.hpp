@@ -12,10 +12,14 @@ struct FailureSignature {
   Status status = Status::pass;
   FailureClass failure = FailureClass::none;
   std::string lens, stage;
-  std::string suspect;  // the likeliest one; empty where there is none
-  friend bool operator==(const FailureSignature&, const FailureSignature&) = default;
+  std::vector<std::string> suspects;  // the likeliest one, and those as good as it; empty where there is none
+  /// Of the worst element: so that a telling ratio does not shrink to 0 where something else came.
+  bool expected_is_zero = false, got_is_zero = false, got_is_finite = true;
 };
 FailureSignature signature_of(const Outcome& outcome);
+/// The same failure, told apart from other bugs no worse: suspects of `now` that are as good as the first were so
+/// before. At K = 2, say, K and K / (K - 1) are one factor, so that a smaller case would blur two bugs.
+bool is_alike(const FailureSignature& now, const FailureSignature& before);
 
 struct ShrunkCase {
   Case c;

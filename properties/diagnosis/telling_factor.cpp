@@ -36,7 +36,7 @@ double items_of(const Case& c, int window, int k) {
 std::vector<Named> factors_of(const Case& c, int window, int micro_batch) {
   const auto& sizes = c.windows[static_cast<std::size_t>(window)];
   const int k_count = static_cast<int>(sizes.size());
-  std::vector<Named> all{{0, "0"}, {-1, "-1"}};
+  std::vector<Named> all{{-1, "the other sign"}};
   add_counts(all, k_count, "K");
   double items = 0, rows = 0;
   for (int k = 0; k < k_count; ++k) items += items_of(c, window, k), rows += double(sizes[std::size_t(k)]);

@@ -120,9 +120,19 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
   replace(&Recipe::clip, choice("clip", "none"));
   replace(&Recipe::loss_scale, choice("loss_scale", "none"));
   replace(&Recipe::optimizer, choice("optimizer", "sgd", {{"momentum", Decimal{"0"}}}));
+  const auto set = [&](Choice Recipe::*section, const std::string& option, const std::string& number) {
+    const auto found = (plan.recipe.*section).options.find(option);
+    if (found == (plan.recipe.*section).options.end() || found->second == OptionValue(Decimal{number})) return;
+    steps.add([&](Plan& p) { (p.recipe.*section).options[option] = Decimal{number}; });
+  };
+  set(&Recipe::weight_decay, "lambda", "0.5");
+  set(&Recipe::clip, "max_norm", "1");
+  set(&Recipe::loss_scale, "scale", "2"), set(&Recipe::loss_scale, "initial", "2");
+  set(&Recipe::learning_rate, "base", "1");
   if (plan.recipe.optimizer.kind == "adam") return;
+  set(&Recipe::optimizer, "momentum", "0.5");
   if (plan.recipe.learning_rate.kind != "constant") {
-    replace(&Recipe::learning_rate, choice("learning_rate", "constant", {{"base", Decimal{"0.5"}}}));
+    replace(&Recipe::learning_rate, choice("learning_rate", "constant", {{"base", Decimal{"1"}}}));
   }
 }
 

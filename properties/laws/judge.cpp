@@ -33,14 +33,13 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
   std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +
-                     short_number(check.expected) + ", got " + short_number(check.got) + ", error " +
-                     short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
-                     short_number(check.worst_ratio) + "x)";
-  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
-  if (check.expected != 0 && std::isfinite(check.got)) {
-    text += "; got/expected = " + short_number(check.got / check.expected);
-    if (!ratio.empty()) text += " = " + ratio;
+                     short_number(check.expected) + ", got " + short_number(check.got);
+  if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
+    text += ", " + short_number(check.got / check.expected) + " of it" + (ratio.empty() ? "" : " = " + ratio);
   }
+  text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
+          short_number(check.worst_ratio) + "x)";
+  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   return text;
 }
 

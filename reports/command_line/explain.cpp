@@ -56,7 +56,7 @@ void explain_case(const CaseRecord& c, const std::string& results_file) {
   const Law* law = find_law(c.law);
   std::cout << mark_and_word(c.status) << "  case " << c.id << ": " << c.title << "\n"
             << "law " << c.law << (law ? ": " + law->statement : "") << "\n";
-  if (!c.message.empty()) std::cout << c.message << "\n";
+  if (!c.message.empty()) std::cout << c.law << " at " << c.message << "\n";
   if (!c.first_stage.empty()) std::cout << "first stage that fails: " << c.first_stage << "\n";
   for (const TensorCheck& check : c.worst) std::cout << element(check);
   std::cout << suspect_list(c.suspects) << replay_line(c, results_file);

@@ -66,7 +66,8 @@ void failure(Markup& page, const CaseRecord& c) {
               "Worst r = " + significant(ratio_of(c)) + ".");
   }
   for (const Suspicion& s : c.suspects)
-    page.element("p", {{"class", "suspect"}}, text_of(std::vector<Suspicion>{s}) + ": " + s.sentence + ". " + s.formula);
+    page.element("p", {{"class", "suspect"}},
+                 text_of(std::vector<Suspicion>{s}) + ": " + s.sentence + ". " + s.formula);
   if (const std::string command = replay_command(c.token); !command.empty()) {
     const auto p = page.open("p");
     page.text("Replay: ");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "properties/generators/choices.hpp"
+#include "properties/generators/plan.hpp"
 
 namespace tally {
 namespace {

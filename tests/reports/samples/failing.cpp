@@ -30,8 +30,7 @@ void spoil_all(Results& r) {
   for (CaseRecord& c : r.cases) {
     for (std::string* text : {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision}) spoil(*text);
     for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
-    for (Suspicion& s : c.suspects)
-      spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
+    for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
   for (LawRecord& l : r.laws)
     for (std::string* text : {&l.name, &l.family, &l.statement, &l.control, &l.message}) spoil(*text);
