@@ -11,6 +11,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/generators/rounder_values.hpp"
 #include "properties/generators/simpler_plans.hpp"
+#include "properties/laws/any_case.hpp"
 
 namespace tally {
 namespace {
@@ -50,7 +51,10 @@ class Shrinker {
   }
 
   ShrunkCase run() {
-    while (best_.attempts < plan_attempts && smaller_plan()) {
+    while (best_.attempts < plan_attempts && smaller_plan(true)) {
+    }
+    const bool in_one_stage = signature_.lens == "local" || signature_.stage == "kernel";
+    while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && smaller_plan(false)) {
     }
     if (signature_.lens == "local" || subject_.stages != nullptr) {
       with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
@@ -59,11 +63,11 @@ class Shrinker {
   }
 
  private:
-  /// Takes one step to a smaller plan; false when none fails alike.
-  bool smaller_plan() {
+  /// Takes one step to a smaller plan, inside the law's shape or not; false when none fails alike.
+  bool smaller_plan(bool shaped) {
     for (Plan& plan : simpler_plans(plan_)) {
-      if (best_.attempts >= plan_attempts) return false;
-      if (law_.shape) law_.shape(plan);
+      if (best_.attempts >= (shaped ? 1 : 2) * plan_attempts) return false;
+      if (shaped && law_.shape) law_.shape(plan);
       Case c;
       try {
         c = case_of(plan);

@@ -55,6 +55,18 @@ TEST(Shrink, ends_at_a_case_that_a_person_can_read) {
   }
 }
 
+/// The law draws windows of 32 rows through 16-16-4, and judges any case.
+TEST(Shrink, leaves_the_shape_of_a_law_that_judges_any_case) {
+  const CaseRecord record =
+      failure_of({"half-accumulator", "many_micro_batches_stay_bounded", "backward", "fp16-bias-sum"}, true);
+  const Case c = case_of_token(record.token);
+
+  EXPECT_LE(c.model.layers.size(), 2u) << record.title;
+  for (std::size_t i = 0; i <= c.model.layers.size(); ++i) EXPECT_LE(features_before(c.model, i), 3) << record.title;
+  ASSERT_FALSE(record.suspects.empty());
+  EXPECT_EQ(record.suspects.front().name, "fp16-bias-sum");
+}
+
 TEST(Shrink, keeps_the_class_the_stage_and_the_suspect) {
   for (const Failing& f : failing) {
     const CaseRecord before = failure_of(f, false), after = failure_of(f, true);
