@@ -62,6 +62,7 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
     record.failure = failure->failure;
     record.first_stage = failure->stage;
   }
+  if (outcome.status == Status::fail) record.suspects = outcome.suspects;
   for (const std::size_t i : worst_of(outcome.checks)) record.worst.push_back(outcome.checks[i]);
   return record;
 }

@@ -2,6 +2,7 @@
 // tolerance zero, under every order of additions and every schedule.
 #include "oracle/window/trajectory.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/laws/any_case.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -65,6 +66,7 @@ const RegisterLaw registered{{
     .differs = differs,
     .weight = 2,
 }};
+const RegisterAnyCase registered_any_case("exact_lane");
 
 }  // namespace
 }  // namespace tally

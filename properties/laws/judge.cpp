@@ -6,6 +6,8 @@
 
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/telling_factor.hpp"
 
 namespace tally {
 namespace {
@@ -25,20 +27,31 @@ std::string spread_sentence(const TensorCheck& check) {
   return text;
 }
 
-std::string sentence_of(const TensorCheck& check) {
+std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (check.lens == "relation") return check.tap;
   if (check.failure == FailureClass::precision) return spread_sentence(check);
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
   std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +
-                     short_number(check.expected) + ", got " + short_number(check.got) + ", error " +
-                     short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
-                     short_number(check.worst_ratio) + "x)";
-  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
-  if (check.expected != 0 && std::isfinite(check.got)) {
-    text += "; got/expected = " + short_number(check.got / check.expected);
+                     short_number(check.expected) + ", got " + short_number(check.got);
+  if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
+    text += ", " + short_number(check.got / check.expected) + " of it" + (ratio.empty() ? "" : " = " + ratio);
   }
+  text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
+          short_number(check.worst_ratio) + "x)";
+  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   return text;
+}
+
+/// Suspects, and what the worst element's ratio tells, of a local failure.
+void explain(Outcome& outcome, const Case& c, const Trace& trace) {
+  const TensorCheck* failure = first_failure(outcome.checks);
+  if (failure == nullptr || failure->lens != "local") return;
+  outcome.suspects = diagnose(c, trace, outcome.checks);
+  const Tensor* got = trace.find(failure->tap);
+  if (got == nullptr || failure->expected == 0) return;
+  const TapName at = tap_name_of(failure->tap);
+  outcome.ratio = telling_factor(c, at.window, at.micro_batch, got->dtype, failure->got / failure->expected);
 }
 
 bool in_stages(const TapName& name, const std::vector<std::string>& stages) {
@@ -60,6 +73,7 @@ Judged judge(const Case& c, const Subject& subject) {
   for (auto& check : end_to_end_lens(c, judged.trace)) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);
+  explain(judged.outcome, c, judged.trace);
   judged.outcome = settled(std::move(judged.outcome));
   return judged;
 }
@@ -67,6 +81,10 @@ Judged judge(const Case& c, const Subject& subject) {
 void add(Outcome& outcome, TensorCheck check) { outcome.checks.push_back(std::move(check)); }
 
 void add(Outcome& outcome, const Outcome& other) {
+  if (first_failure(outcome.checks) == nullptr) {
+    outcome.suspects = other.suspects;
+    outcome.ratio = other.ratio;
+  }
   outcome.checks.insert(outcome.checks.end(), other.checks.begin(), other.checks.end());
   if (other.status == Status::not_run) {
     outcome.status = Status::not_run;
@@ -117,7 +135,10 @@ Outcome settled(Outcome outcome) {
   const TensorCheck* failure = first_failure(outcome.checks);
   if (failure) {
     outcome.status = Status::fail;
-    outcome.message = sentence_of(*failure);
+    outcome.message = sentence_of(*failure, outcome.ratio);
+    if (!outcome.suspects.empty()) {
+      outcome.message += "; " + text_of(outcome.suspects) + ": " + outcome.suspects.front().sentence;
+    }
     return outcome;
   }
   const auto passed = std::count_if(outcome.checks.begin(), outcome.checks.end(),

@@ -1,5 +1,6 @@
 // Law: the order of the micro-batches inside a window does not matter.   Σ_k s_k is a sum over a set.
 // Drawn on exact data, where equal means equal bits; running statistics are exempt (later micro-batches weigh more).
+#include "properties/laws/any_case.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -30,6 +31,7 @@ const RegisterLaw registered{{
     .control = "another row of x gives other bits",
     .differs = differs,
 }};
+const RegisterAnyCase registered_any_case("permuted_micro_batches");
 
 }  // namespace
 }  // namespace tally

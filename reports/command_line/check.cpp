@@ -5,9 +5,11 @@
 #include "oracle/case/io.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/diagnose.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/stage_table.hpp"
+#include "reports/command_line/suspect_list.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -28,7 +30,7 @@ int check(const CheckOptions& options) {
   std::vector<TensorCheck> checks = local_lens(c, trace);
   for (TensorCheck& found : end_to_end_lens(c, trace)) checks.push_back(std::move(found));
   split_bounds(c, trace, checks);
-  std::cout << title_of(c) << "\n" << stage_table(checks);
+  std::cout << title_of(c) << "\n" << stage_table(checks) << suspect_list(diagnose(c, trace, checks));
   const int code = exit_code_of(checks);
   std::cout << (code == pass     ? "pass"
                 : code == failed ? "fail"

@@ -65,6 +65,9 @@ void failure(Markup& page, const CaseRecord& c) {
               (c.first_stage.empty() ? "" : "First stage that fails: " + c.first_stage + ". ") +
               "Worst r = " + significant(ratio_of(c)) + ".");
   }
+  for (const Suspicion& s : c.suspects)
+    page.element("p", {{"class", "suspect"}},
+                 text_of(std::vector<Suspicion>{s}) + ": " + s.sentence + ". " + s.formula);
   if (const std::string command = replay_command(c.token); !command.empty()) {
     const auto p = page.open("p");
     page.text("Replay: ");

@@ -24,6 +24,12 @@ void fields(Archive& a, R& r) {
   a("other", r.other);
 }
 
+template <class Archive, Is<Suspicion> R>
+void fields(Archive& a, R& r) {
+  a("name", r.name), a("share", r.share), a("parameters", r.parameters), a("factor", r.factor);
+  a("factor_word", r.factor_word), a("sentence", r.sentence), a("formula", r.formula);
+}
+
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
@@ -45,7 +51,7 @@ void fields(Archive& a, R& r) {
   a.later("comparisons", r.comparisons), a.later("least_log10_chance", r.least_log10_chance);
   a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
-  a("worst", r.worst);
+  a("worst", r.worst), a.later("suspects", r.suspects);
 }
 
 template <class Archive, Is<LawRecord> R>
@@ -61,6 +67,7 @@ void fields(Archive& a, R& r) {
   a("name", r.name), a("stage", r.stage), a("right", r.right), a("wrong", r.wrong), a("source", r.source);
   a("caught", r.caught), a("right_stage", r.right_stage);
   a("law", r.law), a("found_stage", r.found_stage), a("token", r.token), a("message", r.message);
+  a.later("suspects", r.suspects), a.later("right_suspect", r.right_suspect);
 }
 
 template <class Archive, Is<TrainingRecord> R>

@@ -55,6 +55,19 @@ struct TensorCheck {
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
 
+/// A known bug whose formula explains the error of the first stage that fails (properties/diagnosis).
+struct Suspicion {
+  std::string name;         // "mean-of-means"
+  double share = 0;         // of the squared error that the formula explains, 1: all of it
+  int parameters = 0;       // of the formula, that were fitted to the error
+  double factor = 1;        // got = factor * expected, where the formula is no more than that
+  std::string factor_word;  // "1/K", "n_k/N", where the factor tells something
+  std::string sentence;     // what the bug does
+  std::string formula;
+};
+/// "looks like clip-before-unscale (explains 99.98 % of the error)"; empty for an empty list.
+std::string text_of(const std::vector<Suspicion>& suspects);
+
 /// One case under one law.
 struct CaseRecord {
   std::string id;  // 12 hex digits of the case's hash and the law
@@ -70,13 +83,14 @@ struct CaseRecord {
   std::string first_stage;  // of a failure
   std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
   double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
-  std::uint64_t comparisons = 0;   // of the statistical lens
-  double least_log10_chance = 0;   // of all of them
-  std::string least_likely;        // its tap and test
-  double rounding_drift = 0;       // ||subject - exact|| / ||exact|| of the first window's gradient
-  double semantic_gap = 0;         // ||accumulated - full|| / ||full|| of the first window's gradient, exact
-  double drift_bound = 0;          // ||e|| / ||exact||
-  std::vector<TensorCheck> worst;  // failing and near-limit checks, worst first, a few
+  std::uint64_t comparisons = 0;    // of the statistical lens
+  double least_log10_chance = 0;    // of all of them
+  std::string least_likely;         // its tap and test
+  double rounding_drift = 0;        // ||subject - exact|| / ||exact|| of the first window's gradient
+  double semantic_gap = 0;          // ||accumulated - full|| / ||full|| of the first window's gradient, exact
+  double drift_bound = 0;           // ||e|| / ||exact||
+  std::vector<TensorCheck> worst;   // failing and near-limit checks, worst first, a few
+  std::vector<Suspicion> suspects;  // of a failure, the likeliest first
 };
 
 struct LawRecord {
@@ -94,6 +108,8 @@ struct FaultRecord {
   std::string name, stage, right, wrong, source;  // catalogue row
   bool caught = false, right_stage = false;
   std::string law, found_stage, token, message;
+  std::vector<Suspicion> suspects;  // the likeliest first
+  bool right_suspect = false;       // the likeliest one stands for this fault
 };
 
 /// One configuration of a training campaign on real data (digits, tutorial).

@@ -29,13 +29,29 @@ std::string law_table(const Results& results) {
   return "\nLaws\n" + columns(rows);
 }
 
+std::string looks_like(const FaultRecord& f) {
+  if (f.suspects.empty()) return "\u2013";
+  return (f.right_suspect ? "" : "\u2717 ") + f.suspects.front().name + ", " + percent(f.suspects.front().share);
+}
+
+/// How often the diagnosis is right, over all faults tried.
+std::string diagnosis_shares(const Results& results) {
+  const auto of = [&](auto right) {
+    const auto count = static_cast<std::size_t>(std::count_if(results.faults.begin(), results.faults.end(), right));
+    const double share = static_cast<double>(count) / static_cast<double>(results.faults.size());
+    return grouped(count) + " of " + grouped(results.faults.size()) + " (" + percent(share) + ")";
+  };
+  return "right first stage: " + of([](const FaultRecord& f) { return f.caught && f.right_stage; }) +
+         "\nright suspect on top: " + of([](const FaultRecord& f) { return f.caught && f.right_suspect; }) + "\n";
+}
+
 std::string fault_table(const Results& results) {
   if (results.faults.empty()) return "";
-  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law"}};
+  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law", "Looks like"}};
   for (const FaultRecord& f : results.faults)
-    rows.push_back(
-        {f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013", f.law});
-  return "\nSeeded faults\n" + columns(rows);
+    rows.push_back({f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013",
+                    f.law, looks_like(f)});
+  return "\nSeeded faults\n" + columns(rows) + diagnosis_shares(results);
 }
 
 std::string training_table(const Results& results) {

@@ -49,6 +49,30 @@ class Commands(unittest.TestCase):
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
 
+    def test_explain_tells_a_failing_case_in_words(self):
+        tally("verify", "--subject", "host", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", 3,
+              "--no-training", "--fault", "overwrite-not-add", "--out", self.out)
+        results = self.out / "results.json"
+        case = next(c for c in json.loads(results.read_text())["cases"] if c["status"] == "fail")
+        told = tally("explain", case["id"], "--results", results)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        for words in (case["title"], case["message"], "last-only", "A = s_k", "tally replay tly1:"):
+            self.assertIn(words, told.stdout)
+        command = next(line for line in told.stdout.splitlines() if line.startswith("replay: tally "))
+        replayed = tally(*command.removeprefix("replay: tally ").split(), "--fault", "overwrite-not-add")
+        self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
+        self.assertIn("looks like last-only", replayed.stdout)
+
+    def test_explain_knows_laws_faults_and_suspects_and_offers_the_nearest_name(self):
+        for name, words in (("exact_lane", "control"), ("clip-per-microbatch", "clipped-per-micro-batch"),
+                            ("last-only", "zero-grad-inside-loop")):
+            told = tally("explain", name)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertIn(words, told.stdout)
+        self.refuses(["explain", "mean-of-mean", "--results", self.out / "none.json"], "mean-of-means", "none.json")
+        (self.out / "broken.json").write_text("{}")
+        self.refuses(["explain", "0123456789ab", "--results", self.out / "broken.json"], "broken.json")
+
     def test_an_unknown_study_is_refused_with_the_names_of_those_there_are(self):
         for family, listed in (("sweep", "sweeps"), ("bench", "benches")):
             result = tally("list", listed)

@@ -30,6 +30,7 @@ void spoil_all(Results& r) {
   for (CaseRecord& c : r.cases) {
     for (std::string* text : {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision}) spoil(*text);
     for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
+    for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
   for (LawRecord& l : r.laws)
     for (std::string* text : {&l.name, &l.family, &l.statement, &l.control, &l.message}) spoil(*text);
@@ -55,6 +56,8 @@ Results failing() {
   r.laws[0].status = Status::fail, r.laws[0].failed = 1, r.laws[0].worst_ratio = 3.88;
   r.laws[1].status = Status::fail, r.laws[1].failed = 2, r.laws[1].worst_ratio = infinity;
   r.laws[2].control_differs = false;
+  const Suspicion suspect{"last-only", 0.9998, 1, 0.5, "1/K with K = 2", "only the last one counts", "A = s_k"};
+  r.cases[40].suspects = r.faults[0].suspects = {suspect};
   r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
   r.cases[130].token = "tly1:" + std::string(1500, 'a');
   r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;
