@@ -82,7 +82,7 @@ void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, 
     if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
       walk.hold("backward", "d." + layer.full_name(name), {own, name}, group.count);
-      kept[k][layer.full_name(name)] = own.at(name);
+      kept[k][layer.full_name(name)] = walk.seen("backward", "d." + layer.full_name(name), own.at(name));
     }
     row += count;
   }
@@ -121,7 +121,8 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
     LayerBackward backward = through(walk, group, i, dy);
     hold_layer(walk, group, walk.layers[i], backward, kept);
-    if (walk.layers[i].gives_dx) dy = input_gradient(backward);
+    const LayerView& layer = walk.layers[i];
+    if (layer.gives_dx) dy = walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward));
   }
   walk.count.add(group.own);
   accumulate(walk, group, kept);

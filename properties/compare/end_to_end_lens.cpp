@@ -25,6 +25,8 @@ void expect_window(EndToEndWalk& walk) {
   if (!walk.skipped) {
     expect_gradient(walk);
     expect_update(walk);
+  } else if (walk.resynchronise) {
+    expect_no_step(walk);
   }
   expect_end(walk);
   walk.count_before = walk.count;
