@@ -49,6 +49,14 @@ struct Group {
   DecisionCount own, count;                  // its decisions, and all that its tensors depend on
 };
 
+/// A window's gradients added one micro-batch after another.
+struct SumInOrder {
+  oracle::Expected bits;          // the buffer's, predicted
+  oracle::Expected in_any_order;  // what it may be in another order
+  oracle::Matrix<double> size;    // sum of magnitudes
+  int additions = 0;
+};
+
 class EndToEndWalk {
  public:
   EndToEndWalk(const Case& the_case, const Trace& the_trace);
@@ -66,6 +74,7 @@ class EndToEndWalk {
   bool resynchronise = false;                                    // go on from every tap that is there, its error 0
   oracle::ExpectedTensors copies;                                // S, by parameter
   oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
+  std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped
   std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter
   oracle::ExpectedTensors gradients;                             // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;

@@ -51,6 +51,7 @@ class Groups {
   }
 
   std::string label(const std::string& tap) const { return cones_.label(tap); }
+  bool alone(const std::string& tap) const { return cones_.cone(tap).size() < 2; }
 
  private:
   const StageGroup* group_of(const std::string& stage) const {
@@ -81,7 +82,7 @@ void add_groups(GroupedChecks& found, const Groups& groups, const std::set<std::
   for (TensorCheck check : outputs) {
     if (is_missing(check) || !groups.allowed(check.tap)) continue;
     const std::string label = groups.label(check.tap);
-    const bool alone = label == check.stage;
+    const bool alone = groups.alone(check.tap);
     if (alone && judged.contains(check.tap)) continue;
     check.stage = label;
     if (!alone && !std::count(found.groups.begin(), found.groups.end(), label)) found.groups.push_back(label);

@@ -1,6 +1,7 @@
 // Loss and backward.
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "properties/compare/item_weights.hpp"
+#include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -42,8 +43,9 @@ void hold_order(LocalWalk& walk, const LayerView& layer, const Tensor& dy) {
   if (got == nullptr || check.tap != tap || check.status == Status::fail) return;
   const auto ordered = oracle::ordered_bias_gradient(walk.subject, oracle::floats_of(dy));
   if (!ordered) return;
-  const oracle::Expected bits{ordered->cast<long double>(), oracle::Matrix<double>::Zero(1, ordered->cols())};
-  const TensorCheck compared = judge({"local", tap, "backward"}, bits, *got);
+  Tensor bits(got->dtype, got->shape);
+  for (std::size_t i = 0; i < bits.elements(); ++i) bits.set(i, ordered->data()[i]);
+  const TensorCheck compared = bitwise_check(tap, "backward", bits, *got);
   if (compared.status != Status::fail) return;
   check.status = Status::fail;
   check.failure = FailureClass::order;

@@ -118,7 +118,7 @@ std::string StageCones::label(const std::string& tap) const {
     return "w" + std::to_string(first.window) + "/" + first.stage + "..w" + std::to_string(name.window) + "/" +
            name.stage;
   }
-  return first.stage + ".." + name.stage;
+  return first.stage == name.stage ? name.stage : first.stage + ".." + name.stage;
 }
 
 bool StageCones::covers(const std::string& tap) const {

@@ -29,7 +29,7 @@ class StageCones {
   /// The unobserved runs whose results flow, untapped, into the run of this tap, and itself; in running order.
   /// Empty: this case runs no such stage.
   std::vector<StageRun> cone(const std::string& tap) const;
-  /// "unscale..optimizer", or the tap's own stage.
+  /// "unscale..optimizer", or the tap's own stage, where several of its runs (micro-batches) are judged together too.
   std::string label(const std::string& tap) const;
   /// The tap's stage ran with every output tapped, or in the cone of one that did.
   bool covers(const std::string& tap) const;

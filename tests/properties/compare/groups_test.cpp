@@ -167,6 +167,47 @@ TEST(Groups, NameTheGroupThatHoldsAFault) {
   }
 }
 
+/// Gradients of every micro-batch, and the window's last buffers alone.
+Trace last_buffers(const Case& c, const Trace& whole) {
+  return only(whole, [&](const TapName& n) {
+    const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(n.window)].size()) - 1;
+    return !is_input(n) && (n.stage != "accumulate" || n.micro_batch == last);
+  });
+}
+
+/// The first window's last buffer of fc1.weight as another order of micro-batches leaves it.
+Tensor added_from_the_last(const Case& c, const Trace& whole) {
+  const auto last = static_cast<int>(c.windows[0].size()) - 1;
+  Tensor buffer = *whole.find(TapName{0, last, "accumulate", "buffer.fc1.weight"}.text());
+  for (std::size_t i = 0; i < buffer.elements(); ++i) {
+    float sum = 0;
+    for (int k = last; k >= 0; --k) {
+      sum += static_cast<float>(whole.find(TapName{0, k, "backward", "d.fc1.weight"}.text())->value(i));
+    }
+    buffer.set(i, static_cast<double>(sum));
+  }
+  return buffer;
+}
+
+TEST(Groups, CallMicroBatchesAddedInAnotherOrderOrder) {
+  const Case c = mlp(9);
+  const Trace whole = run(c);
+  expect_judged(c, last_buffers(c, whole), "last buffers");
+  const std::string changed = "w0/m7/accumulate/buffer.fc1.weight";
+  Trace other;
+  other.claims = whole.claims;
+  const Trace kept = last_buffers(c, whole);
+  for (const Tap& tap : kept.taps()) {
+    other.add(tap.name, tap.name.text() == changed ? added_from_the_last(c, whole) : tap.value);
+  }
+  const auto grouped = of_lens(hard_lenses(c, other, Grouping::inferred).checks, "group");
+  const TensorCheck* failure = first_failure(grouped);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->tap, changed);
+  EXPECT_EQ(failure->failure, FailureClass::order);
+  EXPECT_EQ(failure->stage, "accumulate");
+}
+
 struct Seeded {
   const char *fault, *recipe, *group;  // the group that must be named
 };
