@@ -3,6 +3,7 @@
 #include "properties/compare/groups.hpp"
 
 #include "properties/faults/fault.hpp"
+#include "properties/generators/random_plan.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -47,6 +48,14 @@ void expect_judged(const Case& c, const Trace& trace, const std::string& what) {
   EXPECT_EQ(count(found.checks, Status::not_run), 0u) << what << " " << missing(found.checks);
 }
 
+std::vector<TensorCheck> of_lens(const std::vector<TensorCheck>& checks, const std::string& lens) {
+  std::vector<TensorCheck> some;
+  for (const TensorCheck& check : checks) {
+    if (check.lens == lens) some.push_back(check);
+  }
+  return some;
+}
+
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 TEST(Groups, PassCapturesOfCleanRunsInEveryOrder) {
@@ -82,6 +91,27 @@ TEST(Groups, PassCapturesOfEveryRecipe) {
   }
 }
 
+TEST(Groups, PassCapturesOfDrawnCases) {
+  std::size_t judged = 0;
+  for (const Dtype storage : formats) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      const Case c = case_of(random_plan(storage)(rc::Random(seed), rc::kNominalSize).value());
+      Trace whole;
+      try {
+        whole = run(c);
+      } catch (const NotSupported&) {
+        continue;
+      }
+      for (const auto& [what, keeps] : captures) {
+        const GroupedChecks found = hard_lenses(c, only(whole, keeps), Grouping::inferred);
+        EXPECT_EQ(first_failure(found.checks), nullptr) << seed << " " << what << told(first_failure(found.checks));
+        judged += of_lens(found.checks, "group").size();
+      }
+    }
+  }
+  EXPECT_GT(judged, 300u);
+}
+
 TEST(Groups, PassAWindowThatOverflowsWhateverIsTapped) {
   Case c = normal_case(1, Dtype::fp16);
   c.recipe.loss_scale = choice_of("loss_scale", "dynamic", {{"initial", Decimal{"16777216"}}});
@@ -100,14 +130,6 @@ Trace fused_step(const Trace& whole) {
   });
   fused.groups = {{"unscale", "optimizer"}};
   return fused;
-}
-
-std::vector<TensorCheck> of_lens(const std::vector<TensorCheck>& checks, const std::string& lens) {
-  std::vector<TensorCheck> some;
-  for (const TensorCheck& check : checks) {
-    if (check.lens == lens) some.push_back(check);
-  }
-  return some;
 }
 
 TEST(Groups, JudgeADeclaredFusedStepByInformativeBounds) {
