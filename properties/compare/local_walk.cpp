@@ -68,6 +68,7 @@ const Tensor* LocalWalk::need(const std::string& stage, const std::string& tenso
 
 const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
   const Tensor* read = need(stage, tensor);
+  if (read == nullptr && producer != nullptr) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
   check.lens = "local";

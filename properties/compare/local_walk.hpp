@@ -54,6 +54,8 @@ class LocalWalk {
   bool skipped = false;  // this window took no step
   bool direct = false;   // gradients are written directly: no buffer
   std::vector<TensorCheck> checks;
+  /// Inputs that are not tapped, though what they must equal is known.
+  std::set<std::string> unread;
   /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
   const std::set<std::string>* wanted = nullptr;
   bool judges = true;  // else expectations are computed and nothing is held against them: what the rules cost

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "properties/compare/bound_terms.hpp"
+#include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
@@ -27,8 +28,16 @@ std::string spread_sentence(const TensorCheck& check) {
   return text;
 }
 
+/// As accurate as the declared order, but not its bits.
+std::string order_sentence(const TensorCheck& check) {
+  return check.tap + ": bits of " + std::to_string(check.differing) + " of " + std::to_string(check.elements) +
+         " elements differ from the order of additions that the kernel claims, at equal accuracy (" +
+         short_number(check.worst_ratio) + "x of its bound)";
+}
+
 std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
-  if (check.lens == "relation") return check.tap;
+  if (check.lens == "relation" && check.worst_index.empty()) return check.tap;  // a sentence of its own
+  if (check.failure == FailureClass::order) return order_sentence(check);
   if (check.failure == FailureClass::precision) return spread_sentence(check);
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
@@ -69,8 +78,7 @@ Judged judge(const Case& c, const Subject& subject) {
     judged.outcome.message = reason.what();
     return judged;
   }
-  for (auto& check : local_lens(c, judged.trace)) add(judged.outcome, std::move(check));
-  for (auto& check : end_to_end_lens(c, judged.trace)) add(judged.outcome, std::move(check));
+  for (auto& check : hard_lenses(c, judged.trace, Grouping::declared).checks) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);
   explain(judged.outcome, c, judged.trace);

@@ -14,7 +14,7 @@ namespace tally {
 namespace {
 
 struct AtK {
-  std::vector<double> drift, bound;
+  std::vector<double> drift, bound, decision;
 };
 using ByK = std::map<int, AtK>;
 
@@ -36,6 +36,7 @@ ByK drifts_of(const Results& results, const std::string& precision) {
     if (c.precision != precision || !measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
     out[c.micro_batches].drift.push_back(c.rounding_drift);
     out[c.micro_batches].bound.push_back(c.drift_bound);
+    out[c.micro_batches].decision.push_back(c.decision_drift);
   }
   return out;
 }
@@ -97,7 +98,7 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(page, "Relative 2-norm of the first window's gradient error",
-              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound"});
+              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound", ">Worst decision drift"});
   for (const std::string& precision : order) {
     for (const auto& [k, at] : all.at(precision)) {
       auto row = table.row();
@@ -107,6 +108,7 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
       row.cell(significant(median_of(at.drift)));
       row.cell(significant(worst_of(at.drift)));
       row.cell(significant(median_of(at.bound)));
+      row.cell(significant(worst_of(at.decision)));
     }
   }
 }

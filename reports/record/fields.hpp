@@ -38,6 +38,7 @@ void fields(Archive& a, R& r) {
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
   a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);
+  a.later("adopted_share", r.adopted_share);
 }
 
 template <class Archive, Is<CaseRecord> R>
@@ -51,6 +52,7 @@ void fields(Archive& a, R& r) {
   a.later("comparisons", r.comparisons), a.later("least_log10_chance", r.least_log10_chance);
   a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
+  a.later("decision_drift", r.decision_drift), a.later("adopted_share", r.adopted_share);
   a("worst", r.worst), a.later("suspects", r.suspects);
 }
 

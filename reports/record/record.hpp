@@ -40,9 +40,9 @@ std::string text_of(const BoundTerms& terms);
 
 /// One tensor held against its expectation.
 struct TensorCheck {
-  std::string lens;  // "local", "end_to_end", "exact", "bitwise", "relation"
-  std::string tap;   // "w0/m1/backward/d.fc1.weight"
-  std::string stage;
+  std::string lens;   // "local", "group", "end_to_end", "exact", "bitwise", "relation"
+  std::string tap;    // "w0/m1/backward/d.fc1.weight"
+  std::string stage;  // of lens "group" all that it judges together: "unscale..optimizer"
   Status status = Status::pass;
   FailureClass failure = FailureClass::none;
   std::uint64_t elements = 0, differing = 0, over_bound = 0, non_finite = 0, uninformative = 0;
@@ -51,6 +51,7 @@ struct TensorCheck {
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   BoundTerms terms;                                    // of that bound; all 0 where nobody asked
   bool zero_signal = false;
+  double adopted_share = 0;  // of the branches that the expectation depends on: taken over from the trace
   SpreadFinding spread;
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
@@ -89,6 +90,8 @@ struct CaseRecord {
   double rounding_drift = 0;        // ||subject - exact|| / ||exact|| of the first window's gradient
   double semantic_gap = 0;          // ||accumulated - full|| / ||full|| of the first window's gradient, exact
   double drift_bound = 0;           // ||e|| / ||exact||
+  double decision_drift = 0;        // of v_A - v_F the part that other masks explain, as a share of ||exact||
+  double adopted_share = 0;         // largest of its checks
   std::vector<TensorCheck> worst;   // failing and near-limit checks, worst first, a few
   std::vector<Suspicion> suspects;  // of a failure, the likeliest first
 };
