@@ -44,6 +44,7 @@ void run_window_stepping(Run& run, StepsAfter steps_after) {
   run.stages.learning_rate(run);
   run.stages.cast(run);
   run.found = false;
+  run.found_flag.zero();
   run.window_scale = run.scale.scalar<float>();
   run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   run.window_items = 0;
