@@ -73,11 +73,7 @@ Outcome holds(const Case& c, const Subject& subject) {
           "the roundings of the buffer lean one way by " + std::to_string(drift.away) +
               " units of the last place, more than " + std::to_string(most));
   Outcome outcome = settled(std::move(judged.outcome));
-  if (drift.variance == 0 && outcome.status == Status::pass) {
-    outcome.status = Status::vacuous;
-    outcome.message = "no addition rounded";
-  }
-  return outcome;
+  return drift.variance == 0 ? vacuous(std::move(outcome), "no addition rounded") : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {

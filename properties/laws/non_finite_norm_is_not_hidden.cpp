@@ -54,11 +54,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   require(outcome, after.non_finite >= before.non_finite, "w0/clip/non_finite", "clip",
           "fewer elements are not finite after the clip than before it");
   outcome = settled(std::move(outcome));
-  if (before.non_finite == 0 && outcome.status == Status::pass) {
-    outcome.status = Status::vacuous;
-    outcome.message = "the gradient is finite";
-  }
-  return outcome;
+  return before.non_finite == 0 ? vacuous(std::move(outcome), "the gradient is finite") : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {

@@ -54,11 +54,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   require(judged.outcome, census.others == 0, "forward/fc1.y", "forward",
           std::to_string(census.others) + " elements of rows that are not huge are not finite");
   Outcome outcome = settled(std::move(judged.outcome));
-  if (census.huge == 0 && outcome.status == Status::pass) {
-    outcome.status = Status::vacuous;
-    outcome.message = "no activation overflowed";
-  }
-  return outcome;
+  return census.huge == 0 ? vacuous(std::move(outcome), "no activation overflowed") : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {

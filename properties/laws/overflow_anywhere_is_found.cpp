@@ -58,11 +58,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   require(judged.outcome, found(judged.trace, 0) == (overflow ? 1 : 0), "w0/overflow_check/found", "overflow_check",
           "one element overflowed and the window was not skipped");
   Outcome outcome = settled(std::move(judged.outcome));
-  if (!overflow && outcome.status == Status::pass) {
-    outcome.status = Status::vacuous;
-    outcome.message = "no element overflowed";
-  }
-  return outcome;
+  return !overflow ? vacuous(std::move(outcome), "no element overflowed") : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {

@@ -45,11 +45,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   }
   require(judged.outcome, moved > 0, "w0/running_stats", "running_stats", "no running value moved in a skipped window");
   Outcome outcome = settled(std::move(judged.outcome));
-  if (!skipped(judged.trace) && outcome.status == Status::pass) {
-    outcome.status = Status::vacuous;
-    outcome.message = "the window did not overflow";
-  }
-  return outcome;
+  return !skipped(judged.trace) ? vacuous(std::move(outcome), "the window did not overflow") : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {
