@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <iostream>
 #include <sstream>
 
@@ -67,9 +68,19 @@ class LawTask {
     params.maxSuccess = std::max(number_of_cases(), control_attempts);
     rc::detail::TestMetadata metadata;
     metadata.id = law_.name;
-    const auto property = [this] { RC_ASSERT(try_one(*random_plan(storage_))); };
-    const QuietCerr quiet;
-    rc::detail::checkTestable(property, metadata, params);
+    const auto property = [this] {
+      Plan plan = *random_plan(storage_);
+      try {
+        RC_ASSERT(try_one(std::move(plan)));
+      } catch (const std::exception&) {  // RapidCheck would take it for a failing case, and the task would end early
+        if (!broken_) broken_ = std::current_exception();
+      }
+    };
+    {
+      const QuietCerr quiet;
+      rc::detail::checkTestable(property, metadata, params);
+    }
+    if (broken_) std::rethrow_exception(broken_);
   }
 
   int number_of_cases() const {
@@ -136,6 +147,7 @@ class LawTask {
   TaskResult result_;
   std::optional<CaseRecord> failing_;
   Case failing_case_;
+  std::exception_ptr broken_;  // what a generator, a shape or a control threw
   int controls_ = 0, drawn_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };

@@ -67,6 +67,17 @@ bool in_stages(const TapName& name, const std::vector<std::string>& stages) {
   return std::find(stages.begin(), stages.end(), name.stage) != stages.end() && !name.tensor.starts_with("in.");
 }
 
+/// Every gradient of every window is exactly zero: two dead runs agree whatever they compute.
+bool is_dead(const Outcome& outcome) {
+  std::size_t gradients = 0;
+  for (const TensorCheck& check : outcome.checks) {
+    if (check.lens != "end_to_end" || check.stage != "unscale") continue;
+    if (!check.zero_signal) return false;
+    ++gradients;
+  }
+  return gradients > 0;
+}
+
 }  // namespace
 
 Judged judge(const Case& c, const Subject& subject) {
@@ -138,6 +149,13 @@ bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>&
   return false;
 }
 
+Outcome vacuous(Outcome outcome, const std::string& reason) {
+  if (outcome.status != Status::pass) return outcome;
+  outcome.status = Status::vacuous;
+  outcome.message = reason;
+  return outcome;
+}
+
 Outcome settled(Outcome outcome) {
   if (outcome.status == Status::not_run) return outcome;
   const TensorCheck* failure = first_failure(outcome.checks);
@@ -157,6 +175,9 @@ Outcome settled(Outcome outcome) {
   if (missing != outcome.checks.end()) {
     outcome.status = Status::not_run;
     outcome.message = missing->tap + " was not tapped";
+  }
+  if (outcome.status == Status::pass && is_dead(outcome)) {
+    return vacuous(std::move(outcome), "every gradient is exactly zero: dead runs agree whatever they compute");
   }
   return outcome;
 }
