@@ -17,6 +17,7 @@ Results hostile();  // failing(), with markup, quotes, control characters and br
 Results large(int cases);
 
 Study study();          // every kind of plot and table
+std::vector<Study> studies();  // a sweep, the rules and the tolerances, all the same
 Study hostile_study();  // study(), interrupted, with markup and control characters in every text
 
 /// By the name of the page that the tests make of them.

@@ -1,0 +1,10 @@
+# Puts the documents of the studies in TALLY_STUDIES into the program, each as a literal.
+file(GLOB kept CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../evidence/*/*.json)
+set(TALLY_STUDIES ${kept} CACHE STRING "Documents of studies (NAME.json) that every page shows")
+set(TALLY_KEPT_STUDIES "")
+foreach(study IN LISTS TALLY_STUDIES)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${study})
+  file(READ ${study} document)
+  string(APPEND TALLY_KEPT_STUDIES "  studies.push_back(study_of_json(R\"study(${document})study\"));\n")
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/kept.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/kept_studies.cpp @ONLY)
