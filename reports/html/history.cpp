@@ -1,4 +1,7 @@
 // P7: the worst r of each precision, run by run.
+#include <cmath>
+#include <limits>
+
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/study/figure.hpp"
@@ -15,8 +18,9 @@ StudySeries steps(const std::string& precision, const std::vector<const Results*
       if (c.precision == precision && was_judged(c.status)) ratios.push_back(ratio_of(c));
     if (ratios.empty()) continue;
     const auto run = static_cast<double>(i + 1);
+    const double worst = worst_of(ratios);
     if (!series.x.empty()) series.x.push_back(run), series.y.push_back(series.y.back());
-    series.x.push_back(run), series.y.push_back(worst_of(ratios));
+    series.x.push_back(run), series.y.push_back(std::isnan(worst) ? std::numeric_limits<double>::infinity() : worst);
   }
   return series;
 }
