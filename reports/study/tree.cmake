@@ -10,5 +10,12 @@ else()
     set(changed "+")
   endif()
 endif()
-file(CONFIGURE OUTPUT ${OUT}.new CONTENT "#pragma once\n#define TALLY_TREE \"${commit}${changed}\"\n" @ONLY)
-configure_file(${OUT}.new ${OUT} COPYONLY)
+file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT "// Made by CMake.
+#include \"reports/command_line/tree.hpp\"
+
+namespace tally::command_line {
+
+std::string tree() { return \"${commit}${changed}\"; }
+
+}  // namespace tally::command_line
+")

@@ -53,7 +53,13 @@ std::string failure_text(const CaseRecord& c, std::size_t tensors) {
                      one_line(c.law) + ", " + one_line(c.precision) + ": " + one_line(c.title) + "\n";
   if (!c.message.empty()) text += "  " + one_line(c.message) + "\n";
   text += kind_line(c);
-  for (std::size_t i = 0; i < std::min(tensors, c.worst.size()); ++i) text += tensor_text(c.worst[i]);
+  std::vector<std::string> told;
+  for (std::size_t i = 0; i < c.worst.size() && told.size() < tensors; ++i) {
+    const std::string tensor = tensor_text(c.worst[i]);
+    if (std::find(told.begin(), told.end(), tensor) != told.end()) continue;  // a law may judge several runs
+    told.push_back(tensor);
+    text += tensor;
+  }
   if (const std::string command = replay_command(c.token); !command.empty())
     text += "   = reproduce: " + one_line(command) + "\n";
   return text;
