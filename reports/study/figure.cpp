@@ -48,7 +48,7 @@ std::string description(const StudyPlot& plot) {
 
 /// Some of the points as numbers, for those who cannot see the drawing.
 void data(Markup& page, const StudyPlot& plot) {
-  constexpr std::size_t most = 24;
+  constexpr std::size_t most = 12;
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(page, plot.title + ": points as numbers", {"Series", ">" + plot.along, ">" + plot.up});

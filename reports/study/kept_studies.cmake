@@ -1,8 +1,11 @@
-# Puts the documents of the studies in TALLY_STUDIES into the program, each as a literal.
-file(GLOB kept CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../evidence/*/*.json)
-set(TALLY_STUDIES ${kept} CACHE STRING "Documents of studies (NAME.json) that every page shows")
+# Puts documents of studies into the program, each as a literal.
+set(TALLY_STUDIES "" CACHE STRING "Documents of studies (NAME.json) that every page shows; empty: those in reports/evidence")
+set(kept ${TALLY_STUDIES})
+if(NOT kept)
+  file(GLOB kept CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../evidence/*/*.json)
+endif()
 set(TALLY_KEPT_STUDIES "")
-foreach(study IN LISTS TALLY_STUDIES)
+foreach(study IN LISTS kept)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${study})
   file(READ ${study} document)
   string(APPEND TALLY_KEPT_STUDIES "  studies.push_back(study_of_json(R\"study(${document})study\"));\n")
