@@ -97,7 +97,8 @@ constexpr const char* drawings = R"(
 .f.i-4{fill:light-dark(#a3006b,#ff90d0)}.f.i-5{fill:light-dark(#4f5b00,#c8d25a)}
 .f.i-grid{fill:light-dark(#dcdcdc,#33363b)}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding:.3rem .45rem}}
-@media print{pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
+@media print{table{font-size:.68rem}th,td{padding:.2rem .3rem}td.n,td code{white-space:normal;overflow-wrap:anywhere}
+pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
 .scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}}
 )";
 
