@@ -112,7 +112,7 @@ void add_in_order(const EndToEndWalk& walk, const std::string& p, SumInOrder& su
     sum.in_any_order = sum.bits;
     sum.size = oracle::Matrix<double>::Zero(gradient.v.rows(), gradient.v.cols());
   }
-  sum.bits = oracle::held_accumulate(walk.subject, sum.bits, gradient);
+  sum.bits = oracle::held_accumulate(walk.subject, sum.bits.v.cast<float>(), gradient.v.cast<float>());
   sum.size += gradient.v.cwiseAbs().cast<double>();
   sum.in_any_order.v += gradient.v;
   sum.in_any_order.e = oracle::gam(2 * sum.additions, walk.subject.accumulate.unit_roundoff()) * sum.size;

@@ -19,11 +19,17 @@ std::string short_number(double value) {
   return text;
 }
 
+/// A power of ten above the chance; far below anything that matters, all read the same.
+std::string chance_limit(double log10) {
+  constexpr double least = -1000;
+  return "1e" + short_number(log10 >= least ? std::ceil(log10) : least);
+}
+
 /// Inside its bound, but not what rounding to nearest leaves.
 std::string spread_sentence(const TensorCheck& check) {
   const SpreadFinding& found = check.spread;
   std::string text = check.tap + " by the statistical lens (" + found.test + "): " + short_number(found.deviation) +
-                     " times its spread, chance below 1e" + short_number(std::ceil(found.log10_chance));
+                     " times its spread, chance below " + chance_limit(found.log10_chance);
   if (found.share != 0) text += "; the error holds " + short_number(found.share) + " of that direction";
   return text;
 }

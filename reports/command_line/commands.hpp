@@ -94,7 +94,8 @@ struct StudyCommand {
 int study(const StudyCommand& command);
 
 struct ReportOptions {
-  std::string results, out;
+  std::string results, out, baseline;
+  std::vector<std::string> studies, history;
 };
 int report(const ReportOptions& options);
 

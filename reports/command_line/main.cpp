@@ -119,6 +119,9 @@ void add_report(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("report", "render results again");
   command.add_option("results", options.results, "results.json of a run")->required();
   command.add_option("--out", options.out, "folder to write to (default: beside the results)");
+  command.add_option("--study", options.studies, "NAME.json of a study to show in place of the kept one of its name");
+  command.add_option("--baseline", options.baseline, "baseline file to compare with on the page");
+  command.add_option("--history", options.history, "results.json of earlier runs, the oldest first");
   command.callback([&action] { action = [] { return report(options); }; });
 }
 

@@ -2,15 +2,11 @@
 // or reads it. results.md says what each key means.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
+#include "reports/record/archive.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/study_fields.hpp"
 
 namespace tally {
-
-template <class R, class Record>
-concept Is = std::same_as<std::remove_const_t<R>, Record>;
 
 template <class Archive, Is<SpreadFinding> R>
 void fields(Archive& a, R& r) {
@@ -30,6 +26,17 @@ void fields(Archive& a, R& r) {
   a("factor_word", r.factor_word), a("sentence", r.sentence), a("formula", r.formula);
 }
 
+template <class Archive, Is<ElementCheck> R>
+void fields(Archive& a, R& r) {
+  a("index", r.index), a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
+}
+
+template <class Archive, Is<ElementProfile> R>
+void fields(Archive& a, R& r) {
+  a("stretch", r.stretch), a("low", r.low), a("high", r.high);
+  a("value", r.value), a("error", r.error), a("bound", r.bound);
+}
+
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
@@ -39,6 +46,8 @@ void fields(Archive& a, R& r) {
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
   a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);
   a.later("adopted_share", r.adopted_share);
+  a.optional("elements_worst", r.elements_worst, !r.elements_worst.empty());
+  a.optional("profile", r.profile, r.profile.stretch > 0);
 }
 
 template <class Archive, Is<CaseRecord> R>
@@ -82,19 +91,13 @@ void fields(Archive& a, R& r) {
   a("status", r.status), a("checks", r.checks), a("worst_local_ratio", r.worst_local_ratio), a("message", r.message);
 }
 
-template <class Archive, Is<Environment> R>
-void fields(Archive& a, R& r) {
-  a("tally_version", r.tally_version), a("executor", r.executor), a("device", r.device);
-  a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
-}
-
 template <class Archive, Is<Results> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
   a("partial", r.partial), a("partial_reason", r.partial_reason);
   a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
-  a("environment", r.environment);
+  a("environment", r.environment), a.later("studies", r.studies);
 }
 
 }  // namespace tally

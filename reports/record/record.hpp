@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/record/environment.hpp"
+#include "reports/record/profile.hpp"
+#include "reports/record/status.hpp"
+#include "reports/record/study.hpp"
+
 namespace tally {
-
-enum class Status { pass, fail, vacuous, not_run, error };
-std::string_view word_of(Status status);
-
-/// The verdict classes of a failure: which kind of wrong.
-enum class FailureClass { none, logic, precision, order, non_finite, skip_decision };
-std::string_view word_of(FailureClass c);
 
 /// What the statistical lens concludes from one tensor (oracle/spread.md): the least likely of its tests.
 struct SpreadFinding {
@@ -53,6 +51,8 @@ struct TensorCheck {
   bool zero_signal = false;
   double adopted_share = 0;  // of the branches that the expectation depends on: taken over from the trace
   SpreadFinding spread;
+  std::vector<ElementCheck> elements_worst;                  // of a failing tensor, by error / bound, a few
+  ElementProfile profile;                                    // of a failing tensor
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
 
@@ -128,11 +128,6 @@ struct TrainingRecord {
   std::string message;
 };
 
-struct Environment {
-  std::string tally_version, executor, device, compiler, flags, cuda, blas;  // no clock, host, path or user
-  std::vector<std::pair<std::string, std::string>> ledger;                   // assumption, what holds here
-};
-
 struct Results {
   int schema = 1;
   std::string campaign = "default";
@@ -147,6 +142,7 @@ struct Results {
   std::vector<FaultRecord> faults;
   std::vector<TrainingRecord> training;
   Environment environment;
+  std::vector<Study> studies;  // measured before, kept with the program or given to `tally report`
 };
 
 /// Whether a law ran cases that count, broke on none, and its control, which must differ, did not.

@@ -4,6 +4,7 @@
 #include "reports/census/spread.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 #include "reports/text/words.hpp"
@@ -86,8 +87,7 @@ std::string failures(const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > most) continue;
-    out += "\n\u2717 " + one_line(c->law + ", " + c->precision + ": " + c->message) + "\n";
-    if (const std::string command = replay_command(c->token); !command.empty()) out += "  " + one_line(command) + "\n";
+    out += "\n" + failure_text(*c, 1);
   }
   if (failed > most) out += "\nAnd " + counted(failed - most, "failing case") + " more: see report.html.\n";
   return out;
