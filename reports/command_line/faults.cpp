@@ -24,6 +24,7 @@ int faults(const FaultsOptions& options) {
   std::cout << (options.json ? to_json(results) : terminal_summary(results));
   if (results.faults.empty()) return nothing_ran;
   if (options.names.empty() && !options.json) {
+    std::cout.flush();  // the processes to come must not print what is still buffered
     const auto equivalents = run_equivalents(campaign);
     std::cout << text_of(equivalents);
     if (!std::ranges::all_of(equivalents, &EquivalentAnswer::passes)) return failed;
