@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 COMPILER = os.environ.get("CXX", "c++")
-TEST_WORDS = ["-DTALLY_SOURCE_DIR=\"\"", "-DTALLY_PROGRAM=\"\""]  # what the build tells test programs
+TEST_WORDS = ["-DTALLY_SOURCE_DIR=\"\""]  # what the build tells test programs
 CUDA = re.compile(r"fatal error: (?:cuda|cublas|device_)\w*\.h: No such file")
 
 
