@@ -39,6 +39,8 @@ struct VerifyOptions {
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;
   std::string time;  // "60s", "2m"; empty: none
+  std::string case_time = "2m";
+  std::string shard;  // "2/4": the second of four parts; empty: all of it
   bool json = false, no_training = false;
   int processes = 2;
 };
@@ -98,7 +100,13 @@ struct ReportOptions {
 };
 int report(const ReportOptions& options);
 
-/// What is "laws", "faults", "kernels", "subjects", "sweeps" or "benches".
+struct MergeOptions {
+  std::vector<std::string> shards;  // results.json of each, or its folder
+  std::string out = "tally-out";
+};
+int merge(const MergeOptions& options);
+
+/// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
 int doctor();
 
