@@ -96,7 +96,8 @@ struct StudyCommand {
 int study(const StudyCommand& command);
 
 struct ReportOptions {
-  std::string results, out;
+  std::string results, out, baseline;
+  std::vector<std::string> studies, history;
 };
 int report(const ReportOptions& options);
 
@@ -105,6 +106,12 @@ struct MergeOptions {
   std::string out = "tally-out";
 };
 int merge(const MergeOptions& options);
+
+struct ExplainOptions {
+  std::string what;  // a case's id, or the name of a law, a fault or a suspect
+  std::string results = "tally-out/results.json";
+};
+int explain(const ExplainOptions& options);
 
 /// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
