@@ -14,10 +14,11 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::start() {
+void Watchdog::start(double factor) {
   {
     const std::lock_guard lock(mutex_);
-    deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit_);
+    deadline_ =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(factor * limit_);
   }
   changed_.notify_one();
 }

@@ -19,7 +19,8 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  void start();
+  /// Watches for `factor` times the limit, until stop().
+  void start(double factor = 1);
   void stop();
 
  private:

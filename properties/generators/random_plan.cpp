@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "kernels/device/executor/schedule.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -168,19 +169,6 @@ void choose_scale(Plan& plan) {
   plan.recipe.loss_scale = choice("loss_scale", kind, options);
 }
 
-/// Values by class of bit pattern; a law that wants ordinary ones gets them (Law::any_values).
-void choose_values(Plan& plan) {
-  plan.values = pick<std::string>({{8, ""},
-                                   {1, "zeros_signed"},
-                                   {1, "tiny"},
-                                   {1, "powers"},
-                                   {1, "halfway"},
-                                   {1, "pairs"},
-                                   {1, "outlier"},
-                                   {1, "wide"}});
-  plan.far_mean = one_in(8);
-}
-
 Plan draw_plan(Dtype storage) {
   Plan plan;
   plan.precision.storage = storage;
@@ -197,7 +185,6 @@ Plan draw_plan(Dtype storage) {
   choose_clip(plan.recipe);
   choose_scale(plan);
   plan.recompute = one_in(8);
-  choose_values(plan);
   return plan;
 }
 
@@ -205,6 +192,14 @@ Plan draw_plan(Dtype storage) {
 
 rc::Gen<Plan> random_plan(Dtype storage) {
   return rc::gen::exec([storage] { return draw_plan(storage); });
+}
+
+void draw_values(Plan& plan) {
+  static const char* classes[] = {"zeros_signed", "tiny", "powers", "halfway", "pairs", "outlier", "wide"};
+  executor::Schedule random(plan.seed);
+  const std::uint64_t drawn = random.below(2 * std::size(classes));  // every second plan has ordinary values
+  plan.values = drawn < std::size(classes) ? classes[drawn] : "";
+  plan.far_mean = random.below(8) == 0;
 }
 
 void showValue(const Plan& plan, std::ostream& out) { out << title_of(case_of(plan)); }

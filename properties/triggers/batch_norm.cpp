@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/layers/contract.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
@@ -43,8 +44,12 @@ bool far_mean(const Sight& s) {
   }
   return false;
 }
+/// Below the default of the format.
 bool small_eps(const Sight& s) {
-  return s.any_layer([](const Layer& l) { return l.kind == "batch_norm" && l.number("eps").to_double() < 1e-5; });
+  const std::vector<Option>& options = find_contract("layer", "batch_norm")->options;
+  const auto eps = std::find_if(options.begin(), options.end(), [](const Option& o) { return o.name == "eps"; });
+  const double usual = std::get<Decimal>(*eps->standard).to_double();
+  return s.any_layer([&](const Layer& l) { return l.kind == "batch_norm" && l.number("eps").to_double() < usual; });
 }
 bool recomputed(const Sight& s) { return s.c.recompute && moving(s); }
 

@@ -51,7 +51,7 @@ bool non_finite_later(const Sight& s) { return by_norm(s) && non_finite_gradient
 bool above_255_in_half(const Sight& s) {
   return s.any_value("backward", [](double v, Dtype d) { return d == Dtype::fp16 && std::fabs(v) > 255; });
 }
-bool several_tensors(const Sight& s) { return by_norm(s) && parameters_of(s.c.model).size() > 2; }
+bool several_tensors(const Sight& s) { return by_norm(s) && parameters_of(s.c.model).size() > 24; }
 
 const RegisterTriggers registered{
     4,
@@ -68,7 +68,7 @@ const RegisterTriggers registered{
      {"first gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_first},
      {"later gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_later},
      {"gradient above 255 in fp16", TriggerKind::of_case, "its square overflows", above_255_in_half},
-     {"several launches", TriggerKind::of_kernel, "one norm over three parameters or more, a launch each",
+     {"several launches", TriggerKind::of_kernel, "one norm over more than the 24 tensors of a launch",
       several_tensors}}};
 
 }  // namespace

@@ -16,6 +16,13 @@ std::vector<TriggerRecord> unseen() {
   return records;
 }
 
+std::size_t place_of(std::string_view name) {
+  for (std::size_t i = 0; i < triggers().size(); ++i) {
+    if (triggers()[i].name == name) return i;
+  }
+  throw std::logic_error("no trigger is called '" + std::string(name) + "'");
+}
+
 }  // namespace
 
 Coverage::Coverage() : records_(unseen()) {}
@@ -34,14 +41,7 @@ void Coverage::add_case(const std::vector<std::vector<bool>>& runs) {
   for (std::size_t i = 0; i < seen.size(); ++i) records_[i].seen += seen[i];
 }
 
-void Coverage::note(std::string_view name, std::uint64_t times) {
-  for (TriggerRecord& record : records_) {
-    if (record.name != name) continue;
-    record.seen += times;
-    return;
-  }
-  throw std::logic_error("no trigger is called '" + std::string(name) + "'");
-}
+void Coverage::note(std::string_view name, std::uint64_t times) { records_[place_of(name)].seen += times; }
 
 std::size_t Coverage::new_pairs(const std::vector<std::vector<bool>>& runs) const {
   std::size_t count = 0;
@@ -67,6 +67,13 @@ CoverageScope::~CoverageScope() { scope = nullptr; }
 
 void note_judged_run(const Case& c, const Trace& trace) {
   if (scope) scope->runs_.push_back(triggers_of(Sight(scope->drawn_, c, trace)));
+}
+
+void note_shown(std::string_view trigger) {
+  const std::size_t place = place_of(trigger);
+  if (!scope) return;
+  scope->runs_.emplace_back(triggers().size());
+  scope->runs_.back()[place] = true;
 }
 
 }  // namespace tally

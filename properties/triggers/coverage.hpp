@@ -39,11 +39,16 @@ class CoverageScope {
 
  private:
   friend void note_judged_run(const Case& c, const Trace& trace);
+  friend void note_shown(std::string_view trigger);
   const Case& drawn_;
   std::vector<std::vector<bool>> runs_;
 };
 
 /// Called for every run that the lenses judge; does nothing outside a scope.
 void note_judged_run(const Case& c, const Trace& trace);
+
+/// A law did what this trigger names, and no run tells; does nothing outside a scope. Throws std::logic_error for an
+/// unknown name.
+void note_shown(std::string_view trigger);
 
 }  // namespace tally

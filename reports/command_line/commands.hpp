@@ -35,7 +35,7 @@ struct SubjectOptions {
 struct VerifyOptions {
   SubjectOptions subject;
   std::string law = "*", out = "tally-out", corpus, seed = "20240917";
-  std::vector<std::string> precisions = {"fp32", "fp16"};
+  std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;
   std::string time;  // "60s", "2m"; empty: none
