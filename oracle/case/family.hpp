@@ -16,6 +16,9 @@ class Words {
  public:
   Words(std::uint64_t seed, std::uint32_t salt, std::uint64_t element) : seed_(seed), salt_(salt), element_(element) {}
   std::uint32_t operator[](std::uint32_t i) const;
+  /// The words of the even element of this one's pair, and whether this one is the odd one.
+  Words of_pair() const { return {seed_, salt_, element_ & ~std::uint64_t{1}}; }
+  bool is_odd() const { return element_ % 2 != 0; }
   /// floor(word i * n / 2^32), in 0 ... n-1.
   std::uint64_t below(std::uint32_t i, std::uint64_t n) const { return (std::uint64_t{(*this)[i]} * n) >> 32; }
 

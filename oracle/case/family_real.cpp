@@ -54,6 +54,38 @@ double tiny(const Words& w, const DrawnFormat& f, const Arguments&) {
   return sign_of(w[1]) * std::ldexp(static_cast<double>(units), f.emin - f.p + 1);
 }
 
+/// Significand bits of the next narrower format: fp16 under fp32, bf16 under fp16, an 8-bit float's 4 under bf16.
+int narrower(const DrawnFormat& f) { return f.p == 24 ? 11 : f.p == 11 ? 8 : 4; }
+
+double halfway(const Words& w, const DrawnFormat& f, const Arguments&) {
+  const int bits = narrower(f);
+  const double units = std::ldexp(1.0, bits - 1) + top_bits(w[0], bits - 1) + 0.5;
+  return sign_of(w[2]) * std::ldexp(units, 1 - bits + static_cast<int>(w.below(1, 3)) - 1);
+}
+
+/// A power of two or one of its neighbours; the lower one is half as far.
+double powers(const Words& w, const DrawnFormat& f, const Arguments&) {
+  const double away = static_cast<double>(w.below(1, 3)) - 1;
+  return sign_of(w[2]) *
+         std::ldexp(1 + std::ldexp(away, away < 0 ? -f.p : 1 - f.p), static_cast<int>(w.below(0, 7)) - 3);
+}
+
+double zeros_signed(const Words& w, const DrawnFormat& f, const Arguments& a) {
+  return w.below(1, 2) == 0 ? sign_of(w[2]) * 0.0 : uniform(w, f, a);
+}
+
+double outlier(const Words& w, const DrawnFormat& f, const Arguments& a) {
+  return std::ldexp(normal(w, f, a), w.below(12, 16) == 0 ? 8 : 0);
+}
+
+double pairs(const Words& w, const DrawnFormat& f, const Arguments&) {
+  const Words pair = w.of_pair();
+  const double first = sign_of(pair[2]) * std::ldexp(significand(pair[0], f), static_cast<int>(pair.below(1, 4)) - 2);
+  if (!w.is_odd()) return first;
+  const double ulp = std::ldexp(1.0, std::ilogb(first) - f.p + 1);
+  return pair.below(3, 2) == 0 || significand(pair[0], f) == 1 ? -first : -first + std::copysign(ulp, first);
+}
+
 }  // namespace
 
 const std::vector<RealFamily>& real_families() {
@@ -61,7 +93,8 @@ const std::vector<RealFamily>& real_families() {
       {"zeros", {}, zero},        {"ones", {}, one},      {"uniform", {}, uniform},
       {"positive", {}, positive}, {"normal", {}, normal}, {"he", {std::int64_t{1} << 40}, he},
       {"dyadic", {16}, dyadic},   {"wide", {}, wide},     {"variance", {}, variance},
-      {"tiny", {}, tiny},
+      {"tiny", {}, tiny},         {"powers", {}, powers}, {"halfway", {}, halfway},
+      {"outlier", {}, outlier},   {"pairs", {}, pairs},   {"zeros_signed", {}, zeros_signed},
   };
   return all;
 }

@@ -3,11 +3,14 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/digits/training.hpp"
+#include "properties/triggers/coverage.hpp"
+#include "reports/record/totals.hpp"
 
 namespace tally {
 namespace {
@@ -27,6 +30,14 @@ std::vector<const Law*> matching_laws(const std::string& glob) {
   return found;
 }
 
+/// Every n-th job: laws and trainings of all kinds in each shard.
+std::vector<Job> in_shard(const std::vector<Job>& jobs, const ShardName& shard) {
+  std::vector<Job> mine;
+  for (auto i = static_cast<std::size_t>(shard.index - 1); i < jobs.size(); i += static_cast<std::size_t>(shard.count))
+    mine.push_back(jobs[i]);
+  return mine;
+}
+
 std::vector<Job> jobs_of(const CampaignOptions& options) {
   std::vector<Job> jobs;
   if (options.training) {
@@ -37,28 +48,63 @@ std::vector<Job> jobs_of(const CampaignOptions& options) {
   for (const Law* law : matching) {
     for (const Dtype storage : options.precisions) jobs.push_back({law, storage, 0});
   }
-  return jobs;
+  return in_shard(jobs, options.shard);
 }
 
 std::string title_of(const Job& job) {
   return job.law ? job.law->name + " " + std::string(name_of(job.storage)) : training_problems()[job.training].title;
 }
 
-Results run_job(const Job& job, const CampaignOptions& options) {
+Results run_training_job(const TrainingProblem& problem, const CampaignOptions& options) {
   Results part;
-  if (options.interrupted && *options.interrupted) return part;
-  if (!job.law) {
-    part.training = run_training(training_problems()[job.training], options.precisions, options.subject);
-    return part;
+  part.training = run_training(problem, options.precisions, options.subject);
+  Coverage coverage;
+  const bool batch_norm = problem.model.find("BatchNorm") != std::string::npos;
+  for (const TrainingRecord& t : part.training) {
+    if (batch_norm && t.windows > 0 && t.accuracy_accumulated > 0) coverage.note("evaluated after training");
   }
-  TaskResult found = run_law_task(*job.law, job.storage, options);
-  part.cases = std::move(found.cases);
-  LawRecord law;
-  law.name = job.law->name;
-  law.control_differs = found.control_differs;
-  part.laws.push_back(law);
+  part.triggers = coverage.records();
   return part;
 }
+
+Results part_of(const Law& law, const TaskResult& found) {
+  Results part;
+  part.cases = found.cases;
+  part.triggers = found.triggers;
+  LawRecord record;
+  record.name = law.name;
+  record.control_differs = found.control_differs;
+  part.laws.push_back(record);
+  return part;
+}
+
+Results run_job(const Job& job, const CampaignOptions& options) {
+  if (options.interrupted && *options.interrupted) return {};
+  if (!job.law) return run_training_job(training_problems()[job.training], options);
+  const Abandon abandon = [&](const TaskResult& found) {
+    leave_job(to_json(part_of(*job.law, found)),
+              title_of(job) + ": " + found.cases.back().message + ": " + found.cases.back().token);
+  };
+  return part_of(*job.law, run_law_task(*job.law, job.storage, options, abandon));
+}
+
+/// Shares out what is left of the time among the jobs that are left.
+class TimeShare {
+ public:
+  TimeShare(const CampaignOptions& options, std::size_t jobs) : options_(options), jobs_(jobs) {}
+  CampaignOptions of(std::size_t job) const {
+    CampaignOptions mine = options_;
+    if (!options_.seconds) return mine;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - started_;
+    mine.seconds = std::max(0.0, *options_.seconds - spent.count()) * options_.processes / double(jobs_ - job);
+    return mine;
+  }
+
+ private:
+  const CampaignOptions& options_;
+  std::size_t jobs_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
 
 LawRecord described(const Law& law) {
   LawRecord record;
@@ -68,30 +114,6 @@ LawRecord described(const Law& law) {
   record.faults = law.faults;
   record.control = law.control;
   return record;
-}
-
-void count(LawRecord& law, const CaseRecord& c) {
-  ++law.cases;
-  law.checks += c.checks;
-  law.failed += c.status == Status::fail || c.status == Status::error;
-  law.vacuous += c.status == Status::vacuous;
-  law.not_run += c.status == Status::not_run;
-  law.worst_ratio = std::max({law.worst_ratio, c.worst_local_ratio, c.worst_end_to_end_ratio});
-}
-
-void settle(LawRecord& law) {
-  if (law.cases == 0 || law.not_run == law.cases) {
-    law.status = Status::not_run;
-  } else if (law.failed > 0) {
-    law.status = Status::fail;
-  } else if (law.vacuous + law.not_run == law.cases) {
-    law.status = Status::vacuous;
-  } else if (!law.control_differs) {
-    law.status = Status::fail;
-    law.message = "the control never differed: this law could not have failed";
-  } else {
-    law.status = Status::pass;
-  }
 }
 
 /// A job whose process died or threw: recorded as an error of its law, so that it cannot be overlooked.
@@ -114,6 +136,7 @@ void merge(Results& results, const Job& job, const std::string& answer) {
   Results part = results_of_json(answer);
   for (auto& c : part.cases) results.cases.push_back(std::move(c));
   for (auto& t : part.training) results.training.push_back(std::move(t));
+  merge_triggers(results.triggers, part.triggers);
   for (const LawRecord& law : part.laws) {
     for (LawRecord& whole : results.laws) {
       if (whole.name == law.name) whole.control_differs = whole.control_differs || law.control_differs;
@@ -122,16 +145,8 @@ void merge(Results& results, const Job& job, const std::string& answer) {
 }
 
 void summarise(Results& results, const CampaignOptions& options) {
-  std::stable_sort(results.cases.begin(), results.cases.end(), [](const CaseRecord& a, const CaseRecord& b) {
-    return std::tie(a.law, a.precision) < std::tie(b.law, b.precision);
-  });
+  settle_laws(results);
   std::uint64_t checks = 0;
-  for (LawRecord& law : results.laws) {
-    for (const CaseRecord& c : results.cases) {
-      if (c.law == law.name) count(law, c);
-    }
-    settle(law);
-  }
   for (const CaseRecord& c : results.cases) checks += c.checks;
   for (const TrainingRecord& t : results.training) checks += t.checks;
   (options.subject.executor == ExecutorKind::cuda ? results.ran_on_device : results.ran_on_host) = checks;
@@ -146,11 +161,15 @@ Results run_campaign(const CampaignOptions& options) {
   Results results;
   results.seed = options.seed;
   results.effort = options.effort;
+  results.triggers_required = options.triggers_required;
+  results.triggers = Coverage().records();
+  if (options.shard.count > 1) results.shard = text_of(options.shard);
   for (const Law* law : matching_laws(options.law_glob)) results.laws.push_back(described(*law));
   std::size_t finished = 0;
+  const TimeShare time(options, jobs.size());
   const auto answers = run_in_processes(
       jobs.size(), options.subject.executor == ExecutorKind::host ? options.processes : 1,
-      [&](std::size_t i) { return to_json(run_job(jobs[i], options)); },
+      [&](std::size_t i) { return to_json(run_job(jobs[i], time.of(i))); },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +
                          title_of(jobs[i]));

@@ -10,6 +10,7 @@
 
 #include "properties/laws/law.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/shard.hpp"
 
 namespace tally {
 
@@ -17,9 +18,12 @@ struct CampaignOptions {
   Subject subject;             // where it runs, and a seeded fault's stages if there is one
   std::string law_glob = "*";  // shell pattern over law names
   std::vector<Dtype> precisions = {Dtype::fp32, Dtype::fp16};
-  double effort = 1;              // scales the number of cases
-  std::optional<int> cases;       // cases per law and precision, instead of effort
-  std::optional<double> seconds;  // stop drawing after this long
+  double effort = 1;               // scales the number of cases
+  std::optional<int> cases;        // cases per law and precision, instead of effort
+  std::optional<double> seconds;   // stop drawing about then; every law draws one case at least
+  double case_seconds = 0;         // a case that takes longer is an error; 0: no limit
+  ShardName shard;                 // which part of the campaign to run
+  bool triggers_required = false;  // a trigger that no case shows is a failure
   std::uint64_t seed = 20240917;
   std::filesystem::path corpus;  // failing cases are kept here and replayed first; empty: none
   bool shrink = true;            // make a failing case smaller before it is recorded
@@ -32,7 +36,8 @@ struct CampaignOptions {
 /// Cases per law and precision at effort 1 and weight 1.
 inline constexpr int cases_at_effort_one = 40;
 
-/// Runs it. Results are the same for the same options whatever the number of processes, unless `seconds` is set.
+/// Runs it. Results are the same for the same options whatever the number of processes, unless `seconds` is set; and
+/// those of all shards, merged, are those of the whole.
 /// Throws std::invalid_argument when no law matches the pattern.
 Results run_campaign(const CampaignOptions& options);
 

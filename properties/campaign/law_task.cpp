@@ -1,34 +1,23 @@
 #include "properties/campaign/law_task.hpp"
 
-#include <rapidcheck.h>
-
 #include <chrono>
 #include <cmath>
-#include <exception>
-#include <iostream>
-#include <sstream>
 
 #include "kernels/device/device.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
+#include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
+#include "properties/campaign/watchdog.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/triggers/coverage.hpp"
 
 namespace tally {
 namespace {
 
 constexpr int control_attempts = 8;
-
-/// RapidCheck reports to std::cerr; the campaign has its own report.
-class QuietCerr {
- public:
-  QuietCerr() : saved_(std::cerr.rdbuf(sink_.rdbuf())) {}
-  ~QuietCerr() { std::cerr.rdbuf(saved_); }
-
- private:
-  std::ostringstream sink_;
-  std::streambuf* saved_;
-};
+constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
+constexpr double longest_shrinking = 5;  // in units of the limit of one case
 
 std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
   const std::string text = std::to_string(seed) + law.name + std::string(name_of(storage));
@@ -37,8 +26,10 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
 
 class LawTask {
  public:
-  LawTask(const Law& law, Dtype storage, const CampaignOptions& options)
-      : law_(law), storage_(storage), options_(options) {}
+  LawTask(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon)
+      : law_(law), storage_(storage), options_(options), abandon_(abandon) {
+    if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
+  }
 
   TaskResult run() {
     replay_corpus();
@@ -47,6 +38,7 @@ class LawTask {
       keep_failing();
       result_.cases.push_back(std::move(*failing_));
     }
+    result_.triggers = coverage_.records();
     return std::move(result_);
   }
 
@@ -56,31 +48,27 @@ class LawTask {
       if (kept.law != law_.name) continue;
       const Case c = read_case_file(kept.file);
       if (c.precision.storage != storage_) continue;
-      CaseRecord record = record_of(c, law_, outcome_of(law_, c, options_.subject));
+      CaseRecord record = record_of(c, law_, watched_outcome(c));
       record.title = "kept: " + record.title;
       result_.cases.push_back(std::move(record));
     }
   }
 
+  /// As many cases as asked for, one at least; then more plans, until the control has differed.
   void draw_cases() {
-    rc::detail::TestParams params;
-    params.seed = seed_of(options_.seed, law_, storage_);
-    params.maxSuccess = std::max(number_of_cases(), control_attempts);
-    rc::detail::TestMetadata metadata;
-    metadata.id = law_.name;
-    const auto property = [this] {
-      Plan plan = *random_plan(storage_);
-      try {
-        RC_ASSERT(try_one(std::move(plan)));
-      } catch (const std::exception&) {  // RapidCheck would take it for a failing case, and the task would end early
-        if (!broken_) broken_ = std::current_exception();
-      }
-    };
-    {
-      const QuietCerr quiet;
-      rc::detail::checkTestable(property, metadata, params);
+    PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
+    for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !failing_; ++drawn) {
+      source.reward(try_one(shaped(source.next())));
     }
-    if (broken_) std::rethrow_exception(broken_);
+    while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
+      try_control(case_of(shaped(source.next())));
+    }
+  }
+
+  Plan shaped(Plan plan) const {
+    if (law_.any_values) draw_values(plan);
+    if (law_.shape) law_.shape(plan);
+    return plan;
   }
 
   int number_of_cases() const {
@@ -88,36 +76,66 @@ class LawTask {
     return std::max(1, static_cast<int>(std::lround(cases_at_effort_one * options_.effort * law_.weight)));
   }
 
+  bool interrupted() const { return options_.interrupted && *options_.interrupted; }
+
   bool out_of_time() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - started_;
-    return (options_.interrupted && *options_.interrupted) || (options_.seconds && spent.count() > *options_.seconds);
+    return interrupted() || (options_.seconds && spent.count() > *options_.seconds);
   }
 
-  /// True when the law holds, is vacuous or could not run. After a failure RapidCheck would shrink it: its attempts are
-  /// turned down, since they may end at another bug.
-  bool try_one(Plan plan) {
-    if (failing_ || out_of_time()) return true;
-    if (law_.shape) law_.shape(plan);
+  /// How much the case showed that no earlier one of this task did, or how near it came to a bound.
+  double try_one(const Plan& plan) {
     const Case c = case_of(plan);
-    if (drawn_++ >= number_of_cases()) {  // more cases than asked for, until the control has differed
-      try_control(c);
-      return true;
+    std::size_t new_pairs = 0;
+    Outcome outcome;
+    {
+      const CoverageScope scope(c);
+      outcome = watched_outcome(c);
+      new_pairs = coverage_.new_pairs(scope.runs());
+      coverage_.add_case(scope.runs());
     }
-    const Outcome outcome = outcome_of(law_, c, options_.subject);
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome);
-      return false;
+      return 0;
     }
     try_control(c);
     result_.cases.push_back(record_of(c, law_, outcome));
-    result_.cases.back().seed = plan.seed;
-    return true;
+    CaseRecord& record = result_.cases.back();
+    record.seed = plan.seed;
+    return static_cast<double>(new_pairs) +
+           pairs_worth * std::max(record.worst_local_ratio, record.worst_end_to_end_ratio);
+  }
+
+  /// While the watchdog waits, `watched_` is the case to blame.
+  Outcome watched_outcome(const Case& c) {
+    watched_ = &c;
+    if (watchdog_) watchdog_->start();
+    Outcome outcome = outcome_of(law_, c, options_.subject);
+    if (watchdog_) watchdog_->stop();
+    return outcome;
+  }
+
+  /// In the watchdog's thread, while this task's own is stuck in the watched case.
+  void give_up() {
+    Outcome outcome;
+    outcome.status = Status::error;
+    outcome.message = "the case took longer than " + std::to_string(std::lround(options_.case_seconds)) +
+                      " s (tally verify --case-time)";
+    failing_case_ = *watched_;
+    failing_ = record_of(failing_case_, law_, outcome);
+    keep_failing();
+    result_.cases.push_back(*failing_);
+    result_.triggers = coverage_.records();
+    abandon_(result_);
   }
 
   void take_failing(const Plan& plan, const Case& c, const Outcome& outcome) {
     failing_case_ = c;
     if (options_.shrink) {
+      watched_ = &c;
+      if (watchdog_) watchdog_->start(longest_shrinking);
       ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject);
+      if (watchdog_) watchdog_->stop();
       failing_case_ = std::move(smaller.c);
       failing_ = record_of(failing_case_, law_, smaller.outcome);
     } else {
@@ -144,12 +162,15 @@ class LawTask {
   const Law& law_;
   Dtype storage_;
   const CampaignOptions& options_;
+  const Abandon& abandon_;
   TaskResult result_;
+  Coverage coverage_;
   std::optional<CaseRecord> failing_;
   Case failing_case_;
-  std::exception_ptr broken_;  // what a generator, a shape or a control threw
-  int controls_ = 0, drawn_ = 0;
+  const Case* watched_ = nullptr;
+  int controls_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads
 };
 
 }  // namespace
@@ -172,8 +193,8 @@ Outcome outcome_of(const Law& law, const Case& c, const Subject& subject) {
   }
 }
 
-TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options) {
-  return LawTask(law, storage, options).run();
+TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon) {
+  return LawTask(law, storage, options, abandon).run();
 }
 
 }  // namespace tally

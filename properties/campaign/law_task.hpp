@@ -9,11 +9,15 @@ namespace tally {
 struct TaskResult {
   std::vector<CaseRecord> cases;
   bool control_differs = false;
+  std::vector<TriggerRecord> triggers;  // of the drawn cases
 };
 
-/// Replays the corpus' cases of this law and precision, then draws new ones with RapidCheck; the first failing one is
-/// shrunk, kept, and ends the task.
-TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options);
+/// Takes what was found before a case that does not end, its error last; must not return. Called in another thread.
+using Abandon = std::function<void(const TaskResult&)>;
+
+/// Replays the corpus' cases of this law and precision, then draws new ones; the first failing one is shrunk, kept, and
+/// ends the task. With `abandon`, a case that takes longer than the options allow ends it as an error.
+TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon = {});
 
 /// Runs one case under a law. An executor finding or any other exception becomes an `error` outcome with its text.
 Outcome outcome_of(const Law& law, const Case& c, const Subject& subject);

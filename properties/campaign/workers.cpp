@@ -17,6 +17,8 @@ struct Worker {
   std::string answer;
 };
 
+int answer_pipe = -1;  // in a forked job: where its answer goes
+
 void write_all(int pipe, const std::string& text) {
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
@@ -32,6 +34,7 @@ Worker start(std::size_t index, const std::function<std::string(std::size_t)>& j
   if (pid < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
   if (pid == 0) {
     close(ends[0]);
+    answer_pipe = ends[1];
     std::string answer;
     try {
       answer = job(index);
@@ -61,6 +64,15 @@ void finish(Worker& worker) {
 }
 
 }  // namespace
+
+void leave_job(const std::string& answer, const std::string& message) {
+  if (answer_pipe < 0) {
+    write_all(STDERR_FILENO, "error: " + message + "\n");
+    _exit(3);
+  }
+  write_all(answer_pipe, answer);
+  _exit(0);
+}
 
 std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<std::string(std::size_t)>& job,

@@ -13,4 +13,8 @@ std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<std::string(std::size_t)>& job,
                                           const std::function<void(std::size_t)>& done);
 
+/// Ends this job at once with that answer, from any thread. Where the job was not forked, ends the program with code 3
+/// and `message` on the standard error stream.
+[[noreturn]] void leave_job(const std::string& answer, const std::string& message);
+
 }  // namespace tally

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "kernels/device/executor/schedule.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -23,19 +24,29 @@ T pick(std::initializer_list<std::pair<int, T>> choices) {
   return choices.begin()->second;
 }
 
-bool one_in(int n) { return *inRange(0, n) == n - 1; }  // shrinks to false
+/// As often at every size; shrinks to false.
+bool one_in(int n) { return *rc::gen::resize(rc::kNominalSize, inRange(0, n)) == n - 1; }
+
+/// Small first: the larger of these sizes come only once RapidCheck's size has grown to them.
+std::int64_t grown(std::initializer_list<std::int64_t> sizes) {
+  const auto at = static_cast<std::size_t>(*inRange(0, static_cast<int>(sizes.size())));
+  return sizes.begin()[at];
+}
 
 std::int64_t width() {
-  return pick<std::int64_t>({{3, 1}, {4, 2}, {4, 3}, {3, 5}, {3, 8}, {2, 16}, {1, 31}, {1, 32}, {1, 33}});
+  if (one_in(3)) return grown({1, 2, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33});  // around vector and warp
+  return pick<std::int64_t>({{3, 1}, {4, 2}, {4, 3}, {3, 5}, {2, 8}});
 }
 
 void add_norm(Plan& plan, int index) {
   const std::string name = "norm" + std::to_string(index);
-  const int kind = *inRange(0, 4);
+  const int kind = pick<int>({{1, 0}, {1, 1}, {2, 2}});
   if (kind == 1) plan.hidden.push_back(layer("layer_norm", name, {{"affine", !one_in(4)}}));
-  if (kind == 2 || kind == 3) {
+  if (kind == 2) {
     const auto statistics = pick<std::string>({{3, "micro_batch"}, {2, "frozen"}, {2, "window"}});
-    plan.hidden.push_back(layer("batch_norm", name, {{"statistics", statistics}, {"affine", !one_in(4)}}));
+    const auto eps = pick<std::string>({{3, "1e-5"}, {1, "1e-6"}, {1, "1e-3"}});
+    plan.hidden.push_back(
+        layer("batch_norm", name, {{"statistics", statistics}, {"affine", !one_in(4)}, {"eps", Decimal{eps}}}));
   }
 }
 
@@ -65,31 +76,50 @@ void choose_loss(Plan& plan) {
   plan.ignored_percent = pick<int>({{3, 0}, {1, 30}});
 }
 
-bool needs_two_rows(const Plan& plan) {
+/// Rows that every micro-batch needs.
+int least_rows(const Plan& plan) {
+  int least = 1;
   for (const Layer& l : plan.hidden) {
-    if (l.kind == "batch_norm") return true;
+    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch") least = 2;
   }
-  return false;
+  return least;
 }
 
+std::vector<std::int64_t> cut_window(int micro_batches, int least) {
+  const std::int64_t rows = least + *inRange(0, 5);
+  const bool equal = one_in(3);
+  std::vector<std::int64_t> sizes;
+  for (int k = 0; k < micro_batches; ++k) sizes.push_back(equal ? rows : least + *inRange(0, 5));
+  return sizes;
+}
+
+/// The last of several windows: as many micro-batches as the first, one, all but one, or its own number.
+int last_window(int first) {
+  const int own = pick<int>({{1, 1}, {1, 2}, {1, 3}, {1, 5}});
+  return pick<int>({{2, first}, {1, 1}, {1, std::max(first - 1, 1)}, {1, own}});
+}
+
+/// A window whose statistics are its own has two rows at least.
 void cut_windows(Plan& plan) {
-  const int least = needs_two_rows(plan) ? 2 : 1;
+  const int least = least_rows(plan);
   plan.windows.clear();
-  const int windows = pick<int>({{3, 1}, {3, 2}, {1, 3}});
+  const int windows = pick<int>({{3, 1}, {3, 2}, {2, 3}});
+  const int first = pick<int>({{1, 1}, {3, 2}, {3, 3}, {1, 5}, {1, 8}});
   for (int w = 0; w < windows; ++w) {
-    const int micro_batches = pick<int>({{1, 1}, {3, 2}, {3, 3}, {1, 5}, {1, 8}});
-    std::vector<std::int64_t> sizes;
-    for (int k = 0; k < micro_batches; ++k) sizes.push_back(*inRange(least, 6));
-    plan.windows.push_back(sizes);
+    const int micro_batches = w == 0 ? first : w + 1 == windows ? last_window(first) : pick<int>({{1, first}, {1, 2}});
+    plan.windows.push_back(cut_window(micro_batches, least));
+    if (plan.windows.back().size() == 1) plan.windows.back()[0] += 1;
   }
 }
+
+bool has_item_weights(const Plan& plan) { return plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights"); }
 
 void choose_optimizer(Recipe& recipe) {
   if (one_in(3)) {
     recipe.optimizer = choice("optimizer", "adam");
     return;
   }
-  const auto momentum = pick<std::string>({{2, "0"}, {3, "0.9"}});
+  const auto momentum = pick<std::string>({{2, "0"}, {3, "0.9"}, {1, "0.5"}});
   const bool nesterov = momentum != "0" && one_in(3);
   const auto dampening = momentum == "0" || nesterov ? "0" : pick<std::string>({{3, "0"}, {1, "0.1"}});
   recipe.optimizer = choice(
@@ -97,7 +127,7 @@ void choose_optimizer(Recipe& recipe) {
 }
 
 void choose_rate_and_decay(Recipe& recipe) {
-  const int rate = *inRange(0, 3);
+  const int rate = pick<int>({{1, 0}, {1, 1}, {1, 2}});
   if (rate == 0) recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
   if (rate == 1) {
     recipe.learning_rate = choice("learning_rate", "step",
@@ -108,24 +138,34 @@ void choose_rate_and_decay(Recipe& recipe) {
                                   {{"base", Decimal{"0.1"}}, {"warmup", std::int64_t{2}}, {"total", std::int64_t{10}}});
   }
   const auto decay = pick<std::string>({{2, "none"}, {2, "l2"}, {1, "decoupled"}});
-  recipe.weight_decay =
-      decay == "none" ? choice("weight_decay", decay) : choice("weight_decay", decay, {{"lambda", Decimal{"0.01"}}});
+  recipe.weight_decay = choice("weight_decay", "none");
+  if (decay == "none") return;
+  recipe.weight_decay = choice("weight_decay", decay, {{"lambda", Decimal{"0.01"}}});
+  if (one_in(4)) recipe.weight_decay.options["exclude"] = std::vector<std::string>{"bias", "norm"};
 }
 
 void choose_clip(Recipe& recipe) {
-  const int clip = *inRange(0, 4);
-  if (clip == 0) recipe.clip = choice("clip", "none");
-  if (clip == 1) recipe.clip = choice("clip", "value", {{"max_value", Decimal{"0.25"}}});
-  if (clip < 2) return;
-  const auto max_norm = pick<std::string>({{1, "0.25"}, {1, "3"}, {1, "1000"}});
-  recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{max_norm}}});
+  const auto kind = pick<std::string>({{1, "none"}, {1, "value"}, {2, "global_norm"}});
+  recipe.clip = choice("clip", "none");
+  if (kind == "value") recipe.clip = choice("clip", "value", {{"max_value", Decimal{"0.25"}}});
+  if (kind != "global_norm") return;
+  const auto max_norm = pick<std::string>({{2, "0.25"}, {1, "1"}, {2, "3"}, {2, "1000"}});
+  const auto norm = pick<std::string>({{4, "2"}, {1, "1"}, {1, "inf"}});
+  recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{max_norm}}, {"norm", norm}});
 }
 
 void choose_scale(Plan& plan) {
   const auto kind = pick<std::string>({{2, "none"}, {1, "static"}, {2, "dynamic"}});
+  const std::string large = plan.precision.storage == Dtype::fp16 ? "4096" : "65536";  // in fp16 it would overflow
   Options options;
-  if (kind == "static") options = {{"scale", Decimal{pick<std::string>({{1, "256"}, {1, "1000"}})}}};
-  if (kind == "dynamic") options = {{"initial", Decimal{"1024"}}, {"growth_interval", std::int64_t{2}}};
+  if (kind == "static") {
+    const auto scale = pick<std::string>({{2, "256"}, {2, "1000"}, {1, large}, {1, "1"}});
+    options = {{"scale", Decimal{scale}}};
+  }
+  if (kind == "dynamic") {
+    const auto initial = pick<std::string>({{3, "1024"}, {1, "256"}, {1, large}, {1, "1000"}});
+    options = {{"initial", Decimal{initial}}, {"growth_interval", pick<std::int64_t>({{2, 2}, {1, 1}, {1, 2000}})}};
+  }
   plan.recipe.loss_scale = choice("loss_scale", kind, options);
 }
 
@@ -139,6 +179,7 @@ Plan draw_plan(Dtype storage) {
   plan.outputs = *inRange<std::int64_t>(1, 5);
   choose_loss(plan);
   cut_windows(plan);
+  plan.empty_micro_batch = has_item_weights(plan) && one_in(6);
   choose_optimizer(plan.recipe);
   choose_rate_and_decay(plan.recipe);
   choose_clip(plan.recipe);
@@ -151,6 +192,14 @@ Plan draw_plan(Dtype storage) {
 
 rc::Gen<Plan> random_plan(Dtype storage) {
   return rc::gen::exec([storage] { return draw_plan(storage); });
+}
+
+void draw_values(Plan& plan) {
+  static const char* classes[] = {"zeros_signed", "tiny", "powers", "halfway", "pairs", "outlier", "wide"};
+  executor::Schedule random(plan.seed);
+  const std::uint64_t drawn = random.below(2 * std::size(classes));  // every second plan has ordinary values
+  plan.values = drawn < std::size(classes) ? classes[drawn] : "";
+  plan.far_mean = random.below(8) == 0;
 }
 
 void showValue(const Plan& plan, std::ostream& out) { out << title_of(case_of(plan)); }

@@ -9,8 +9,11 @@
 
 namespace tally {
 
-/// Any plan whose storage is `storage`.
+/// Any plan whose storage is `storage`, with ordinary values.
 rc::Gen<Plan> random_plan(Dtype storage);
+
+/// Gives every second plan values of one class of bit pattern; follows from its seed.
+void draw_values(Plan& plan);
 
 void showValue(const Plan& plan, std::ostream& out);
 

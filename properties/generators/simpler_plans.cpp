@@ -146,6 +146,8 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   plainer_loss(plan, steps);
   fewer_features(plan, steps);
   fewer_rows(plan, steps);
+  if (!plan.values.empty()) steps.add([](Plan& p) { p.values.clear(); });
+  if (plan.far_mean) steps.add([](Plan& p) { p.far_mean = false; });
   if (plan.recompute) steps.add([](Plan& p) { p.recompute = false; });
   return std::move(steps).all();
 }

@@ -57,6 +57,15 @@ void draw_layers(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
   }
 }
 
+void move_means(Case& c) {
+  for (const Layer& l : c.model.layers) {
+    if (l.kind != "linear" || l.name == "out" || !l.flag("bias")) continue;
+    Tensor& bias = c.tensors.at(l.name + ".bias");
+    for (std::size_t i = 0; i < bias.elements(); ++i) bias.set(i, 0x1p10);
+    bias.drawing.reset();
+  }
+}
+
 /// Rows of the second micro-batch of every window lose their weight.
 void empty_second_micro_batches(Case& c, Tensor& weights, double nothing) {
   const std::size_t width = weights.elements() / static_cast<std::size_t>(weights.shape[0]);
@@ -92,13 +101,15 @@ void draw_tensors(const Plan& plan, Case& c) {
   std::int64_t rows = 0;
   for (const auto& window : c.windows) rows = std::accumulate(window.begin(), window.end(), rows);
   Drawer drawer(plan, c);
-  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input}, drawer.real("normal", 3));
+  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input},
+                         drawer.real(plan.values.empty() ? "normal" : plan.values, 3));
   if (plan.gradient_magnitude != 1) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(plan.input); ++i)
       x.set(i, plan.gradient_magnitude * x.value(i));
     x.drawing.reset();
   }
   draw_layers(plan, c, drawer, rows);
+  if (plan.far_mean) move_means(c);
   draw_target(plan, c, drawer, rows);
   if (plan.data == Data::cancelling) draw_cancelling(plan, c);
 }

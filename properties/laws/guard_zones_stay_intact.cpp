@@ -41,6 +41,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "a write one element past the end is seen",
     .differs = differs,
+    .any_values = true,
 }};
 const RegisterAnyCase registered_any_case("guard_zones_stay_intact");
 

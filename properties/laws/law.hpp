@@ -40,6 +40,8 @@ struct Law {
   bool (*differs)(const Case& c, const Subject& subject) = nullptr;
   /// The share of the campaign's cases this law gets, relative to 1.
   double weight = 1;
+  /// Whether it holds for values of any bit pattern, near under- and overflow too; others draw ordinary ones.
+  bool any_values = false;
 };
 
 struct RegisterLaw {

@@ -29,6 +29,11 @@ std::string what_failed(const Results& results, const Census& census) {
   if (census.faults_missed > 0) add(share(census.faults_missed, results.faults.size(), "seeded fault", "got away"));
   if (census.controls_missing > 0)
     add(share(census.controls_missing, results.laws.size(), "law", "cannot fail: the control does not differ"));
+  if (triggers_are_missing(results)) {
+    const TriggerTotals totals = trigger_totals(results.triggers);
+    add(share(totals.unreached, totals.expected, "trigger",
+              totals.unreached == 1 ? "was not reached" : "were not reached"));
+  }
   return text.empty() ? "a law failed" : text;
 }
 
@@ -49,7 +54,7 @@ std::string verdict_sentence(const Results& results) {
     case Status::pass:
       if (census.checks == 0 && !results.faults.empty())
         return "PASS  all " + counted(results.faults.size(), "seeded fault") + " caught";
-      return "PASS  " + inside(census);
+      return "PASS  " + inside(census) + (results.shard.empty() ? "" : " (shard " + results.shard + ")");
     case Status::vacuous:
       return "VACUOUS  every bound is wider than its signal: nothing was shown";
     case Status::not_run:

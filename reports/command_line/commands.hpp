@@ -35,10 +35,12 @@ struct SubjectOptions {
 struct VerifyOptions {
   SubjectOptions subject;
   std::string law = "*", out = "tally-out", corpus, seed = "20240917";
-  std::vector<std::string> precisions = {"fp32", "fp16"};
+  std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;
   std::string time;  // "60s", "2m"; empty: none
+  std::string case_time = "2m";
+  std::string shard;  // "2/4": the second of four parts; empty: all of it
   bool json = false, no_training = false;
   int processes = 2;
 };
@@ -99,13 +101,19 @@ struct ReportOptions {
 };
 int report(const ReportOptions& options);
 
+struct MergeOptions {
+  std::vector<std::string> shards;  // results.json of each, or its folder
+  std::string out = "tally-out";
+};
+int merge(const MergeOptions& options);
+
 struct ExplainOptions {
   std::string what;  // a case's id, or the name of a law, a fault or a suspect
   std::string results = "tally-out/results.json";
 };
 int explain(const ExplainOptions& options);
 
-/// What is "laws", "faults", "kernels", "subjects", "sweeps" or "benches".
+/// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
 int doctor();
 

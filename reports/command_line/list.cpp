@@ -5,6 +5,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/triggers/trigger.hpp"
 #include "reports/command_line/commands.hpp"
 
 namespace tally::command_line {
@@ -15,6 +16,10 @@ int list(const std::string& what) {
   } else if (what == "faults") {
     for (const Fault* fault : tally::faults()) {
       std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong << "\n";
+    }
+  } else if (what == "triggers") {
+    for (const Trigger& t : triggers()) {
+      std::cout << t.group << ": " << t.name << "  [" << word_of(t.kind) << "]  " << t.description << "\n";
     }
   } else if (what == "kernels") {
     for (const RegisteredKernel* kernel : registered_kernels()) {

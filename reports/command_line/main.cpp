@@ -35,6 +35,8 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber)
       ->excludes(effort);
   command.add_option("--time", options.time, "stop drawing after this long, such as 60s or 2m");
+  command.add_option("--case-time", options.case_time, "a case that takes longer is an error")->capture_default_str();
+  command.add_option("--shard", options.shard, "run one part of the campaign, such as 2/4 (see tally merge)");
   command.add_option("--seed", options.seed, "a number, or 'random'")->capture_default_str();
   command.add_option("--out", options.out, "folder for the results")->capture_default_str();
   command.add_option("--corpus", options.corpus, "folder of failing cases, replayed first (default: OUT/corpus)");
@@ -125,6 +127,14 @@ void add_report(CLI::App& app, Action& action) {
   command.callback([&action] { action = [] { return report(options); }; });
 }
 
+void add_merge(CLI::App& app, Action& action) {
+  static MergeOptions options;
+  CLI::App& command = *app.add_subcommand("merge", "join the results of all shards of a campaign");
+  command.add_option("shards", options.shards, "results.json of each shard, or its folder")->required();
+  command.add_option("--out", options.out, "folder for the report")->capture_default_str();
+  command.callback([&action] { action = [] { return merge(options); }; });
+}
+
 void add_study(CLI::App& app, Action& action, const std::string& family, const std::string& what) {
   static std::map<std::string, StudyCommand> commands;
   StudyCommand& options = commands[family];
@@ -145,10 +155,10 @@ void add_study(CLI::App& app, Action& action, const std::string& family, const s
 
 void add_list_and_doctor(CLI::App& app, Action& action) {
   static std::string what;
-  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, kernels, subjects, sweeps or benches");
+  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, triggers, kernels, subjects, sweeps or benches");
   listing.add_option("what", what)
       ->required()
-      ->check(CLI::IsMember({"laws", "faults", "kernels", "subjects", "sweeps", "benches"}));
+      ->check(CLI::IsMember({"laws", "faults", "triggers", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
   app.add_subcommand("doctor", "say what there is to run on")->callback([&action] {
     action = [] { return doctor(); };
@@ -201,6 +211,7 @@ int main(int argc, char** argv) {
   add_gate(app, action);
   add_bless(app, action);
   add_report(app, action);
+  add_merge(app, action);
   add_study(app, action, "sweep", "study how far gradients drift against one quantity");
   add_study(app, action, "bench", "measure Tally's own rules against others");
   add_list_and_doctor(app, action);

@@ -16,12 +16,28 @@
 namespace tally::command_line {
 namespace {
 
-std::optional<double> seconds_of(const std::string& text) {
+std::optional<double> seconds_of(const std::string& text, const std::string& option) {
   if (text.empty()) return std::nullopt;
   const char unit = text.back();
   const double scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1;
   const std::string number = unit == 's' || unit == 'm' || unit == 'h' ? text.substr(0, text.size() - 1) : text;
-  return scale * number_of(number, "--time", "a duration such as 60s, 2m or 1h");
+  return scale * number_of(number, option, "a duration such as 60s, 2m or 1h");
+}
+
+/// The campaign that promises to reach every trigger: nothing is left out of it.
+bool is_default(const VerifyOptions& options, const CampaignOptions& campaign) {
+  return options.law == "*" && options.precisions == VerifyOptions().precisions && campaign.training &&
+         !campaign.cases && !campaign.seconds && campaign.effort >= 1 && options.subject.fault.empty();
+}
+
+/// What a shard is a part of.
+std::string selection_of(const VerifyOptions& options) {
+  std::string text = "laws " + options.law + ",";
+  for (const std::string& precision : options.precisions) text += " " + precision;
+  if (options.cases) text += ", " + std::to_string(*options.cases) + " cases each";
+  if (!options.time.empty()) text += ", " + options.time;
+  if (!options.subject.fault.empty()) text += ", fault " + options.subject.fault;
+  return text + (options.no_training ? ", no training" : "");
 }
 
 CampaignOptions campaign_of(const VerifyOptions& options) {
@@ -31,12 +47,16 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.precisions = precisions_of(options.precisions);
   campaign.effort = effort_of(options.effort);
   campaign.cases = options.cases;
-  campaign.seconds = seconds_of(options.time);
+  campaign.seconds = seconds_of(options.time, "--time");
+  campaign.case_seconds = seconds_of(options.case_time, "--case-time").value_or(0);
+  if (!options.shard.empty()) campaign.shard = shard_name_of(options.shard);
+  campaign.shard.selection = selection_of(options);
   campaign.seed = seed_of(options.seed);
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
   campaign.training = !options.no_training && options.law == "*";
   campaign.processes = options.processes;
+  campaign.triggers_required = is_default(options, campaign);
   campaign.interrupted = &interruption();
   campaign.progress = show_progress;
   return campaign;
@@ -48,6 +68,7 @@ int verify(const VerifyOptions& options) {
   const RunFacts facts;
   CampaignOptions campaign = campaign_of(options);
   require_writable(options.out);
+  if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
   Results results = run_campaign(campaign);
   results.environment = environment_of(campaign.subject);
   results.device_message = device_message(campaign.subject);

@@ -16,6 +16,7 @@ void sections(Markup& page, const Results& results, const ReportContext& context
   drift_section(page, results);
   laws_section(page, results);
   teeth_section(page, results);
+  triggers_section(page, results);
   rules_section(page, results);
   evidence_section(page, results);
   training_section(page, results);

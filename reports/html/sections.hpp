@@ -20,6 +20,7 @@ void worst_cases_section(Markup& page, const Results& results);
 void drift_section(Markup& page, const Results& results);
 void laws_section(Markup& page, const Results& results);
 void teeth_section(Markup& page, const Results& results);
+void triggers_section(Markup& page, const Results& results);
 void rules_section(Markup& page, const Results& results);
 void evidence_section(Markup& page, const Results& results);
 void training_section(Markup& page, const Results& results);

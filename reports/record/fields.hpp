@@ -91,12 +91,19 @@ void fields(Archive& a, R& r) {
   a("status", r.status), a("checks", r.checks), a("worst_local_ratio", r.worst_local_ratio), a("message", r.message);
 }
 
+template <class Archive, Is<TriggerRecord> R>
+void fields(Archive& a, R& r) {
+  a("name", r.name), a("group", r.group), a("kind", r.kind), a("description", r.description);
+  a("seen", r.seen), a("pairs", r.pairs);
+}
+
 template <class Archive, Is<Results> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
   a("partial", r.partial), a("partial_reason", r.partial_reason);
   a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
+  a.later("triggers", r.triggers), a.later("triggers_required", r.triggers_required), a.later("shard", r.shard);
   a("environment", r.environment), a.later("studies", r.studies);
 }
 

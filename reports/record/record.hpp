@@ -11,6 +11,7 @@
 #include "reports/record/profile.hpp"
 #include "reports/record/status.hpp"
 #include "reports/record/study.hpp"
+#include "reports/record/triggers.hpp"
 
 namespace tally {
 
@@ -141,6 +142,9 @@ struct Results {
   std::vector<CaseRecord> cases;
   std::vector<FaultRecord> faults;
   std::vector<TrainingRecord> training;
+  std::vector<TriggerRecord> triggers;
+  bool triggers_required = false;  // the default campaign: one that no case shows is a failure
+  std::string shard;               // "2/4": these are a part of a campaign, which only `tally merge` judges as a whole
   Environment environment;
   std::vector<Study> studies;  // measured before, kept with the program or given to `tally report`
 };
@@ -148,8 +152,11 @@ struct Results {
 /// Whether a law ran cases that count, broke on none, and its control, which must differ, did not.
 bool control_is_missing(const LawRecord& law);
 
-/// fail if a case, law or training failed, a control does not differ or a fault got away; then error; then not_run if
-/// the run is partial or nothing ran; vacuous if nothing but vacuous cases ran; else pass.
+/// Whether it is held against the results that some trigger was not reached: a shard alone need not reach all.
+bool triggers_are_missing(const Results& results);
+
+/// fail if a case, law or training failed, a control does not differ, a fault got away or triggers are missing; then
+/// error; then not_run if the run is partial or nothing ran; vacuous if nothing but vacuous cases ran; else pass.
 Status verdict_of(const Results& results);
 
 /// Canonical JSON: sorted keys, shortest round-trip numbers, "inf", "-inf", "nan" as strings, one final newline.

@@ -22,8 +22,14 @@ bool control_is_missing(const LawRecord& law) {
   return law.failed == 0 && law.cases > law.not_run + law.vacuous && !law.control.empty() && !law.control_differs;
 }
 
+bool triggers_are_missing(const Results& results) {
+  if (!results.triggers_required || !results.shard.empty() || results.partial) return false;
+  return trigger_totals(results.triggers).unreached > 0;
+}
+
 Status verdict_of(const Results& results) {
   Seen seen;
+  seen.fail = triggers_are_missing(results);
   for (const CaseRecord& c : results.cases) seen.add(c.status);
   for (const TrainingRecord& t : results.training) seen.add(t.status);
   for (const LawRecord& law : results.laws) {

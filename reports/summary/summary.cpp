@@ -59,6 +59,9 @@ std::string other_failures(const Results& results) {
   std::string text;
   for (const FaultRecord& f : results.faults)
     if (!f.caught) text += "- \u2717 seeded fault " + markdown(f.name) + " got away. " + markdown(f.message) + "\n";
+  for (const TriggerRecord& t : results.triggers)
+    if (triggers_are_missing(results) && is_unreached(t))
+      text += "- \u2717 trigger " + markdown(t.name) + " was not reached\n";
   for (const LawRecord& law : results.laws)
     if (control_is_missing(law))
       text += "- \u2717 law " + markdown(law.name) + " cannot fail: the control does not differ\n";
@@ -67,6 +70,19 @@ std::string other_failures(const Results& results) {
       text += "- \u2717 training " + markdown(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut) +
               " failed. " + markdown(t.message) + "\n";
   return text.empty() ? "" : text + "\n";
+}
+
+std::string triggers(const Results& results) {
+  if (results.triggers.empty()) return "";
+  std::string text = "### Triggers\n\n" + markdown(trigger_sentence(results.triggers)) +
+                     ".\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
+  for (const TriggerRecord& t : results.triggers) {
+    const std::string seen = t.kind == "later" ? "later: " + markdown(t.description)
+                             : is_unreached(t) ? std::string(triggers_are_missing(results) ? "**0**" : "0")
+                                               : grouped(t.seen);
+    text += "| " + markdown(t.group) + " | " + markdown(t.name) + " | " + markdown(t.kind) + " | " + seen + " |\n";
+  }
+  return text + "\n";
 }
 
 /// Adds whole parts while they and the line that says what was left out fit.
@@ -108,6 +124,7 @@ std::string summary_markdown(const Results& results, std::size_t limit) {
     ++shown;
   }
   if (failed > shown) fitted.add(counted(failed - shown, "failing case") + " not shown here.\n");
+  fitted.add(triggers(results));
   fitted.finish();
   return out;
 }

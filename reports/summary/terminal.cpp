@@ -98,6 +98,18 @@ std::string statistical_lens(const Results& results) {
   return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
 }
 
+/// How many were reached, and the ones that were not.
+std::string triggers(const Results& results) {
+  if (results.triggers.empty()) return "";
+  std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
+  for (const TriggerRecord& trigger : results.triggers) {
+    if (is_unreached(trigger))
+      text += "  " + std::string(triggers_are_missing(results) ? "\u2717" : "\u2013") +
+              " not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";
+  }
+  return text;
+}
+
 std::string where(const Results& results) {
   std::string text =
       "  host executor: " + counted(results.ran_on_host, "tensor check") + "; GPU: " + grouped(results.ran_on_device);
@@ -108,8 +120,8 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + statistical_lens(results) + law_table(results) +
-         fault_table(results) + training_table(results) + worst_table(results) + failures(results);
+  return verdict_sentence(results) + "\n" + where(results) + statistical_lens(results) + triggers(results) +
+         law_table(results) + fault_table(results) + training_table(results) + worst_table(results) + failures(results);
 }
 
 }  // namespace tally

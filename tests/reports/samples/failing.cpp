@@ -53,6 +53,7 @@ void spoil_all(Results& r) {
   r.studies.back().family = "bench", r.studies.back().name = "rules";
   for (LawRecord& l : r.laws)
     for (std::string* text : {&l.name, &l.family, &l.statement, &l.control, &l.message}) spoil(*text);
+  for (TriggerRecord& t : r.triggers) spoil(t.name), spoil(t.group), spoil(t.description);
   for (FaultRecord& f : r.faults)
     for (std::string* text : {&f.name, &f.stage, &f.right, &f.wrong, &f.source, &f.law, &f.found_stage, &f.token})
       spoil(*text);
@@ -71,6 +72,7 @@ Results failing() {
   fail(r.cases[130], FailureClass::order, infinity, "Bits differ from the declared order of addition.");
   for (const std::size_t i : {40u, 90u}) add_elements(r.cases[i].worst.front());
   r.studies = studies();
+  r.triggers_required = true, r.triggers[2].seen = 0;
   r.cases[7].status = Status::vacuous, r.cases[7].message = "The bound is wider than the signal.";
   r.cases[8].status = Status::not_run, r.cases[8].message = "No device.";
   r.cases[9].status = Status::error, r.cases[9].message = "The subject ended with signal 11.";

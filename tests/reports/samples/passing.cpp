@@ -101,6 +101,10 @@ Results passing() {
   for (const char* model : {"mlp", "mlp with batch norm"})
     for (const Precision& precision : precisions)
       for (const char* cut : {"K=4", "uneven"}) results.training.push_back(training_of(model, precision, cut));
+  results.triggers = {{"unequal n_k", "items", "case", "two micro-batches of a window differ in items", 41, "2"},
+                      {"K = 1", "items", "case", "", 1234, "1"},
+                      {"resumed", "windows", "run", "started from the state that a window left", 3, "0"},
+                      {"two ranks", "ranks", "later", "one process trains here", 0, "0"}};
   results.environment = {"0.1.0", "host", "", "g++ 12.2", "-O3 -ffp-contract=off", "", "", {}};
   results.environment.ledger = {{"binary32 arithmetic rounds to nearest even", "holds: probed"},
                                 {"subnormal numbers are kept", "holds: probed"}};

@@ -1,0 +1,38 @@
+// The plans of one task, in order. Most are drawn afresh; one in four is bred from an earlier one that showed much: new
+// pairs of triggers, or an error near its bound. A function of seed and rewards alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "properties/generators/plan.hpp"
+
+namespace tally {
+
+/// A plan with some sections (layers, loss, cut, recipe, values, …) taken from another.
+Plan bred(Plan parent, const Plan& other, std::uint64_t seed);
+
+class PlanSource {
+ public:
+  /// Shapes grow from small to full over `cases` plans, or over the first 40 of more.
+  PlanSource(Dtype storage, std::uint64_t seed, int cases);
+
+  Plan next();
+  /// How much the plan that next() gave showed: 0 for nothing.
+  void reward(double score);
+
+ private:
+  struct Parent {
+    double score;
+    Plan plan;
+  };
+  Plan drawn(std::uint64_t seed) const;
+
+  Dtype storage_;
+  std::uint64_t seed_;
+  int cases_, number_ = 0;
+  Plan last_;
+  std::vector<Parent> parents_;  // the best few, best first
+};
+
+}  // namespace tally

@@ -1,0 +1,40 @@
+// Law: a micro-batch of more rows than a grid has blocks in its second dimension is computed whole.
+//   65,535 is CUDA's limit of gridDim.y; one feature and one output, so that exact arithmetic stays cheap
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.input = 1;
+  plan.hidden.clear();
+  plan.outputs = 1;
+  plan.loss = choice("loss", "mse");
+  plan.ignored_percent = 0;
+  plan.empty_micro_batch = false;
+  plan.windows = {{65537}};
+  plan.recipe.loss_scale = choice("loss_scale", "none");
+}
+
+Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward"});
+}
+
+const RegisterLaw registered{{
+    .name = "more_rows_than_a_grid",
+    .family = "kernels",
+    .statement = "A micro-batch of more rows than a grid has blocks is computed whole.",
+    .faults = {"grid-limit-without-stride"},
+    .shape = shape,
+    .holds = holds,
+    .control = "another first row gives other outputs",
+    .differs = differs,
+    .weight = 0.025,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,79 @@
+#include "properties/triggers/coverage.hpp"
+
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+thread_local CoverageScope* scope = nullptr;
+
+std::vector<TriggerRecord> unseen() {
+  std::vector<TriggerRecord> records;
+  const std::size_t digits = (triggers().size() + 3) / 4;
+  for (const Trigger& t : triggers()) {
+    records.push_back({t.name, t.group, std::string(word_of(t.kind)), t.description, 0, std::string(digits, '0')});
+  }
+  return records;
+}
+
+std::size_t place_of(std::string_view name) {
+  for (std::size_t i = 0; i < triggers().size(); ++i) {
+    if (triggers()[i].name == name) return i;
+  }
+  throw std::logic_error("no trigger is called '" + std::string(name) + "'");
+}
+
+}  // namespace
+
+Coverage::Coverage() : records_(unseen()) {}
+
+void Coverage::add_case(const std::vector<std::vector<bool>>& runs) {
+  std::vector<bool> seen(records_.size());
+  for (const auto& run : runs) {
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (!run[i]) continue;
+      seen[i] = true;
+      for (std::size_t j = 0; j < run.size(); ++j) {
+        if (run[j] && j != i) see_with(records_[i], j);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i) records_[i].seen += seen[i];
+}
+
+void Coverage::note(std::string_view name, std::uint64_t times) { records_[place_of(name)].seen += times; }
+
+std::size_t Coverage::new_pairs(const std::vector<std::vector<bool>>& runs) const {
+  std::size_t count = 0;
+  for (const auto& run : runs) {
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      for (std::size_t j = 0; run[i] && j < i; ++j) {
+        const bool both = run[j] && records_[i].kind == "case" && records_[j].kind == "case";
+        count += both && !was_seen_with(records_[i], j);
+      }
+    }
+  }
+  return count;
+}
+
+std::vector<bool> triggers_of(const Sight& sight) {
+  std::vector<bool> seen;
+  for (const Trigger& trigger : triggers()) seen.push_back(trigger.seen && trigger.seen(sight));
+  return seen;
+}
+
+CoverageScope::CoverageScope(const Case& drawn) : drawn_(drawn) { scope = this; }
+CoverageScope::~CoverageScope() { scope = nullptr; }
+
+void note_judged_run(const Case& c, const Trace& trace) {
+  if (scope) scope->runs_.push_back(triggers_of(Sight(scope->drawn_, c, trace)));
+}
+
+void note_shown(std::string_view trigger) {
+  const std::size_t place = place_of(trigger);
+  if (!scope) return;
+  scope->runs_.emplace_back(triggers().size());
+  scope->runs_.back()[place] = true;
+}
+
+}  // namespace tally

@@ -1,0 +1,70 @@
+// How many items the micro-batches of a window hold, and how many micro-batches there are.
+#include <algorithm>
+
+#include "properties/triggers/trigger.hpp"
+
+namespace tally {
+namespace {
+
+using Items = std::vector<double>;
+
+std::ptrdiff_t empty_in(const Items& items) { return std::count(items.begin(), items.end(), 0.0); }
+
+bool all_equal(const Items& n) {
+  return std::all_of(n.begin(), n.end(), [&](double each) { return each == n[0]; });
+}
+
+bool equal(const Sight& s) {
+  return s.any_items([](const Items& n) { return n.size() > 1 && all_equal(n); });
+}
+bool unequal(const Sight& s) {
+  return s.any_items([](const Items& n) { return !all_equal(n); });
+}
+bool one_empty(const Sight& s) {
+  return s.any_items([](const Items& n) { return n.size() > 1 && empty_in(n) == 1; });
+}
+bool all_in_one(const Sight& s) {
+  return s.any_items([](const Items& n) { return n.size() > 1 && empty_in(n) + 1 == std::ssize(n); });
+}
+bool window_without_items(const Sight& s) {
+  return s.any_items([](const Items& n) { return empty_in(n) == std::ssize(n); });
+}
+template <std::size_t least, std::size_t most>
+bool cut_into(const Sight& s) {
+  return std::any_of(s.c.windows.begin(), s.c.windows.end(),
+                     [](const auto& window) { return window.size() >= least && window.size() <= most; });
+}
+constexpr std::size_t any = ~std::size_t{0};
+
+/// The rows of a micro-batch, of x and target, repeat those of the one before it.
+bool repeats(const Sight& s) {
+  const Tensor& x = s.c.tensors.at("x");
+  const auto width = static_cast<std::size_t>(s.c.model.input) * size_of(x.dtype);
+  for (std::size_t w = 0; w < s.windows(); ++w) {
+    for (std::size_t k = 1; k < s.c.windows[w].size(); ++k) {
+      if (s.c.windows[w][k] != s.c.windows[w][k - 1]) continue;
+      const auto bytes = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(s.c.windows[w][k]) * width);
+      const auto at = x.bytes.begin() + first_row(s.c, w, k) * static_cast<std::ptrdiff_t>(width);
+      if (std::equal(at, at + bytes, at - bytes)) return true;
+    }
+  }
+  return false;
+}
+bool all_differ(const Sight& s) { return cut_into<2, any>(s) && !repeats(s); }
+
+const RegisterTriggers registered{
+    1,
+    "items",
+    {{"equal n_k", TriggerKind::of_case, "all micro-batches of a window hold as many items", equal},
+     {"unequal n_k", TriggerKind::of_case, "two micro-batches of a window differ in items", unequal},
+     {"one n_k = 0", TriggerKind::of_case, "one micro-batch of a window holds no item", one_empty},
+     {"all items in one micro-batch", TriggerKind::of_case, "every other one of the window holds none", all_in_one},
+     {"window without items", TriggerKind::of_case, "N = 0", window_without_items},
+     {"K = 1", TriggerKind::of_case, "a window in one micro-batch", cut_into<1, 1>},
+     {"K = 2", TriggerKind::of_case, "", cut_into<2, 2>},
+     {"K = 3", TriggerKind::of_case, "", cut_into<3, 3>},
+     {"large K", TriggerKind::of_case, "256 micro-batches in a window, or more", cut_into<256, any>},
+     {"micro-batches differ", TriggerKind::of_case, "no micro-batch repeats the rows before it", all_differ}}};
+
+}  // namespace
+}  // namespace tally

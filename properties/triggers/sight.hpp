@@ -1,0 +1,42 @@
+// One judged run, as triggers look at it: the case, and what the run left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "kernels/training_step/run.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+struct Sight {
+  const Case& drawn;  // what the law was given
+  const Case& c;      // what it ran: the same, or what it made of it
+  const Trace& trace;
+  std::vector<std::vector<double>> items;  // [w][k] the micro-batch's items n_k
+  std::vector<bool> skipped;               // [w]
+  /// [w] micro-batches after which some buffer is not finite for the first time; -1: never.
+  std::vector<int> overflowed;
+
+  Sight(const Case& drawn_case, const Case& ran, const Trace& left);
+
+  /// nullptr when window w has no such tap: "unscale", "d.fc1.weight".
+  const Tensor* tap(std::size_t window, const std::string& stage, const std::string& tensor) const;
+  /// The same as a number; NaN where there is none.
+  double number(std::size_t window, const std::string& stage, const std::string& tensor) const;
+  std::size_t windows() const { return c.windows.size(); }
+  bool any_layer(const std::function<bool(const Layer&)>& holds) const;
+  /// Some layer is a batch_norm with these statistics; empty: with any.
+  bool batch_norm(const std::string& statistics = "") const;
+  /// Some window's items n_1 … n_K satisfy it.
+  bool any_items(const std::function<bool(const std::vector<double>&)>& holds) const;
+  /// Some element of a tap of this stage (outputs) satisfies it, given its format.
+  bool any_value(const std::string& stage, const std::function<bool(double, Dtype)>& holds) const;
+  /// Some element of x satisfies it.
+  bool any_x(const std::function<bool(double, Dtype)>& holds) const;
+};
+
+}  // namespace tally

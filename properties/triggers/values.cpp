@@ -1,0 +1,127 @@
+// Formats, and values by class of bit pattern.
+#include <algorithm>
+#include <cmath>
+
+#include "oracle/tolerance/format.hpp"
+#include "properties/triggers/trigger.hpp"
+
+namespace tally {
+namespace {
+
+template <Dtype storage>
+bool stored(const Sight& s) {
+  return s.c.precision.storage == storage;
+}
+bool no_tf32(const Sight& s) { return !s.c.precision.tf32; }
+
+bool is_subnormal(double v, Dtype d) { return v != 0 && std::fabs(v) < std::ldexp(1.0, oracle::format_of(d).emin); }
+bool positive_zero(const Sight& s) {
+  return s.any_x([](double v, Dtype) { return v == 0 && !std::signbit(v); });
+}
+bool negative_zero(const Sight& s) {
+  return s.any_x([](double v, Dtype) { return v == 0 && std::signbit(v); });
+}
+bool subnormal_input(const Sight& s) { return s.any_x(is_subnormal); }
+bool subnormal_gradient(const Sight& s) { return s.any_value("backward", is_subnormal); }
+bool power_of_two(const Sight& s) {
+  return s.any_x([](double v, Dtype) {
+    int exponent = 0;
+    return v != 0 && std::fabs(std::frexp(v, &exponent)) == 0.5;
+  });
+}
+
+/// The significand as an integer of all p bits; 0 outside the normal range.
+std::uint64_t significand(double v, Dtype d) {
+  const int p = oracle::format_of(d).p;
+  if (v == 0 || !std::isfinite(v) || is_subnormal(v, d)) return 0;
+  int exponent = 0;
+  return static_cast<std::uint64_t>(std::ldexp(std::fabs(std::frexp(v, &exponent)), p));
+}
+bool beside_a_power(const Sight& s) {
+  return s.any_x([](double v, Dtype d) {
+    const std::uint64_t bits = significand(v, d), lowest = std::uint64_t{1} << (oracle::format_of(d).p - 1);
+    return bits == lowest + 1 || bits == 2 * lowest - 1;
+  });
+}
+
+/// Half-way between two numbers of the next narrower format: fp16 under fp32, bf16 under fp16, 4 bits under bf16.
+bool half_way(const Sight& s) {
+  return s.any_x([](double v, Dtype d) {
+    const int p = oracle::format_of(d).p, dropped = p - (p == 24 ? 11 : p == 11 ? 8 : 4);
+    const std::uint64_t bits = significand(v, d), tail = bits & ((std::uint64_t{1} << dropped) - 1);
+    return bits != 0 && tail == std::uint64_t{1} << (dropped - 1);
+  });
+}
+
+/// Neighbours in a row of x that cancel to an ulp or less.
+bool cancelling_pair(const Sight& s) {
+  const Tensor& x = s.c.tensors.at("x");
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(x.dtype) - 1);
+  for (std::size_t i = 1; i < x.elements(); ++i) {
+    const std::uint64_t a = x.bits(i - 1), b = x.bits(i);
+    const auto apart = static_cast<std::int64_t>(a & ~sign) - static_cast<std::int64_t>(b & ~sign);
+    const bool in_a_row = i % static_cast<std::size_t>(s.c.model.input) != 0;
+    if (in_a_row && ((a ^ b) & sign) != 0 && (a & ~sign) != 0 && std::abs(apart) <= 1) return true;
+  }
+  return false;
+}
+
+/// Sizes of x that are not zero, sorted.
+std::vector<double> sizes(const Sight& s) {
+  const Tensor& x = s.c.tensors.at("x");
+  std::vector<double> all;
+  for (std::size_t i = 0; i < x.elements(); ++i) {
+    if (x.value(i) != 0) all.push_back(std::fabs(x.value(i)));
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+bool outlier(const Sight& s) {
+  const auto all = sizes(s);
+  return all.size() > 3 && all.back() > 64 * all[all.size() / 2];
+}
+bool graded(const Sight& s) {
+  const auto all = sizes(s);
+  return all.size() > 7 && all[all.size() * 3 / 4] > 16 * all[all.size() / 4];
+}
+
+/// An element of the buffer that ends far below what it was after an earlier micro-batch.
+bool cancelling_sum(const Sight& s) {
+  for (std::size_t w = 0; w < s.windows(); ++w) {
+    for (const std::string& parameter : parameters_of(s.c.model)) {
+      const Tensor* before = nullptr;
+      for (std::size_t k = 0; k < s.c.windows[w].size(); ++k) {
+        const Tensor* now = s.tap(w, "m" + std::to_string(k) + "/accumulate", "buffer." + parameter);
+        for (std::size_t i = 0; before && now && i < now->elements(); ++i) {
+          if (std::fabs(now->value(i)) * 16 < std::fabs(before->value(i))) return true;
+        }
+        before = now;
+      }
+    }
+  }
+  return false;
+}
+
+const RegisterTriggers registered{
+    9,
+    "formats and values",
+    {{"fp32", TriggerKind::of_case, "storage", stored<Dtype::fp32>},
+     {"fp16", TriggerKind::of_case, "storage", stored<Dtype::fp16>},
+     {"bf16", TriggerKind::of_case, "storage", stored<Dtype::bf16>},
+     {"TF32 off", TriggerKind::of_case, "", no_tf32},
+     {"TF32 on", TriggerKind::later, "the built-in training step takes no tf32; a claim of a capture may", nullptr},
+     {"positive zero", TriggerKind::of_case, "in x", positive_zero},
+     {"negative zero", TriggerKind::of_case, "in x", negative_zero},
+     {"subnormal input", TriggerKind::of_case, "in x", subnormal_input},
+     {"subnormal gradient", TriggerKind::of_case, "that backward stores", subnormal_gradient},
+     {"power of two", TriggerKind::of_case, "in x", power_of_two},
+     {"neighbour of a power of two", TriggerKind::of_case, "in x", beside_a_power},
+     {"half-way case", TriggerKind::of_case, "in x, between two numbers of the next narrower format", half_way},
+     {"cancelling pair", TriggerKind::of_case, "neighbours in a row of x, to an ulp", cancelling_pair},
+     {"outlier", TriggerKind::of_case, "in x, above 64 times the median", outlier},
+     {"graded magnitudes", TriggerKind::of_case, "quartiles of x more than a factor of 16 apart", graded},
+     {"cancelling sum", TriggerKind::of_case, "a gradient falls to a sixteenth from one micro-batch to the next",
+      cancelling_sum}}};
+
+}  // namespace
+}  // namespace tally

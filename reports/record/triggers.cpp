@@ -1,0 +1,75 @@
+#include "reports/record/triggers.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+constexpr std::string_view digits = "0123456789abcdef";
+
+std::size_t digit_at(const std::string& pairs, std::size_t place) {
+  if (place >= pairs.size()) return 0;
+  const std::size_t digit = digits.find(pairs[place]);
+  if (digit == std::string_view::npos) throw std::runtime_error("triggers: '" + pairs + "' is not hexadecimal");
+  return digit;
+}
+
+void set_digit(std::string& pairs, std::size_t place, std::size_t digit) {
+  if (place >= pairs.size()) pairs.resize(place + 1, '0');
+  pairs[place] = digits[digit];
+}
+
+}  // namespace
+
+bool was_seen_with(const TriggerRecord& trigger, std::size_t other) {
+  return (digit_at(trigger.pairs, other / 4) >> (other % 4) & 1) != 0;
+}
+
+void see_with(TriggerRecord& trigger, std::size_t other) {
+  set_digit(trigger.pairs, other / 4, digit_at(trigger.pairs, other / 4) | std::size_t{1} << (other % 4));
+}
+
+void merge_triggers(std::vector<TriggerRecord>& whole, const std::vector<TriggerRecord>& part) {
+  if (part.empty()) return;
+  if (whole.empty()) {
+    whole = part;
+    return;
+  }
+  const auto same = [](const TriggerRecord& a, const TriggerRecord& b) { return a.name == b.name && a.kind == b.kind; };
+  if (!std::equal(whole.begin(), whole.end(), part.begin(), part.end(), same))
+    throw std::runtime_error("the parts know different triggers");
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    whole[i].seen += part[i].seen;
+    for (std::size_t place = 0; place < part[i].pairs.size(); ++place)
+      set_digit(whole[i].pairs, place, digit_at(whole[i].pairs, place) | digit_at(part[i].pairs, place));
+  }
+}
+
+bool is_unreached(const TriggerRecord& trigger) { return trigger.kind != "later" && trigger.seen == 0; }
+
+TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
+  TriggerTotals totals;
+  for (std::size_t i = 0; i < triggers.size(); ++i) {
+    totals.later += triggers[i].kind == "later";
+    totals.expected += triggers[i].kind != "later";
+    totals.unreached += is_unreached(triggers[i]);
+    if (triggers[i].kind != "case") continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (triggers[j].kind != "case") continue;
+      ++totals.pairs;
+      totals.unseen_pairs += !was_seen_with(triggers[i], j);
+    }
+  }
+  return totals;
+}
+
+std::string trigger_sentence(const std::vector<TriggerRecord>& triggers) {
+  if (triggers.empty()) return "";
+  const TriggerTotals totals = trigger_totals(triggers);
+  return std::to_string(totals.expected - totals.unreached) + " of " + std::to_string(totals.expected) +
+         " triggers were reached; " + std::to_string(totals.unseen_pairs) + " of " + std::to_string(totals.pairs) +
+         " pairs were never seen together";
+}
+
+}  // namespace tally

@@ -1,0 +1,37 @@
+// Triggers: what a case must show before a known kind of bug can be seen in it, and how often a campaign drew each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tally {
+
+struct TriggerRecord {
+  std::string name, group;  // "overflow in the last micro-batch", "loss scale"
+  std::string kind;         // "case", "kernel", "run": a campaign must show it; "later": not yet, for the reason given
+  std::string description;  // when it counts as seen, or why later
+  std::uint64_t seen = 0;   // cases that showed it
+  std::string pairs;        // hexadecimal: bit b of digit d is set where one run showed it with trigger 4 d + b
+};
+
+bool was_seen_with(const TriggerRecord& trigger, std::size_t other);
+void see_with(TriggerRecord& trigger, std::size_t other);
+
+/// Adds counts and pairs of another part of the same campaign; an empty list takes over the other. Throws
+/// std::runtime_error where the parts know different triggers.
+void merge_triggers(std::vector<TriggerRecord>& whole, const std::vector<TriggerRecord>& part);
+
+struct TriggerTotals {
+  std::uint64_t expected = 0, unreached = 0;  // of the kinds that a campaign must show
+  std::uint64_t later = 0;
+  std::uint64_t pairs = 0, unseen_pairs = 0;  // of different case triggers; some exclude each other
+};
+TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers);
+
+bool is_unreached(const TriggerRecord& trigger);
+
+/// "71 of 73 triggers were reached; 1,204 of 2,080 pairs were never seen together"; empty without triggers.
+std::string trigger_sentence(const std::vector<TriggerRecord>& triggers);
+
+}  // namespace tally

@@ -1,0 +1,32 @@
+#include "properties/campaign/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace tally {
+namespace {
+
+TEST(Watchdog, barks_once_when_a_watch_takes_too_long) {
+  std::promise<void> barked;
+  Watchdog watchdog(0.01, [&] { barked.set_value(); });  // a second bark would throw
+
+  watchdog.start();
+
+  EXPECT_EQ(barked.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+}
+
+TEST(Watchdog, is_silent_after_a_watch_that_ended_in_time) {
+  std::atomic<int> barks = 0;
+  {
+    Watchdog watchdog(3600, [&] { ++barks; });
+    for (int i = 0; i < 100; ++i) {
+      watchdog.start();
+      watchdog.stop();
+    }
+  }
+  EXPECT_EQ(barks, 0);
+}
+
+}  // namespace
+}  // namespace tally

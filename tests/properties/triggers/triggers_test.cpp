@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "properties/generators/choices.hpp"
+#include "properties/generators/plan.hpp"
+#include "properties/generators/random_plan.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/triggers/coverage.hpp"
+
+namespace tally {
+namespace {
+
+Plan small_plan() {
+  Plan plan = random_plan(Dtype::fp32)(rc::Random(5), 20).value();
+  plan.input = 4;
+  plan.hidden.clear();
+  plan.outputs = 2;
+  plan.loss = choice("loss", "mse");
+  plan.ignored_percent = 0;
+  plan.empty_micro_batch = plan.recompute = false;
+  plan.windows = {{2, 2}, {2, 2}};
+  plan.recipe.clip = choice("clip", "none");
+  plan.recipe.loss_scale = choice("loss_scale", "none");
+  plan.recipe.weight_decay = choice("weight_decay", "none");
+  return plan;
+}
+
+/// Names of the triggers that the case's run shows.
+std::set<std::string> shown(const Case& c) {
+  const std::vector<bool> seen = triggers_of(Sight(c, c, run(c, Subject{})));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i]) names.insert(triggers()[i].name);
+  }
+  return names;
+}
+
+/// Whether the change to the small plan makes the trigger show, which it does not without.
+void expect_shown_by(const std::string& trigger, const std::function<void(Plan&)>& change) {
+  Plan plan = small_plan();
+  EXPECT_FALSE(shown(case_of(plan)).contains(trigger)) << trigger;
+  change(plan);
+  EXPECT_TRUE(shown(case_of(plan)).contains(trigger)) << trigger;
+}
+
+TEST(Triggers, have_names_of_their_own_and_a_way_to_be_seen) {
+  std::set<std::string> names;
+  for (const Trigger& t : triggers()) {
+    EXPECT_TRUE(names.insert(t.name).second) << t.name;
+    EXPECT_TRUE(t.kind != TriggerKind::later || !t.description.empty()) << t.name << " gives no reason";
+    EXPECT_TRUE(t.kind != TriggerKind::of_case || t.seen) << t.name;
+  }
+  EXPECT_GE(names.size(), 60u);
+}
+
+TEST(Triggers, of_items_follow_the_cut) {
+  expect_shown_by("unequal n_k", [](Plan& p) { p.windows = {{2, 3}}; });
+  expect_shown_by("K = 1", [](Plan& p) { p.windows = {{2}}; });
+  expect_shown_by("K = 3", [](Plan& p) { p.windows = {{2, 2, 2}}; });
+  expect_shown_by("large K", [](Plan& p) { p.windows = {std::vector<std::int64_t>(256, 1)}; });
+  expect_shown_by("one n_k = 0", [](Plan& p) {
+    p.loss = choice("loss", "mse", {{"item_weights", true}});
+    p.empty_micro_batch = true;
+  });
+}
+
+TEST(Triggers, of_windows_follow_the_epochs_end) {
+  expect_shown_by("three steps or more", [](Plan& p) { p.windows = {{2}, {2}, {2}}; });
+  expect_shown_by("one micro-batch left over", [](Plan& p) { p.windows = {{2, 2, 2}, {2}}; });
+  expect_shown_by("K - 1 micro-batches left over", [](Plan& p) { p.windows = {{2, 2, 2}, {2, 2}}; });
+  expect_shown_by("K grows from window to window", [](Plan& p) { p.windows = {{2}, {2, 2}}; });
+}
+
+TEST(Triggers, of_the_clip_follow_the_norm_that_the_run_found) {
+  const auto limit = [](const char* most) {
+    return [most](Plan& p) { p.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{most}}}); };
+  };
+  expect_shown_by("clip inactive", limit("100000"));
+  expect_shown_by("clip active", limit("0.0001"));
+  expect_shown_by("clip by value", [](Plan& p) {
+    p.recipe.clip = choice("clip", "value", {{"max_value", Decimal{"1"}}});
+  });
+}
+
+TEST(Triggers, of_the_scale_follow_what_the_scaler_did) {
+  const auto dynamic = [](const char* initial) {
+    return choice("loss_scale", "dynamic", {{"initial", Decimal{initial}}, {"growth_interval", std::int64_t{1}}});
+  };
+  expect_shown_by("scale grows", [&](Plan& p) { p.recipe.loss_scale = dynamic("1024"); });
+  expect_shown_by("overflow in the first micro-batch", [&](Plan& p) {
+    p.gradient_magnitude = 0x1p100;
+    p.recipe.loss_scale = dynamic("1152921504606846976");
+  });
+  expect_shown_by("recovery", [&](Plan& p) {
+    p.gradient_magnitude = 0x1p100;
+    p.recipe.loss_scale = dynamic("1152921504606846976");
+  });
+}
+
+TEST(Triggers, of_values_follow_the_bits_of_x) {
+  const auto values = [](const char* family) { return [family](Plan& p) { p.values = family; }; };
+  expect_shown_by("negative zero", values("zeros_signed"));
+  expect_shown_by("subnormal input", values("tiny"));
+  expect_shown_by("subnormal gradient", values("tiny"));
+  expect_shown_by("neighbour of a power of two", values("powers"));
+  expect_shown_by("half-way case", values("halfway"));
+  expect_shown_by("cancelling pair", values("pairs"));
+  expect_shown_by("graded magnitudes", values("wide"));
+}
+
+TEST(Coverage, counts_a_case_once_and_pairs_by_run) {
+  Coverage coverage;
+  std::vector<bool> first(triggers().size()), second(triggers().size());
+  first[0] = first[1] = second[1] = second[2] = true;
+  EXPECT_EQ(coverage.new_pairs({first, second}), 2u);
+
+  coverage.add_case({first, second});
+
+  EXPECT_EQ(coverage.records()[1].seen, 1u);
+  EXPECT_TRUE(was_seen_with(coverage.records()[0], 1) && was_seen_with(coverage.records()[2], 1));
+  EXPECT_FALSE(was_seen_with(coverage.records()[0], 2));
+  EXPECT_EQ(coverage.new_pairs({first, second}), 0u);
+  EXPECT_THROW(coverage.note("no such trigger"), std::logic_error);
+}
+
+TEST(Coverage, collects_judged_runs_inside_a_scope_alone) {
+  const Case c = case_of(small_plan());
+  judge(c, Subject{});
+  const CoverageScope scope(c);
+  EXPECT_TRUE(scope.runs().empty());
+
+  judge(c, Subject{});
+
+  ASSERT_EQ(scope.runs().size(), 1u);
+  EXPECT_EQ(scope.runs()[0], triggers_of(Sight(c, c, run(c, Subject{}))));
+}
+
+}  // namespace
+}  // namespace tally
