@@ -2,15 +2,24 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "reports/gate/baseline.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
 
+/// What a page may show beside its results.
+struct ReportContext {
+  std::optional<Baseline> baseline;
+  std::vector<Results> history;  // earlier runs, the oldest first
+};
+
 /// results.json, report.html, junit.xml and summary.md, each whole or not at all; makes the folder. Throws
 /// std::runtime_error naming what cannot be written.
-void write_report(const Results& results, const std::filesystem::path& folder);
+void write_report(const Results& results, const std::filesystem::path& folder, const ReportContext& context = {});
 
 /// One line that says it all: "PASS  5,184 tensor checks inside their bounds".
 std::string verdict_sentence(const Results& results);
@@ -21,7 +30,7 @@ int exit_code_of(const Results& results);
 /// Verdict, laws, faults and worst cases as plain text, without colour.
 std::string terminal_summary(const Results& results);
 
-std::string report_html(const Results& results);
+std::string report_html(const Results& results, const ReportContext& context = {});
 std::string junit_xml(const Results& results);
 /// At most `limit` bytes: continuous integration drops longer summaries whole.
 std::string summary_markdown(const Results& results, std::size_t limit = 900'000);

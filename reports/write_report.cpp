@@ -5,14 +5,14 @@
 
 namespace tally {
 
-void write_report(const Results& results, const std::filesystem::path& folder) {
+void write_report(const Results& results, const std::filesystem::path& folder, const ReportContext& context) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder))
     throw std::runtime_error("cannot write the report to " + folder.string() + ": " +
                              (error ? error.message() : "it is not a folder"));
   write_atomically((folder / "results.json").string(), to_json(results));
-  write_atomically((folder / "report.html").string(), report_html(results));
+  write_atomically((folder / "report.html").string(), report_html(results, context));
   write_atomically((folder / "junit.xml").string(), junit_xml(results));
   write_atomically((folder / "summary.md").string(), summary_markdown(results));
 }

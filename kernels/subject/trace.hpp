@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/subject/stage_group.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/case/tensor.hpp"
 #include "oracle/layers/claim.hpp"
@@ -34,7 +35,8 @@ struct Tap {
 class Trace {
  public:
   Claims claims;
-  std::string case_hash;  // SHA-256 of the canonical case
+  std::vector<StageGroup> groups;  // declared: fused stages that leave no taps between them
+  std::string case_hash;           // SHA-256 of the canonical case
   std::vector<std::string>
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
@@ -50,8 +52,9 @@ class Trace {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-/// safetensors with metadata tally_trace, case and claims. Reading checks names, shapes and dtypes against the case:
-/// throws std::runtime_error with the tap, what was found and what was expected; an unknown tap is an error.
+/// safetensors with metadata tally_trace, case, claims and, where there are any, groups. Reading checks names, shapes
+/// and dtypes against the case: throws std::runtime_error with the tap, what was found and what was expected; an
+/// unknown tap is an error.
 void write_trace(const Trace& trace, const std::filesystem::path& file);
 Trace read_trace(const std::filesystem::path& file, const Case& c);
 

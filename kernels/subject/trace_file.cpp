@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -29,6 +28,16 @@ const std::string& metadata_of(const TensorFile& content, const std::filesystem:
   return place->second;
 }
 
+std::vector<StageGroup> groups_of(const TensorFile& content, const std::filesystem::path& file) {
+  const auto declared = content.metadata.find("groups");
+  if (declared == content.metadata.end()) return {};
+  try {
+    return stage_groups_of(declared->second);
+  } catch (const std::runtime_error& problem) {
+    reject(file, problem.what());
+  }
+}
+
 void check_tap(const std::filesystem::path& file, const Case& c, const TapName& name, const Tensor& value) {
   const auto layout = layout_of(c, name);
   if (!layout) {
@@ -43,10 +52,7 @@ void check_tap(const std::filesystem::path& file, const Case& c, const TapName& 
 
 /// Where a tap stands when the file does not say: window by window, in the order a window runs.
 auto running_order(const TapName& name) {
-  static constexpr std::array stages{"cast",       "forward",        "running_stats", "loss",    "backward",
-                                     "accumulate", "overflow_check", "unscale",       "norm",    "clip",
-                                     "decay",      "optimizer",      "scaler",        "schedule"};
-  const auto stage = std::ranges::find(stages, name.stage) - stages.begin();
+  const auto stage = std::ranges::find(stages_in_order, name.stage) - stages_in_order.begin();
   const int phase = name.stage == "cast" ? 0 : stage <= 5 ? 1 : 2;
   return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
 }
@@ -79,6 +85,7 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
     order += name + "\n";
   }
   content.metadata["order"] = order;
+  for (const StageGroup& group : trace.groups) content.metadata["groups"] += group.text() + "\n";
   const std::string bytes = write_safetensors(content);
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -97,6 +104,7 @@ Trace read_trace(const std::filesystem::path& file, const Case& c) {
     reject(file, "metadata case is '" + trace.case_hash + "'; expected '" + hash_of(c) + "', the case given");
   }
   trace.claims = claims_of_json(metadata_of(content, file, "claims"));
+  trace.groups = groups_of(content, file);
   for (const TapName& name : ordered_names(content)) {
     Tensor& value = content.tensors.at(name.text());
     check_tap(file, c, name, value);

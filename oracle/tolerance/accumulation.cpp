@@ -30,8 +30,11 @@ Accumulation by_blocks(const Declared& subject, const Arithmetic& arithmetic, do
     const double kappa = gam(blocks, u + aligned + u * aligned);
     return {kappa, blocks * (arithmetic.underflow() + 0x1p-41) * (1 + kappa), arithmetic.threshold()};
   }
-  const double kappa = (std::ldexp(k, 24 - static_cast<int>(core.fraction_bits)) + 2 * blocks) * u;
-  return {kappa, blocks * 0x1p-146, arithmetic.threshold()};
+  const double aligned = std::ldexp(u, 24 - static_cast<int>(core.fraction_bits)), stored = 2 * u;
+  const double kappa = k * aligned + blocks * stored;
+  // Half of it for what truncations share, half for how they scatter; each block aligns its accumulator too.
+  const double spread = ((k + blocks) * aligned * aligned + blocks * stored * stored) / 4;
+  return {kappa, blocks * 0x1p-146, arithmetic.threshold(), kappa / 2, spread};
 }
 
 /// Parts summed apart meet in `reduction`: a conversion each where that is narrower, and an addition less than parts.
@@ -82,7 +85,8 @@ Accumulation accumulation(const Declared& subject, double k, bool onto) {
     const Accumulation apart = by_blocks(subject, arithmetic, k);
     const bool known = subject.claims.tensor_core != "unknown";  // else a scalar kernel may have run as well
     all.kappa = known ? apart.kappa : std::max(apart.kappa, all.kappa);
-    all.random = all.spread = 0;
+    all.random = known ? apart.random : 0;
+    all.spread = known ? apart.spread : 0;
     all.absolute = known && !format.flushes_subnormals ? apart.absolute : all.absolute + apart.absolute;
   }
   all = reduced(subject, all, k, blocks, onto);

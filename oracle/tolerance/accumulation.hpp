@@ -21,7 +21,7 @@ bool on_tensor_cores(const Declared& subject);
 
 struct Accumulation {
   double kappa, absolute, threshold;
-  double random = 0;  // of kappa: roundings to nearest; tensor cores truncate
+  double random = 0;  // of kappa: roundings to nearest, and half of what known tensor cores truncate (oracle/spread.md)
   double spread = 0;  // variance proxy per squared magnitude
 };
 

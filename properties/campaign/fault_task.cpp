@@ -4,6 +4,7 @@
 
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
+#include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
 namespace {
@@ -58,6 +59,11 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.right_stage = record.found_stage == fault.stage;
       record.token = caught->token;
       record.message = caught->message;
+      record.suspects = caught->suspects;
+      if (!record.suspects.empty()) {
+        const Suspect* first = find_suspect(record.suspects.front().name);
+        record.right_suspect = first != nullptr && stands_for(*first, fault.name);
+      }
       return record;
     }
   }

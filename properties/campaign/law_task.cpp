@@ -4,18 +4,19 @@
 
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <iostream>
 #include <sstream>
 
 #include "kernels/device/device.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
+#include "properties/campaign/shrink.hpp"
 #include "properties/generators/random_plan.hpp"
 
 namespace tally {
 namespace {
 
-constexpr int shrink_attempts = 400;
 constexpr int control_attempts = 8;
 
 /// RapidCheck reports to std::cerr; the campaign has its own report.
@@ -67,9 +68,19 @@ class LawTask {
     params.maxSuccess = std::max(number_of_cases(), control_attempts);
     rc::detail::TestMetadata metadata;
     metadata.id = law_.name;
-    const auto property = [this] { RC_ASSERT(try_one(*random_plan(storage_))); };
-    const QuietCerr quiet;
-    rc::detail::checkTestable(property, metadata, params);
+    const auto property = [this] {
+      Plan plan = *random_plan(storage_);
+      try {
+        RC_ASSERT(try_one(std::move(plan)));
+      } catch (const std::exception&) {  // RapidCheck would take it for a failing case, and the task would end early
+        if (!broken_) broken_ = std::current_exception();
+      }
+    };
+    {
+      const QuietCerr quiet;
+      rc::detail::checkTestable(property, metadata, params);
+    }
+    if (broken_) std::rethrow_exception(broken_);
   }
 
   int number_of_cases() const {
@@ -82,27 +93,37 @@ class LawTask {
     return (options_.interrupted && *options_.interrupted) || (options_.seconds && spent.count() > *options_.seconds);
   }
 
-  /// True when the law holds, is vacuous or could not run. After a failure every call is an attempt to shrink it.
+  /// True when the law holds, is vacuous or could not run. After a failure RapidCheck would shrink it: its attempts are
+  /// turned down, since they may end at another bug.
   bool try_one(Plan plan) {
-    if (failing_ ? !options_.shrink || ++attempts_ > shrink_attempts : out_of_time()) return true;
+    if (failing_ || out_of_time()) return true;
     if (law_.shape) law_.shape(plan);
     const Case c = case_of(plan);
-    if (!failing_ && drawn_++ >= number_of_cases()) {  // more cases than asked for, until the control has differed
+    if (drawn_++ >= number_of_cases()) {  // more cases than asked for, until the control has differed
       try_control(c);
       return true;
     }
     const Outcome outcome = outcome_of(law_, c, options_.subject);
-    CaseRecord record = record_of(c, law_, outcome);
-    record.seed = plan.seed;
-    const bool failed = outcome.status == Status::fail || outcome.status == Status::error;
-    if (failed) {
-      failing_ = std::move(record);
-      failing_case_ = c;
-    } else if (!failing_) {
-      try_control(c);
-      result_.cases.push_back(std::move(record));
+    if (outcome.status == Status::fail || outcome.status == Status::error) {
+      take_failing(plan, c, outcome);
+      return false;
     }
-    return !failed;
+    try_control(c);
+    result_.cases.push_back(record_of(c, law_, outcome));
+    result_.cases.back().seed = plan.seed;
+    return true;
+  }
+
+  void take_failing(const Plan& plan, const Case& c, const Outcome& outcome) {
+    failing_case_ = c;
+    if (options_.shrink) {
+      ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject);
+      failing_case_ = std::move(smaller.c);
+      failing_ = record_of(failing_case_, law_, smaller.outcome);
+    } else {
+      failing_ = record_of(c, law_, outcome);
+    }
+    failing_->seed = plan.seed;
   }
 
   void try_control(const Case& c) {
@@ -126,7 +147,8 @@ class LawTask {
   TaskResult result_;
   std::optional<CaseRecord> failing_;
   Case failing_case_;
-  int attempts_ = 0, controls_ = 0, drawn_ = 0;
+  std::exception_ptr broken_;  // what a generator, a shape or a control threw
+  int controls_ = 0, drawn_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

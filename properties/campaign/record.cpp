@@ -31,14 +31,16 @@ void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
     record.elements += check.elements;
     if (check.zero_signal) ++record.zero_signal_checks;
     if (check.status == Status::vacuous) ++record.vacuous_checks;
+    record.adopted_share = std::max(record.adopted_share, check.adopted_share);
     record.comparisons += check.spread.comparisons;
     if (check.spread.log10_chance < record.least_log10_chance) {
       record.least_log10_chance = check.spread.log10_chance;
       record.least_likely = check.tap + ", " + check.spread.test;
     }
     if (check.status == Status::vacuous || check.status == Status::not_run) continue;
-    double& worst = check.lens == "local" ? record.worst_local_ratio : record.worst_end_to_end_ratio;
-    if (check.lens == "local" || check.lens == "end_to_end") worst = std::max(worst, check.worst_ratio);
+    const bool local = check.lens == "local" || check.lens == "group";
+    double& worst = local ? record.worst_local_ratio : record.worst_end_to_end_ratio;
+    if (local || check.lens == "end_to_end") worst = std::max(worst, check.worst_ratio);
   }
 }
 
@@ -56,12 +58,14 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
   record.status = outcome.status;
   record.message = outcome.message;
   record.semantic_gap = outcome.semantic_gap;
+  record.decision_drift = outcome.decision_drift;
   take_counts(record, outcome.checks);
   take_drift(record, outcome.checks);
   if (const TensorCheck* failure = first_failure(outcome.checks)) {
     record.failure = failure->failure;
     record.first_stage = failure->stage;
   }
+  if (outcome.status == Status::fail) record.suspects = outcome.suspects;
   for (const std::size_t i : worst_of(outcome.checks)) record.worst.push_back(outcome.checks[i]);
   return record;
 }

@@ -60,8 +60,11 @@ void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
     check_all(walk);
     take_over(checks, walk.checks);
   }
-  if (const auto wanted = wanted_of("end_to_end", chosen); !wanted.empty()) {
+  for (const bool resynchronise : {false, true}) {
+    const auto wanted = wanted_of(resynchronise ? "group" : "end_to_end", chosen);
+    if (wanted.empty()) continue;
     EndToEndWalk walk(c, trace);
+    walk.resynchronise = resynchronise;
     walk.wanted = &wanted;
     expect_all(walk);
     take_over(checks, walk.checks);

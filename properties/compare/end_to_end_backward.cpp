@@ -82,7 +82,7 @@ void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, 
     if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
       walk.hold("backward", "d." + layer.full_name(name), {own, name}, group.count);
-      kept[k][layer.full_name(name)] = own.at(name);
+      kept[k][layer.full_name(name)] = walk.seen("backward", "d." + layer.full_name(name), own.at(name));
     }
     row += count;
   }
@@ -105,10 +105,48 @@ Expected added(EndToEndWalk& walk, const std::string& p, const Expected& gradien
   return direct ? rule() : walk.held("accumulate", "buffer." + p, rule);
 }
 
+/// One more gradient: the buffer by its bits, and within the bound of any order.
+void add_in_order(const EndToEndWalk& walk, const std::string& p, SumInOrder& sum, const Expected& gradient) {
+  if (sum.additions++ == 0) {
+    sum.bits = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
+    sum.in_any_order = sum.bits;
+    sum.size = oracle::Matrix<double>::Zero(gradient.v.rows(), gradient.v.cols());
+  }
+  sum.bits = oracle::held_accumulate(walk.subject, sum.bits.v.cast<float>(), gradient.v.cast<float>());
+  sum.size += gradient.v.cwiseAbs().cast<double>();
+  sum.in_any_order.v += gradient.v;
+  sum.in_any_order.e = oracle::gam(2 * sum.additions, walk.subject.accumulate.unit_roundoff()) * sum.size;
+}
+
+/// Gradients that are all tapped, added one micro-batch after another: the buffer's bits are known, though the buffers
+/// between are not tapped. Other bits that some order may leave are another order.
+void hold_order(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
+  const bool known = (gradient.e.array() == 0).all() && walk.buffers.contains(p) == walk.in_order.contains(p);
+  if (!known || oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan") {
+    walk.in_order.erase(p);
+    return;
+  }
+  SumInOrder& sum = walk.in_order[p];
+  add_in_order(walk, p, sum, gradient);
+  const Tensor* got = walk.tap("accumulate", "buffer." + p);
+  if (got == nullptr) return;
+  TensorCheck& check = walk.checks.back();
+  const Place place{check.lens, check.tap, check.stage};
+  const TensorCheck bits = judge(place, sum.bits, *got);
+  if (bits.status != Status::fail || judge(place, sum.in_any_order, *got).status == Status::fail) return;
+  check.status = Status::fail;
+  check.failure = FailureClass::order;
+  check.differing = bits.over_bound;
+}
+
 void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
-    for (const std::string& p : walk.parameters) walk.buffers[p] = added(walk, p, kept[k].at(p));
+    for (const std::string& p : walk.parameters) {
+      Expected buffer = added(walk, p, kept[k].at(p));
+      if (walk.resynchronise) hold_order(walk, p, kept[k].at(p));
+      walk.buffers[p] = std::move(buffer);
+    }
   }
   walk.micro_batch = -1;
 }
@@ -121,7 +159,8 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
     LayerBackward backward = through(walk, group, i, dy);
     hold_layer(walk, group, walk.layers[i], backward, kept);
-    if (walk.layers[i].gives_dx) dy = input_gradient(backward);
+    const LayerView& layer = walk.layers[i];
+    if (layer.gives_dx) dy = walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward));
   }
   walk.count.add(group.own);
   accumulate(walk, group, kept);

@@ -20,8 +20,10 @@ void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage,
   walk.micro_batch = -1;
 }
 
-/// One row of the masks of a micro-batch; nullptr when its output is not certified by the local lens.
+/// The outputs of a micro-batch; nullptr when they are not certified by the local lens. A resynchronised walk holds
+/// them itself.
 const Tensor* certified_output(EndToEndWalk& walk, const LayerView& layer) {
+  if (walk.resynchronise) return walk.tap("forward", layer.label + ".y");
   if (!walk.certified(walk.name("forward", layer.label + ".y"))) return nullptr;
   if (!walk.certified(walk.name("forward", "in." + layer.label + ".x"))) return nullptr;
   return walk.tap("forward", layer.label + ".y");
@@ -82,14 +84,17 @@ void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer
   walk.micro_batch = layer.window_statistics ? -1 : group.first;
   for (Eigen::Index g = 0; g < forward.at("mean").v.rows(); ++g, ++walk.micro_batch) {
     const std::int64_t rows = layer.window_statistics ? walk.rows_of(group) : walk.rows(walk.micro_batch);
-    Evaluation next_mean = evaluation_of(
-        [&] { return oracle::running_mean(walk.subject, *layer.layer, mean, rows_of(forward.at("mean"), g, 1)); });
-    Evaluation next_var = evaluation_of(
-        [&] { return oracle::running_var(walk.subject, *layer.layer, var, rows_of(forward.at("var"), g, 1), rows); });
+    const auto statistics = [&](const std::string& what) {
+      return walk.seen("forward", layer.label + "." + what, rows_of(forward.at(what), g, 1));
+    };
+    Evaluation next_mean =
+        evaluation_of([&] { return oracle::running_mean(walk.subject, *layer.layer, mean, statistics("mean")); });
+    Evaluation next_var =
+        evaluation_of([&] { return oracle::running_var(walk.subject, *layer.layer, var, statistics("var"), rows); });
     walk.hold("running_stats", layer.label + ".running_mean", {next_mean}, group.count);
     walk.hold("running_stats", layer.label + ".running_var", {next_var}, group.count);
-    mean = next_mean.at("");
-    var = next_var.at("");
+    mean = walk.seen("running_stats", layer.label + ".running_mean", next_mean.at(""));
+    var = walk.seen("running_stats", layer.label + ".running_var", next_var.at(""));
   }
   walk.micro_batch = -1;
 }
@@ -129,9 +134,10 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
     hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
     hold_statistics(walk, group, layer, forward);
     move_running(walk, group, layer, forward);
+    Expected y = walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y"));
     group.inputs.push_back(std::move(x));
     group.decisions.push_back(std::move(decisions));
-    x = forward.at("y");
+    x = std::move(y);
   }
   group.output = std::move(x);
 }
@@ -150,7 +156,7 @@ void expect_loss(EndToEndWalk& walk, Group& group) {
   });
   hold_rows(walk, group, "loss", "loss", {expected, "loss"}, group.count);
   hold_rows(walk, group, "loss", "d.y", {expected, "dy"}, group.count);
-  group.dy = expected.at("dy");
+  group.dy = walk.seen_rows(group, "loss", "d.y", expected.at("dy"));
 }
 
 }  // namespace tally

@@ -9,6 +9,7 @@ void expect_window(EndToEndWalk& walk) {
   walk.skipped = false;
   walk.buffers.clear();
   walk.addends.clear();
+  walk.in_order.clear();
   expect_cast(walk);
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
   for (int first = 0; first < walk.micro_batches(); first += together) {
@@ -25,6 +26,8 @@ void expect_window(EndToEndWalk& walk) {
   if (!walk.skipped) {
     expect_gradient(walk);
     expect_update(walk);
+  } else if (walk.resynchronise) {
+    expect_no_step(walk);
   }
   expect_end(walk);
   walk.count_before = walk.count;

@@ -45,9 +45,12 @@ void step_adam(EndToEndWalk& walk, const std::string& p, long double rate) {
   slot.exp_avg_sq = walk.held("optimizer", "exp_avg_sq." + p, [&] {
     return oracle::adam_exp_avg_sq(walk.subject, optimizer, gradient, slot.exp_avg_sq);
   });
+  const bool seen =
+      walk.tap("optimizer", "exp_avg." + p) != nullptr || walk.tap("optimizer", "exp_avg_sq." + p) != nullptr;
+  const bool from_zero = walk.state.moments_from_zero && !(walk.resynchronise && seen);
   slot.parameter = walk.held("optimizer", p, [&] {
     return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, slot.exp_avg, slot.exp_avg_sq,
-                                  slot.parameter, walk.state.moments_from_zero);
+                                  slot.parameter, from_zero);
   });
 }
 
@@ -115,6 +118,16 @@ void expect_update(EndToEndWalk& walk) {
     } else {
       step_sgd(walk, p, rate);
     }
+  }
+}
+
+void expect_no_step(EndToEndWalk& walk) {
+  for (const std::string& p : walk.parameters) {
+    if (walk.tap("optimizer", p) == nullptr) continue;
+    Expected& parameter = walk.state.slots[p].parameter;
+    parameter = walk.held("optimizer", p, [&] { return parameter; });
+    TensorCheck& check = walk.checks.back();
+    if (check.status == Status::fail) check.failure = FailureClass::skip_decision;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
 #include "properties/compare/lens.hpp"
+#include "properties/compare/stack.hpp"
 #include "properties/compare/tensor_rows.hpp"
 
 namespace tally {
@@ -47,11 +48,12 @@ std::string EndToEndWalk::name(const std::string& stage, const std::string& tens
 
 void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
                         const DecisionCount& behind) {
-  const Place place{"end_to_end", name(stage, tensor), stage};
+  const Place place{resynchronise ? "group" : "end_to_end", name(stage, tensor), stage};
   const Tensor* got = trace.find(place.tap);
   const bool split = wanted != nullptr && wanted->contains(place.tap);
   checks.push_back(got == nullptr ? not_run(place) : judge(place, output, *got, split));
   if (kept != nullptr) kept->insert_or_assign(place.tap, output.expected());
+  checks.back().adopted_share = behind.share();
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
 }
 
@@ -64,7 +66,34 @@ oracle::Expected EndToEndWalk::held(const std::string& stage, const std::string&
   Evaluation evaluation = evaluation_of(std::move(rule));
   const Output output{evaluation};
   hold(stage, tensor, output, count);
-  return output.expected();
+  return seen(stage, tensor, output.expected());
+}
+
+oracle::Expected EndToEndWalk::seen(const std::string& stage, const std::string& tensor,
+                                    oracle::Expected expected) const {
+  const Tensor* got = resynchronise ? tap(stage, tensor) : nullptr;
+  if (got == nullptr || got->elements() != static_cast<std::size_t>(expected.v.size())) return expected;
+  oracle::Expected read = oracle::as_read(*got);
+  read.v.resize(expected.v.rows(), expected.v.cols());  // row-major: the same elements in the same order
+  read.e.resize(expected.v.rows(), expected.v.cols());
+  return read;
+}
+
+oracle::Expected EndToEndWalk::seen_rows(const Group& group, const std::string& stage, const std::string& tensor,
+                                         oracle::Expected all) {
+  Eigen::Index row = 0;
+  for (micro_batch = group.first; micro_batch < group.last; ++micro_batch) {
+    const auto height = static_cast<Eigen::Index>(rows(micro_batch));
+    if (resynchronise && tap(stage, tensor) != nullptr) {
+      const oracle::Expected own = seen(stage, tensor, tally::rows_of(all, row, height));
+      all.v.middleRows(row, height) = own.v;
+      all.e.middleRows(row, height) = own.e;
+      all.r = all.s = {};
+    }
+    row += height;
+  }
+  micro_batch = -1;
+  return all;
 }
 
 bool EndToEndWalk::certified(const std::string& tap_name) {

@@ -1,4 +1,6 @@
-// The end-to-end lens under way: every tensor as expected from the case's bits alone.
+// The end-to-end lens under way: every tensor as expected from the case's bits alone. Resynchronised, it goes on from
+// the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
+// (groups.hpp).
 #pragma once
 
 #include <map>
@@ -22,6 +24,7 @@ struct DecisionCount {
     adopted += more.adopted;
     all += more.all;
   }
+  double share() const { return all == 0 ? 0 : static_cast<double>(adopted) / static_cast<double>(all); }
   /// More than 1 %: a tensor downstream is vacuous.
   bool too_many() const { return adopted * 100 > all; }
 };
@@ -46,6 +49,14 @@ struct Group {
   DecisionCount own, count;                  // its decisions, and all that its tensors depend on
 };
 
+/// A window's gradients added one micro-batch after another.
+struct SumInOrder {
+  oracle::Expected bits;          // the buffer's, predicted
+  oracle::Expected in_any_order;  // what it may be in another order
+  oracle::Matrix<double> size;    // sum of magnitudes
+  int additions = 0;
+};
+
 class EndToEndWalk {
  public:
   EndToEndWalk(const Case& the_case, const Trace& the_trace);
@@ -60,8 +71,10 @@ class EndToEndWalk {
   DecisionCount count;         // and behind this window's buffers
   int window = 0, micro_batch = -1;
   bool skipped = false, ended = false;
+  bool resynchronise = false;                                    // go on from every tap that is there, its error 0
   oracle::ExpectedTensors copies;                                // S, by parameter
   oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
+  std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped
   std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter
   oracle::ExpectedTensors gradients;                             // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
@@ -84,6 +97,11 @@ class EndToEndWalk {
   void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   /// A rule with one output: held, then given back. What the rule reads is still there while it is held.
   oracle::Expected held(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule);
+  /// Where the walk resynchronises and the tap is there, its bits; else what was expected.
+  oracle::Expected seen(const std::string& stage, const std::string& tensor, oracle::Expected expected) const;
+  /// The same for the taps of a group's micro-batches, each with its own rows.
+  oracle::Expected seen_rows(const Group& group, const std::string& stage, const std::string& tensor,
+                             oracle::Expected all);
   /// The local lens passed every check of this tap. The lens is run at the first question.
   bool certified(const std::string& tap_name);
 
@@ -105,6 +123,7 @@ void expect_backward(EndToEndWalk& walk, Group& group);  // accumulate too
 void expect_overflow_check(EndToEndWalk& walk);
 void expect_gradient(EndToEndWalk& walk);  // unscale, norm, clip, decay of the gradient
 void expect_update(EndToEndWalk& walk);    // decoupled decay, optimizer
+void expect_no_step(EndToEndWalk& walk);   // of a skipped window: parameters that a capture holds all the same
 void expect_end(EndToEndWalk& walk);       // scaler, schedule
 
 }  // namespace tally

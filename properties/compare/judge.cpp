@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "properties/compare/lens.hpp"
+#include "properties/compare/profile.hpp"
 #include "properties/compare/tensor_rows.hpp"
 
 namespace tally {
@@ -201,7 +202,9 @@ TensorCheck judge(const Place& place, const oracle::Expected& expected, const Te
   if (observer != nullptr) observer->see_(place, expected, got);
   Verdict verdict(place, got);
   verdict.hold(expected);
-  return verdict.finish();
+  TensorCheck check = verdict.finish();
+  if (check.status == Status::fail) add_profile(check, expected, got);
+  return check;
 }
 
 TensorCheck not_run(const Place& place) {

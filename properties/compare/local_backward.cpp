@@ -1,5 +1,7 @@
 // Loss and backward.
+#include "oracle/tolerance/ordered_sum.hpp"
 #include "properties/compare/item_weights.hpp"
+#include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -32,6 +34,24 @@ void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backwa
   }
 }
 
+/// A bias gradient that is accurate enough, but was not added in the order that its kernel claims.
+void hold_order(LocalWalk& walk, const LayerView& layer, const Tensor& dy) {
+  if (layer.layer->kind != "linear" || walk.checks.empty()) return;
+  const Tensor* got = walk.tap("backward", "d." + layer.full_name("bias"));
+  TensorCheck& check = walk.checks.back();
+  const std::string tap = TapName{walk.window, walk.micro_batch, "backward", "d." + layer.full_name("bias")}.text();
+  if (got == nullptr || check.tap != tap || check.status == Status::fail) return;
+  const auto ordered = oracle::ordered_bias_gradient(walk.subject, oracle::floats_of(dy));
+  if (!ordered) return;
+  Tensor bits(got->dtype, got->shape);
+  for (std::size_t i = 0; i < bits.elements(); ++i) bits.set(i, ordered->data()[i]);
+  const TensorCheck compared = bitwise_check(tap, "backward", bits, *got);
+  if (compared.status != Status::fail) return;
+  check.status = Status::fail;
+  check.failure = FailureClass::order;
+  check.differing = compared.over_bound;
+}
+
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const LayerGradients read = backward_inputs(walk, i);
@@ -45,6 +65,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   });
   if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"});
   hold_parameters(walk, layer, backward);
+  hold_order(walk, layer, *read.dy);
 }
 
 /// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own

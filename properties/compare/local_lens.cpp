@@ -43,6 +43,11 @@ void check_no_step(LocalWalk& walk) {
     check.status = Status::fail;
     check.failure = FailureClass::skip_decision;
     check.elements = check.over_bound = walk.tap("optimizer", p)->elements();
+    if (const Tensor* before = walk.tap("cast", "in." + p)) {
+      const TensorCheck moved = bitwise_check(check.tap, check.stage, *before, *walk.tap("optimizer", p));
+      check.worst_index = moved.worst_index;
+      check.expected = moved.expected, check.got = moved.got, check.error = moved.error;
+    }
     walk.checks.push_back(std::move(check));
   }
 }

@@ -120,6 +120,27 @@ void check_optimizer(LocalWalk& walk) {
   walk.state.stepped = true;
 }
 
+namespace {
+
+/// Whether this window's decision to skip is known. Not where its tap is missing: what follows from it cannot be
+/// judged.
+bool decided(const LocalWalk& walk) {
+  return walk.c.recipe.loss_scale.kind != "dynamic" || walk.tap("overflow_check", "found") != nullptr;
+}
+
+void leave_open(LocalWalk& walk, const std::string& stage, const std::string& tensor) {
+  walk.checks.push_back(not_run({"local", TapName{walk.window, -1, stage, tensor}.text(), stage}));
+}
+
+/// The scale and its counter as the trace has them, where it has them.
+void take_over_scale(LocalWalk& walk) {
+  const Tensor *scale = walk.tap("scaler", "scale"), *counter = walk.tap("scaler", "growth_counter");
+  if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
+  if (counter != nullptr) walk.state.scale.growth_counter = counter->integer(0);
+}
+
+}  // namespace
+
 void check_scaler(LocalWalk& walk) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const oracle::ExpectedScale& now = walk.state.scale;
@@ -127,6 +148,12 @@ void check_scaler(LocalWalk& walk) {
   const Tensor* scale = walk.hold("scaler", "in.scale", oracle::predicted_constant(now.scale));
   const Tensor* counter =
       walk.hold("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
+  if (!decided(walk)) {
+    leave_open(walk, "scaler", "scale");
+    leave_open(walk, "scaler", "growth_counter");
+    take_over_scale(walk);
+    return;
+  }
   // Where a tap is missing, the state goes on as it should have.
   const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
                                    counter == nullptr ? now.growth_counter : counter->integer(0)};
@@ -142,8 +169,14 @@ void check_schedule(LocalWalk& walk) {
   const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
   walk.hold("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
   if (dynamic) walk.handed("schedule", "in.found", walk.tap("overflow_check", "found"));
-  const std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
-  walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(after)));
+  const Tensor* tapped = walk.tap("schedule", "step");
+  std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
+  if (decided(walk)) {
+    walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(after)));
+  } else {
+    leave_open(walk, "schedule", "step");
+    if (tapped != nullptr) after = tapped->integer(0);
+  }
   walk.hold("schedule", "learning_rate",
             oracle::predicted_constant(oracle::rate(walk.subject, walk.c.recipe.learning_rate, walk.state.step)));
   walk.state.step = after;

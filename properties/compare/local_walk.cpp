@@ -11,6 +11,12 @@ const Tensor* tensor_of(const Case& c, const std::string& name) {
   return found == c.tensors.end() ? nullptr : &found->second;
 }
 
+std::vector<double> values_of(const Tensor& tensor) {
+  std::vector<double> values(tensor.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = tensor.value(i);
+  return values;
+}
+
 }  // namespace
 
 LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
@@ -62,11 +68,21 @@ const Tensor* LocalWalk::need(const std::string& stage, const std::string& tenso
 
 const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
   const Tensor* read = need(stage, tensor);
+  if (read == nullptr && producer != nullptr) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
   check.lens = "local";
   checks.push_back(std::move(check));
+  if (kept != nullptr) keep(stage, tensor, values_of(*producer), *read);
   return read;
+}
+
+void LocalWalk::keep(const std::string& stage, const std::string& tensor, std::vector<double> expected,
+                     const Tensor& got) {
+  const TapName name{window, micro_batch, stage, tensor};
+  if (wanted == nullptr || wanted->contains(name.text())) {
+    kept->push_back({name, got.dtype, std::move(expected), values_of(got)});
+  }
 }
 
 const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const LayerInputs& inputs) {
@@ -99,6 +115,10 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
     check.failure = FailureClass::precision;
   }
   checks.push_back(std::move(check));
+  if (kept != nullptr) {
+    const oracle::Matrix<long double> v = output.expected().v;
+    keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), *got);
+  }
   return got;
 }
 

@@ -26,6 +26,13 @@ struct SubjectState {
   bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
 };
 
+/// What the lens expected of a tap, element by element, and what came.
+struct HeldTensor {
+  TapName name;
+  Dtype dtype;
+  std::vector<double> expected, got;
+};
+
 /// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
 struct LayerInputs {
   std::map<std::string, const Tensor*> tensors;
@@ -47,9 +54,13 @@ class LocalWalk {
   bool skipped = false;  // this window took no step
   bool direct = false;   // gradients are written directly: no buffer
   std::vector<TensorCheck> checks;
+  /// Inputs that are not tapped, though what they must equal is known.
+  std::set<std::string> unread;
   /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
   const std::set<std::string>* wanted = nullptr;
   bool judges = true;  // else expectations are computed and nothing is held against them: what the rules cost
+  /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
+  std::vector<HeldTensor>* kept = nullptr;
 
   std::int64_t rows(int k) const { return sizes()[static_cast<std::size_t>(k)]; }
   int micro_batches() const { return static_cast<int>(sizes().size()); }
@@ -80,6 +91,7 @@ class LocalWalk {
  private:
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
+  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got);
 
   struct Read {
     LayerInputs inputs;

@@ -39,7 +39,7 @@ const RegisterFault registered{{
     .wrong = "fp16 partial sums",
     .condition = "several rows",
     .source = "llm.c PR 476, pytorch PR 195403",
-    .laws = {"many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
     .stages = stages,
 }};
 

@@ -40,7 +40,7 @@ const RegisterFault registered{{
     .wrong = "one addend of one element lost",
     .condition = "several rows",
     .source = "llm.c 0f144e3, tensorflow 39751",
-    .laws = {"many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
     .stages = stages,
 }};
 

@@ -34,7 +34,7 @@ const RegisterFault registered{{
     .wrong = "fp16 buffer",
     .condition = "K > 1",
     .source = "DeepSpeed 1800, Liger PR 1391",
-    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "partition_equals_full_batch"},
     .stages = stages,
 }};
 

@@ -43,7 +43,7 @@ const RegisterFault registered{{
     .wrong = "Σ tf32(a) tf32(b)",
     .condition = "fp32, operands with more than 11 significant bits",
     .source = "pytorch 53635, 67384, fairscale 921",
-    .laws = {"any_order_of_additions", "partition_equals_full_batch"},
+    .laws = {"exact_lane", "any_order_of_additions", "partition_equals_full_batch"},
     .stages = with_gemm<truncated_gemm>,
 }};
 

@@ -10,8 +10,9 @@
 
 namespace tally {
 
-/// Values of the tensors: ordinary random data, or dyadic data for which every sum is exact in any order.
-enum class Data { ordinary, exact };
+/// Values of the tensors: ordinary random data, or dyadic data for which every sum is exact in any order; of few bits,
+/// or of as many as the formats hold, cancelling (cancelling_data.hpp).
+enum class Data { ordinary, exact, cancelling };
 
 struct Plan {
   std::int64_t input = 4;

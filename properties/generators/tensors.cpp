@@ -4,6 +4,7 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/layers/contract.hpp"
+#include "properties/generators/cancelling_data.hpp"
 
 namespace tally {
 namespace {
@@ -26,7 +27,7 @@ class Drawer {
 
   /// The family of values for real data: the ordinary one, or dyadic with `bits` bits.
   std::string real(const std::string& ordinary, int bits) const {
-    return plan_.data == Data::exact ? "dyadic:" + std::to_string(bits) : ordinary;
+    return plan_.data != Data::ordinary ? "dyadic:" + std::to_string(bits) : ordinary;
   }
 
  private:
@@ -99,6 +100,7 @@ void draw_tensors(const Plan& plan, Case& c) {
   }
   draw_layers(plan, c, drawer, rows);
   draw_target(plan, c, drawer, rows);
+  if (plan.data == Data::cancelling) draw_cancelling(plan, c);
 }
 
 }  // namespace tally

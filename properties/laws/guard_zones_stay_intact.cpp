@@ -1,6 +1,7 @@
 // Law: kernels write only what is theirs: the zones before and after every buffer keep their pattern, and inputs keep
 // their bits, at every size around warp, block and tile edges.
 #include "kernels/device/device.hpp"
+#include "properties/laws/any_case.hpp"
 #include "properties/laws/judge.hpp"
 
 namespace tally {
@@ -41,6 +42,7 @@ const RegisterLaw registered{{
     .control = "a write one element past the end is seen",
     .differs = differs,
 }};
+const RegisterAnyCase registered_any_case("guard_zones_stay_intact");
 
 }  // namespace
 }  // namespace tally

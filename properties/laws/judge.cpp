@@ -5,7 +5,10 @@
 #include <cstdio>
 
 #include "properties/compare/bound_terms.hpp"
+#include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/telling_factor.hpp"
 
 namespace tally {
 namespace {
@@ -16,33 +19,69 @@ std::string short_number(double value) {
   return text;
 }
 
+/// A power of ten above the chance; far below anything that matters, all read the same.
+std::string chance_limit(double log10) {
+  constexpr double least = -1000;
+  return "1e" + short_number(log10 >= least ? std::ceil(log10) : least);
+}
+
 /// Inside its bound, but not what rounding to nearest leaves.
 std::string spread_sentence(const TensorCheck& check) {
   const SpreadFinding& found = check.spread;
   std::string text = check.tap + " by the statistical lens (" + found.test + "): " + short_number(found.deviation) +
-                     " times its spread, chance below 1e" + short_number(std::ceil(found.log10_chance));
+                     " times its spread, chance below " + chance_limit(found.log10_chance);
   if (found.share != 0) text += "; the error holds " + short_number(found.share) + " of that direction";
   return text;
 }
 
-std::string sentence_of(const TensorCheck& check) {
-  if (check.lens == "relation") return check.tap;
+/// As accurate as the declared order, but not its bits.
+std::string order_sentence(const TensorCheck& check) {
+  return check.tap + ": bits of " + std::to_string(check.differing) + " of " + std::to_string(check.elements) +
+         " elements differ from the order of additions that the kernel claims, at equal accuracy (" +
+         short_number(check.worst_ratio) + "x of its bound)";
+}
+
+std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
+  if (check.lens == "relation" && check.worst_index.empty()) return check.tap;  // a sentence of its own
+  if (check.failure == FailureClass::order) return order_sentence(check);
   if (check.failure == FailureClass::precision) return spread_sentence(check);
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
   std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +
-                     short_number(check.expected) + ", got " + short_number(check.got) + ", error " +
-                     short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
-                     short_number(check.worst_ratio) + "x)";
-  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
-  if (check.expected != 0 && std::isfinite(check.got)) {
-    text += "; got/expected = " + short_number(check.got / check.expected);
+                     short_number(check.expected) + ", got " + short_number(check.got);
+  if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
+    text += ", " + short_number(check.got / check.expected) + " of it" + (ratio.empty() ? "" : " = " + ratio);
   }
+  text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
+          short_number(check.worst_ratio) + "x)";
+  if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   return text;
+}
+
+/// Suspects, and what the worst element's ratio tells, of a local failure.
+void explain(Outcome& outcome, const Case& c, const Trace& trace) {
+  const TensorCheck* failure = first_failure(outcome.checks);
+  if (failure == nullptr || failure->lens != "local") return;
+  outcome.suspects = diagnose(c, trace, outcome.checks);
+  const Tensor* got = trace.find(failure->tap);
+  if (got == nullptr || failure->expected == 0) return;
+  const TapName at = tap_name_of(failure->tap);
+  outcome.ratio = telling_factor(c, at.window, at.micro_batch, got->dtype, failure->got / failure->expected);
 }
 
 bool in_stages(const TapName& name, const std::vector<std::string>& stages) {
   return std::find(stages.begin(), stages.end(), name.stage) != stages.end() && !name.tensor.starts_with("in.");
+}
+
+/// Every gradient of every window is exactly zero: two dead runs agree whatever they compute.
+bool is_dead(const Outcome& outcome) {
+  std::size_t gradients = 0;
+  for (const TensorCheck& check : outcome.checks) {
+    if (check.lens != "end_to_end" || check.stage != "unscale") continue;
+    if (!check.zero_signal) return false;
+    ++gradients;
+  }
+  return gradients > 0;
 }
 
 }  // namespace
@@ -56,10 +95,10 @@ Judged judge(const Case& c, const Subject& subject) {
     judged.outcome.message = reason.what();
     return judged;
   }
-  for (auto& check : local_lens(c, judged.trace)) add(judged.outcome, std::move(check));
-  for (auto& check : end_to_end_lens(c, judged.trace)) add(judged.outcome, std::move(check));
+  for (auto& check : hard_lenses(c, judged.trace, Grouping::declared).checks) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);
+  explain(judged.outcome, c, judged.trace);
   judged.outcome = settled(std::move(judged.outcome));
   return judged;
 }
@@ -67,6 +106,10 @@ Judged judge(const Case& c, const Subject& subject) {
 void add(Outcome& outcome, TensorCheck check) { outcome.checks.push_back(std::move(check)); }
 
 void add(Outcome& outcome, const Outcome& other) {
+  if (first_failure(outcome.checks) == nullptr) {
+    outcome.suspects = other.suspects;
+    outcome.ratio = other.ratio;
+  }
   outcome.checks.insert(outcome.checks.end(), other.checks.begin(), other.checks.end());
   if (other.status == Status::not_run) {
     outcome.status = Status::not_run;
@@ -112,12 +155,22 @@ bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>&
   return false;
 }
 
+Outcome vacuous(Outcome outcome, const std::string& reason) {
+  if (outcome.status != Status::pass) return outcome;
+  outcome.status = Status::vacuous;
+  outcome.message = reason;
+  return outcome;
+}
+
 Outcome settled(Outcome outcome) {
   if (outcome.status == Status::not_run) return outcome;
   const TensorCheck* failure = first_failure(outcome.checks);
   if (failure) {
     outcome.status = Status::fail;
-    outcome.message = sentence_of(*failure);
+    outcome.message = sentence_of(*failure, outcome.ratio);
+    if (!outcome.suspects.empty()) {
+      outcome.message += "; " + text_of(outcome.suspects) + ": " + outcome.suspects.front().sentence;
+    }
     return outcome;
   }
   const auto passed = std::count_if(outcome.checks.begin(), outcome.checks.end(),
@@ -128,6 +181,9 @@ Outcome settled(Outcome outcome) {
   if (missing != outcome.checks.end()) {
     outcome.status = Status::not_run;
     outcome.message = missing->tap + " was not tapped";
+  }
+  if (outcome.status == Status::pass && is_dead(outcome)) {
+    return vacuous(std::move(outcome), "every gradient is exactly zero: dead runs agree whatever they compute");
   }
   return outcome;
 }

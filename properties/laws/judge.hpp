@@ -32,7 +32,11 @@ void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& go
 /// Whether any tap of these stages differs in bits between two traces, or exists in one only.
 bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>& stages);
 
-/// Settles status and message from the checks; call once at the end of a law.
+/// Settles status and message from the checks; call once at the end of a law. Vacuous where every gradient is exactly
+/// zero.
 Outcome settled(Outcome outcome);
+
+/// A settled outcome that passes counts for nothing: it is vacuous, for this reason.
+Outcome vacuous(Outcome outcome, const std::string& reason);
 
 }  // namespace tally

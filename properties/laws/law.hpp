@@ -20,7 +20,9 @@ struct Outcome {
   Status status = Status::pass;
   std::string message;              // the sentence that says what the law expected and what came
   std::vector<TensorCheck> checks;  // in stage order
-  double rounding_drift = 0, semantic_gap = 0, drift_bound = 0;
+  double rounding_drift = 0, semantic_gap = 0, drift_bound = 0, decision_drift = 0;
+  std::vector<Suspicion> suspects;  // what the first failing tensor looks like, the likeliest first
+  std::string ratio;                // what its got / expected tells: "(K-1)/K with K = 6"; else empty
 };
 
 /// How to run the subject under test: laws add their own options (order, accumulation off) on top of these.

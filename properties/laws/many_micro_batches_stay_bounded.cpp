@@ -1,6 +1,7 @@
 // Law: the same 32 rows, cut into 1, 2, 4, … 32 micro-batches, stay inside the bound however many there are; the drift
 // that each cut shows is what the report plots against K.
 #include "properties/generators/choices.hpp"
+#include "properties/laws/any_case.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -40,6 +41,7 @@ const RegisterLaw registered{{
     .differs = differs,
     .weight = 2,
 }};
+const RegisterAnyCase registered_any_case("many_micro_batches_stay_bounded");
 
 }  // namespace
 }  // namespace tally

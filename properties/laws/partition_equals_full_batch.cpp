@@ -2,6 +2,7 @@
 // the batch is cut.   Σ_k s_k / N does not depend on the cut. Vacuous where the propagated bound exceeds the gradient;
 // the local lens then still certifies both runs.
 #include "oracle/window/gap.hpp"
+#include "properties/compare/two_runs.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -15,12 +16,20 @@ void shape(Plan& plan) {
 }
 
 Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
-  add(outcome, judge(full_batch_of(c), subject).outcome);
+  const Case whole = full_batch_of(c);
+  Judged apart = judge(c, subject), together = judge(whole, subject);
+  Outcome outcome = std::move(apart.outcome);
+  add(outcome, together.outcome);
+  if (outcome.status == Status::not_run) return outcome;
+  TwoRuns runs = compare_runs(c, apart.trace, whole, together.trace);
+  for (TensorCheck& check : runs.checks) add(outcome, std::move(check));
+  outcome.decision_drift = runs.decision_drift;
   outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
           "the exact accumulated gradient is not the exact full-batch gradient");
-  return settled(std::move(outcome));
+  outcome = settled(std::move(outcome));
+  return whole.windows == c.windows ? vacuous(std::move(outcome), "every window is one micro-batch: nothing is cut")
+                                    : outcome;
 }
 
 bool differs(const Case& c, const Subject& subject) {

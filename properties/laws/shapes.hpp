@@ -17,7 +17,8 @@ void no_micro_batch_statistics(Plan& plan);
 void linear_layers_only(Plan& plan);
 /// Makes the first micro-batch of the first window overflow under a dynamic loss scale.
 void overflow_in_first_micro_batch(Plan& plan);
-/// Small dyadic data, polynomial layers, power-of-two counts: every sum is exact in any order, in this storage format.
+/// Dyadic data, polynomial layers, power-of-two counts: every sum is exact in any order, in this storage format. Half
+/// the cases (in bf16 all) have partial sums that need an fp32 accumulator and operands that fill the format.
 void exact_arithmetic(Plan& plan);
 /// Adds a batch_norm with these statistics after a first linear layer when the plan has none, or changes the ones it
 /// has.

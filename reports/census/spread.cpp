@@ -4,11 +4,6 @@
 #include "reports/text/numbers.hpp"
 
 namespace tally {
-namespace {
-
-std::string power_of_ten(double log10) { return "1e" + coordinate(log10); }
-
-}  // namespace
 
 SpreadTotals spread_totals(const Results& results) {
   SpreadTotals totals;

@@ -1,13 +1,16 @@
 // `tally check`: judge a recorded trace.
 #include <iostream>
+#include <set>
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/compare/bound_terms.hpp"
-#include "properties/compare/lens.hpp"
+#include "properties/compare/groups.hpp"
+#include "properties/diagnosis/diagnose.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/stage_table.hpp"
+#include "reports/command_line/suspect_list.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -20,15 +23,35 @@ Trace trace_of(const CheckOptions& options, const Case& c) {
   }
 }
 
+std::string group_lines(const std::vector<std::string>& groups) {
+  std::string text;
+  for (const std::string& group : groups) text += (text.empty() ? "judged as one: " : ", ") + group;
+  return text.empty() ? "" : text + "\n";
+}
+
+/// The stages that left too few taps to judge, each once.
+std::string missing_line(const std::vector<TensorCheck>& checks) {
+  std::string text;
+  std::set<std::string> named;
+  for (const TensorCheck& check : checks) {
+    if (check.status != Status::not_run || !named.insert(check.stage).second) continue;
+    text += (text.empty() ? "too few taps to judge: " : ", ") + check.stage + " (" + check.tap + ")";
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
-  std::vector<TensorCheck> checks = local_lens(c, trace);
-  for (TensorCheck& found : end_to_end_lens(c, trace)) checks.push_back(std::move(found));
+  // A capture that declares no groups has them formed where its taps leave a gap.
+  const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
+  auto [checks, groups] = hard_lenses(c, trace, grouping);
   split_bounds(c, trace, checks);
-  std::cout << title_of(c) << "\n" << stage_table(checks);
+  std::cout << title_of(c) << "\n"
+            << stage_table(checks) << group_lines(groups) << missing_line(checks)
+            << suspect_list(diagnose(c, trace, checks));
   const int code = exit_code_of(checks);
   std::cout << (code == pass     ? "pass"
                 : code == failed ? "fail"

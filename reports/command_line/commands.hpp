@@ -94,9 +94,16 @@ struct StudyCommand {
 int study(const StudyCommand& command);
 
 struct ReportOptions {
-  std::string results, out;
+  std::string results, out, baseline;
+  std::vector<std::string> studies, history;
 };
 int report(const ReportOptions& options);
+
+struct ExplainOptions {
+  std::string what;  // a case's id, or the name of a law, a fault or a suspect
+  std::string results = "tally-out/results.json";
+};
+int explain(const ExplainOptions& options);
 
 /// What is "laws", "faults", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);

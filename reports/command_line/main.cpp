@@ -88,6 +88,14 @@ void add_faults(CLI::App& app, Action& action) {
   command.callback([&action] { action = [] { return faults(options); }; });
 }
 
+void add_explain(CLI::App& app, Action& action) {
+  static ExplainOptions options;
+  CLI::App& command = *app.add_subcommand("explain", "say in words what a case, a law, a fault or a suspect is about");
+  command.add_option("what", options.what, "the id of a case, or the name of a law, a fault or a suspect")->required();
+  command.add_option("--results", options.results, "results.json that holds the case")->capture_default_str();
+  command.callback([&action] { action = [] { return explain(options); }; });
+}
+
 void add_gate(CLI::App& app, Action& action) {
   static GateOptions options;
   CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline");
@@ -111,6 +119,9 @@ void add_report(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("report", "render results again");
   command.add_option("results", options.results, "results.json of a run")->required();
   command.add_option("--out", options.out, "folder to write to (default: beside the results)");
+  command.add_option("--study", options.studies, "NAME.json of a study to show in place of the kept one of its name");
+  command.add_option("--baseline", options.baseline, "baseline file to compare with on the page");
+  command.add_option("--history", options.history, "results.json of earlier runs, the oldest first");
   command.callback([&action] { action = [] { return report(options); }; });
 }
 
@@ -186,6 +197,7 @@ int main(int argc, char** argv) {
   add_check(app, action);
   add_oracle(app, action);
   add_faults(app, action);
+  add_explain(app, action);
   add_gate(app, action);
   add_bless(app, action);
   add_report(app, action);

@@ -8,6 +8,7 @@
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/subject.hpp"
+#include "reports/command_line/tree.hpp"
 #include "reports/study/study.hpp"
 
 namespace tally::command_line {
@@ -41,6 +42,7 @@ int study(const StudyCommand& command) {
   Study found = run_study(runner, options);
   found.environment = environment_of(options.subject);
   found.device = found.environment.device;
+  found.tree = tree();
   write_study(found, command.out);
   if (command.json) {
     std::cout << to_json(found);

@@ -5,10 +5,13 @@
 #include "properties/campaign/campaign.hpp"
 #include "properties/campaign/fault_task.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/failures.hpp"
 #include "reports/command_line/progress.hpp"
+#include "reports/command_line/run_facts.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
+#include "reports/study/kept.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -42,19 +45,24 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
 }  // namespace
 
 int verify(const VerifyOptions& options) {
+  const RunFacts facts;
   CampaignOptions campaign = campaign_of(options);
   require_writable(options.out);
   Results results = run_campaign(campaign);
   results.environment = environment_of(campaign.subject);
   results.device_message = device_message(campaign.subject);
+  results.studies = kept_studies();
   write_report(results, options.out);
+  dump_failures(results, campaign.subject, options.out);
+  const int code = results.partial ? interrupted : exit_code_of(results);
+  facts.write(options.out, to_json(results), code);
   if (options.json) {
     std::cout << to_json(results);
   } else {
     std::cout << terminal_summary(results)
               << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";
   }
-  return results.partial ? interrupted : exit_code_of(results);
+  return code;
 }
 
 }  // namespace tally::command_line

@@ -17,7 +17,7 @@ std::string anchor(std::string_view prefix, std::string_view text) {
   return out;
 }
 
-std::string anchor_of(const CaseRecord& c) { return anchor(c.status == Status::fail ? "f-" : "c-", c.id); }
+std::string anchor_of(const CaseRecord& c) { return anchor("c-", c.id); }
 
 std::string link_to(const Results& results, const CaseRecord& c) {
   const auto better = std::count_if(results.cases.begin(), results.cases.end(),

@@ -5,19 +5,25 @@
 
 namespace tally {
 
-void page_head(Markup& page, const std::string& title) {
+void page_head(Markup& page, const std::string& title, const std::string& script) {
   const std::string style = style_sheet();
+  const std::string allowed = script.empty() ? "" : "; script-src 'sha256-" + base64(sha256(script)) + "'";
   const auto open = page.open("head");
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
-                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256(style)) +
-                                      "'; img-src data:; base-uri 'none'; form-action 'none'"}});
+                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256(style)) + "'" + allowed +
+                                      "; img-src data:; base-uri 'none'; form-action 'none'"}});
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   page.element("title", {}, title);
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
   page.newline();
   const auto element = page.open("style");
   page.trusted(style);
+}
+
+void page_script(Markup& page, const std::string& script) {
+  const auto element = page.open("script");
+  page.trusted(script);
 }
 
 void radios(Markup& page, const char* legend, const char* name,

@@ -9,8 +9,11 @@
 
 namespace tally {
 
-/// The head of a page that asks for nothing and runs nothing.
-void page_head(Markup& page, const std::string& title);
+/// The head of a page that asks for nothing; it runs only the script given, which its policy names by hash.
+void page_head(Markup& page, const std::string& title, const std::string& script = "");
+
+/// At the end of the body, the script that page_head() was told of.
+void page_script(Markup& page, const std::string& script);
 
 /// One choice, the first at the start; the style sheet acts on `<name>-<value>:checked`.
 void radios(Markup& page, const char* legend, const char* name,

@@ -14,11 +14,11 @@ namespace tally {
 namespace {
 
 struct AtK {
-  std::vector<double> drift, bound;
+  std::vector<double> drift, bound, decision;
 };
 using ByK = std::map<int, AtK>;
 
-/// Laws of the family "scale" vary K and nothing else; where they ran, the figure is theirs alone.
+/// Laws of the family "scale" vary K and nothing else; where they ran, the figure of all laws is theirs alone.
 std::set<std::string> scale_laws(const Results& results) {
   std::set<std::string> names;
   for (const LawRecord& law : results.laws) {
@@ -27,8 +27,8 @@ std::set<std::string> scale_laws(const Results& results) {
   return names;
 }
 
-ByK drifts_of(const Results& results, const std::string& precision) {
-  const std::set<std::string> chosen = scale_laws(results);
+ByK drifts_of(const Results& results, const std::string& precision, const std::string& law) {
+  const std::set<std::string> chosen = law.empty() ? scale_laws(results) : std::set{law};
   ByK out;
   for (const CaseRecord& c : results.cases) {
     const bool measured = c.rounding_drift != 0 || c.drift_bound != 0;
@@ -36,6 +36,7 @@ ByK drifts_of(const Results& results, const std::string& precision) {
     if (c.precision != precision || !measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
     out[c.micro_batches].drift.push_back(c.rounding_drift);
     out[c.micro_batches].bound.push_back(c.drift_bound);
+    out[c.micro_batches].decision.push_back(c.decision_drift);
   }
   return out;
 }
@@ -54,6 +55,23 @@ void ticks(Plot& plot, const ByK& ks) {
     last = share;
   }
   plot.along("K, micro-batches in a window");
+}
+
+/// What grows like √K and like K from the first median on.
+void guides(Svg& svg, const Plot& plot, const ByK& ks) {
+  const auto& [first, at] = *ks.begin();
+  const double start = median_of(at.drift);
+  if (!(start > 0) || ks.size() < 2) return;
+  const char* names[] = {"\u221AK", "K"};
+  for (const int i : {0, 1}) {
+    std::vector<Point> points;
+    for (const auto& [k, here] : ks) {
+      const double growth = static_cast<double>(k) / first;
+      points.push_back({plot.x(share_of(ks, k)), plot.y(start * (i == 0 ? std::sqrt(growth) : growth))});
+    }
+    svg.polyline(points, ink::axis, 1, "4 4");
+    svg.text({points.back().x + 2, points.back().y - 3}, "end", names[i]);
+  }
 }
 
 void curves(Svg& svg, const Plot& plot, const ByK& ks) {
@@ -78,16 +96,17 @@ std::string finding(const ByK& ks) {
          significant(median_of(at.bound));
 }
 
-void panel(Markup& page, const std::string& precision, const ByK& ks) {
+void panel(Markup& page, const std::string& id, const std::string& precision, const ByK& ks) {
   Decades decades;
   for (const auto& [k, at] : ks)
     for (const double shown : {median_of(at.drift), worst_of(at.drift), median_of(at.bound)}) decades.include(shown);
   decades.limit(-18, 6);
   const auto box = page.open("div");
   {
-    Svg svg(page, anchor("p2-", precision), "Drift against K, " + precision, finding(ks), Plot::width, Plot::height);
+    Svg svg(page, id, "Drift against K, " + precision, finding(ks), Plot::width, Plot::height);
     Plot plot(svg, decades, precision + ": relative drift of the gradient");
     ticks(plot, ks);
+    guides(svg, plot, ks);
     curves(svg, plot, ks);
   }
   page.element("p", {{"class", "muted"}}, finding(ks));
@@ -97,7 +116,7 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(page, "Relative 2-norm of the first window's gradient error",
-              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound"});
+              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound", ">Worst decision drift"});
   for (const std::string& precision : order) {
     for (const auto& [k, at] : all.at(precision)) {
       auto row = table.row();
@@ -107,17 +126,18 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
       row.cell(significant(median_of(at.drift)));
       row.cell(significant(worst_of(at.drift)));
       row.cell(significant(median_of(at.bound)));
+      row.cell(significant(worst_of(at.decision)));
     }
   }
 }
 
 }  // namespace
 
-void drift_figure(Markup& page, const Results& results) {
+void drift_figure(Markup& page, const Results& results, const std::string& law) {
   std::map<std::string, ByK> all;
   std::vector<std::string> order;
   for (const std::string& precision : precisions_of(results)) {
-    ByK ks = drifts_of(results, precision);
+    ByK ks = drifts_of(results, precision, law);
     if (ks.empty()) continue;
     order.push_back(precision);
     all[precision] = std::move(ks);
@@ -126,14 +146,18 @@ void drift_figure(Markup& page, const Results& results) {
   const auto figure = page.open("figure");
   {
     const auto caption = page.open("figcaption");
-    page.element("h3", {}, "Drift against the number of micro-batches");
+    page.element("h3", {}, "Drift against the number of micro-batches" + (law.empty() ? law : ": " + law));
     page.text(
         "The distance of the accumulated gradient from its exact value, as a share of its norm. Round dots and line: "
-        "the median case. Square dots: the worst case. The upper line is the median of the derived bounds.");
+        "the median case. Square dots: the worst case. The upper line is the median of the derived bounds. Dashed: "
+        "what "
+        "grows like \u221AK and like K. Drift of a whole window at a fixed batch need not be monotone, so nothing is "
+        "fitted.");
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});
-    for (const std::string& precision : order) panel(page, precision, all[precision]);
+    const std::string prefix = law.empty() ? "p2-" : anchor("p2-", law) + "-";
+    for (const std::string& precision : order) panel(page, anchor(prefix, precision), precision, all[precision]);
   }
   data(page, all, order);
 }

@@ -25,25 +25,25 @@ void facts(Markup& page, const Results& results) {
   fact("Effort", shortest(results.effort));
 }
 
-void ledger(Markup& page, const Environment& e) {
-  if (e.ledger.empty()) return;
-  page.element("h3", {{"id", "ledger"}}, "Ledger of assumptions");
-  page.element("p", {}, "What the bounds take for granted, and what was found to hold here.");
-  Table table(page, "Assumptions of the bounds", {"Assumption", "Here"});
-  for (const auto& [assumption, holds] : e.ledger) {
-    auto row = table.row();
-    row.head(assumption);
-    row.cell(holds);
-  }
-}
-
 }  // namespace
 
 void environment_section(Markup& page, const Results& results) {
   const auto section = page.open("section", {{"aria-labelledby", "environment"}});
   page.element("h2", {{"id", "environment"}}, "Environment");
   facts(page, results);
-  ledger(page, results.environment);
+}
+
+void ledger_section(Markup& page, const Results& results) {
+  if (results.environment.ledger.empty()) return;
+  const auto section = page.open("section", {{"aria-labelledby", "ledger"}});
+  page.element("h2", {{"id", "ledger"}}, "Ledger");
+  page.element("p", {}, "What the bounds take for granted, and what was found to hold here.");
+  Table table(page, "Assumptions of the bounds", {"Assumption", "Here"});
+  for (const auto& [assumption, holds] : results.environment.ledger) {
+    auto row = table.row();
+    row.head(assumption);
+    row.cell(holds);
+  }
 }
 
 }  // namespace tally

@@ -3,17 +3,12 @@
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
 namespace {
-
-std::string index_text(const std::vector<std::int64_t>& index) {
-  std::string text;
-  for (const std::int64_t i : index) text += (text.empty() ? "[" : ", ") + std::to_string(i);
-  return text.empty() ? "" : text + "]";
-}
 
 void both_texts(Markup& page, Table::Row& row, double value) {
   const auto cell = row.open();
@@ -54,23 +49,40 @@ void census_table(Markup& page, const CaseRecord& c) {
   for (const TensorCheck& t : c.worst) check_row(page, table, t);
 }
 
+void worst_elements(Markup& page, const TensorCheck& t) {
+  if (t.elements_worst.empty()) return;
+  Table table(page, "Worst elements of " + t.tap,
+              {"Index", ">Expected", ">Got", ">Error", ">Bound", ">r", ">Got / expected"});
+  for (const ElementCheck& x : t.elements_worst) {
+    auto row = table.row();
+    row.head(index_text(x.index));
+    both_texts(page, row, x.expected);
+    both_texts(page, row, x.got);
+    row.cell(significant(x.error));
+    row.cell(significant(x.bound));
+    row.cell(significant(x.error / x.bound));
+    row.cell(x.expected == 0 ? "" : significant(x.got / x.expected));
+  }
+}
+
+/// Elements and figures of the first tensor that has any; more would say the same again.
+void elements(Markup& page, const CaseRecord& c) {
+  for (const TensorCheck& t : c.worst) {
+    if (t.elements_worst.empty() && t.profile.stretch == 0) continue;
+    const auto details = page.open("details");
+    page.element("summary", {}, "Elements of " + t.tap);
+    worst_elements(page, t);
+    return element_figures(page, anchor_of(c), t);
+  }
+}
+
 void failure(Markup& page, const CaseRecord& c) {
-  const auto article = page.open("article", {{"id", anchor_of(c)}});
+  const auto article = page.open("article", {{"id", anchor_of(c)}, {"data-q", "c-" + c.id}});
   page.element("h3", {}, std::string(mark_of(c.status)) + " " + c.law + ", " + c.precision + ": " + c.title);
-  page.element("p", {}, c.message);
-  {
-    const auto p = page.open("p");
-    std::string kind = failure_word(c.failure);
-    page.text((kind.empty() ? "" : "Kind: " + kind + ". ") +
-              (c.first_stage.empty() ? "" : "First stage that fails: " + c.first_stage + ". ") +
-              "Worst r = " + significant(ratio_of(c)) + ".");
-  }
-  if (const std::string command = replay_command(c.token); !command.empty()) {
-    const auto p = page.open("p");
-    page.text("Replay: ");
-    page.element("code", {}, command);
-  }
+  page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
+               failure_text(c));
   census_table(page, c);
+  elements(page, c);
 }
 
 void other_failures(Markup& page, const Results& results) {

@@ -84,7 +84,27 @@ void where_it_ran(Markup& page, const Results& results) {
                      (results.partial_reason.empty() ? std::string("the run did not end") : results.partial_reason));
 }
 
-void navigation(Markup& page, const Results& results) {
+void reproduce(Markup& page, const Results& results) {
+  if (results.cases.empty()) return;
+  std::string command = "tally verify";
+  if (!results.environment.executor.empty()) command += " --subject " + results.environment.executor;
+  command += " --seed " + std::to_string(results.seed) + " --effort " + shortest(results.effort);
+  std::string precisions;
+  for (const std::string& p : precisions_of(results)) precisions += (precisions.empty() ? "" : ",") + p;
+  const auto p = page.open("p");
+  page.text("Draws these cases again: ");
+  page.element("code", {{"class", "copy"}}, command + " --precision " + precisions);
+}
+
+/// Shown by the script, which it needs.
+void text_filter(Markup& page) {
+  const auto label = page.open("label", {{"class", "scripted"}, {"hidden", "hidden"}});
+  page.text("Filter ");
+  page.empty("input", {{"type", "search"}, {"id", "filter"}, {"autocomplete", "off"}});
+  page.element("output", {{"id", "filtered"}, {"for", "filter"}}, "");
+}
+
+void navigation(Markup& page, const Results& results, const ReportContext& context) {
   const auto nav = page.open("nav", {{"aria-label", "Sections"}});
   const auto list = page.open("ul");
   const auto link = [&page](const char* id, const char* text) {
@@ -93,17 +113,23 @@ void navigation(Markup& page, const Results& results) {
   };
   link("overview", "Overview");
   if (has_failures(results)) link("failures", "Failures");
+  if (context.baseline) link("baseline", "Baseline");
+  if (!context.history.empty()) link("history", "History");
   if (!results.cases.empty()) link("worst", "Worst cases");
+  if (has_drift(results)) link("drift", "Drift");
   if (!results.laws.empty()) link("laws", "Laws");
-  if (!results.faults.empty()) link("teeth", "Teeth");
+  if (!results.faults.empty() || !results.laws.empty()) link("teeth", "Teeth");
+  if (has_study(results, "bench", "rules")) link("rules", "Rules");
+  if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
   if (!results.training.empty()) link("training", "Training");
+  if (!results.environment.ledger.empty()) link("ledger", "Ledger");
   link("environment", "Environment");
   link("reading", "How to read");
 }
 
 }  // namespace
 
-void header_section(Markup& page, const Results& results) {
+void header_section(Markup& page, const Results& results, const ReportContext& context) {
   const Census census = census_of(results);
   const auto header = page.open("header");
   page.element("p", {{"class", "eyebrow"}},
@@ -116,11 +142,13 @@ void header_section(Markup& page, const Results& results) {
     counts(page, census);
     status_bar(page, census);
     where_it_ran(page, results);
+    reproduce(page, results);
   }
-  navigation(page, results);
+  navigation(page, results, context);
   const auto bar = page.open("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "View"}});
-  radios(page, "Rows", "rows", {{"all", "all"}, {"failing", "failing only"}});
+  radios(page, "Rows", "rows", {{"all", "all"}, {"failing", "failing only"}, {"notable", "not passing"}});
   theme_radios(page);
+  text_filter(page);
 }
 
 }  // namespace tally

@@ -25,7 +25,10 @@ void law_row(Markup& page, Table& table, const LawRecord& law) {
   row.status(status);
   {
     const auto cell = row.open();
-    page.element("strong", {}, law.name);
+    {
+      const auto strong = page.open("strong");
+      law.cases > 0 ? page.element("a", {{"href", "#" + anchor("p-", law.name)}}, law.name) : page.text(law.name);
+    }
     page.element("p", {}, law.statement);
     page.element("small", {}, law.family + (law.message.empty() ? "" : ": " + law.message));
   }
@@ -48,10 +51,13 @@ void laws_section(Markup& page, const Results& results) {
   page.element("p", {},
                "A law is one sentence that must hold for every case. Its control is what must differ, so that a "
                "law that cannot fail is noticed.");
-  Table table(
-      page, "Every law of this campaign, with its control and the number of seeded faults that break it",
-      {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control", ">Faults"});
-  for (const LawRecord& law : results.laws) law_row(page, table, law);
+  {
+    Table table(
+        page, "Every law of this campaign, with its control and the number of seeded faults that break it",
+        {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control", ">Faults"});
+    for (const LawRecord& law : results.laws) law_row(page, table, law);
+  }
+  for (const LawRecord& law : results.laws) law_details(page, results, law);
 }
 
 }  // namespace tally

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "reports/census/census.hpp"
@@ -8,6 +9,10 @@
 
 namespace tally {
 namespace {
+
+bool has_law(const Results& results, const std::string& name) {
+  return std::any_of(results.laws.begin(), results.laws.end(), [&](const LawRecord& law) { return law.name == name; });
+}
 
 void matrix_cell(Markup& page, Table::Row& row, const Results& results, const Group* group) {
   if (!group) return row.cell("");
@@ -38,7 +43,7 @@ void matrix(Markup& page, const Results& results) {
     bool failing = false;
     for (const auto& [precision, group] : cells) failing |= group->status() == Status::fail;
     auto row = table.row(failing ? "fail" : "other");
-    row.head(law);
+    row.head(law, has_law(results, law) ? "#" + anchor("law-", law) : "");
     for (const std::string& p : precisions) matrix_cell(page, row, results, cells.contains(p) ? cells[p] : nullptr);
   }
 }
@@ -54,7 +59,6 @@ void overview_section(Markup& page, const Results& results) {
   }
   matrix(page, results);
   ratio_figure(page, results);
-  drift_figure(page, results);
 }
 
 }  // namespace tally

@@ -1,4 +1,4 @@
-// report.html: one file, no request, no script, the same bytes for the same results.
+// report.html: one file, no request, whole without its script, the same bytes for the same results.
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/report.hpp"
@@ -6,31 +6,43 @@
 namespace tally {
 namespace {
 
-void body(Markup& page, const Results& results) {
-  const auto open = page.open("body");
-  page.element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the results");
-  header_section(page, results);
+void sections(Markup& page, const Results& results, const ReportContext& context) {
   const auto main = page.open("main", {{"id", "main"}});
   overview_section(page, results);
   failures_section(page, results);
+  baseline_section(page, results, context);
+  history_section(page, results, context);
   worst_cases_section(page, results);
+  drift_section(page, results);
   laws_section(page, results);
   teeth_section(page, results);
+  rules_section(page, results);
+  evidence_section(page, results);
   training_section(page, results);
+  ledger_section(page, results);
   environment_section(page, results);
   reading_section(page, results);
 }
 
+void body(Markup& page, const Results& results, const ReportContext& context) {
+  const auto open = page.open("body");
+  page.element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the results");
+  header_section(page, results, context);
+  sections(page, results, context);
+  footer_section(page, results);
+  page_script(page, script());
+}
+
 }  // namespace
 
-std::string report_html(const Results& results) {
+std::string report_html(const Results& results, const ReportContext& context) {
   std::string out = "<!DOCTYPE html>\n";
   {
     Markup page(out);
     const auto html = page.open("html", {{"lang", "en"}});
-    page_head(page, "Tally: " + verdict_sentence(results));
+    page_head(page, "Tally: " + verdict_sentence(results), script());
     page.newline();
-    body(page, results);
+    body(page, results, context);
   }
   return out + '\n';
 }

@@ -20,12 +20,13 @@ void sort(std::vector<double>& values) {
   std::sort(values.begin(), values.end(), [](double a, double b) { return ratio_is_worse(b, a); });
 }
 
-std::vector<Ratios> ratios_of(const Results& results) {
+/// Of every law, or of one.
+std::vector<Ratios> ratios_of(const Results& results, const std::string& law) {
   std::vector<Ratios> out;
   for (const std::string& precision : precisions_of(results)) {
     Ratios ratios{precision, {}, {}};
     for (const CaseRecord& c : results.cases) {
-      if (c.precision != precision || !was_judged(c.status)) continue;
+      if ((!law.empty() && c.law != law) || c.precision != precision || !was_judged(c.status)) continue;
       ratios.local.push_back(c.worst_local_ratio);
       ratios.end_to_end.push_back(c.worst_end_to_end_ratio);
     }
@@ -57,10 +58,10 @@ std::string finding(const Ratios& r) {
   return text;
 }
 
-void panel(Markup& page, const Ratios& r, const Decades& decades) {
+void panel(Markup& page, const std::string& id, const Ratios& r, const Decades& decades) {
   const auto box = page.open("div");
   {
-    Svg svg(page, anchor("p1-", r.precision), "Sorted r, " + r.precision, finding(r), Plot::width, Plot::height);
+    Svg svg(page, anchor(id, r.precision), "Sorted r, " + r.precision, finding(r), Plot::width, Plot::height);
     Plot plot(svg, decades, r.precision + ": r = error / bound");
     plot.limit_line();
     plot.tick(0, "0 %"), plot.tick(0.5, "50 %"), plot.tick(0.94, "100 %");
@@ -93,28 +94,33 @@ void data(Markup& page, const std::vector<Ratios>& all) {
   }
 }
 
-}  // namespace
-
-void ratio_figure(Markup& page, const Results& results) {
-  const auto all = ratios_of(results);
-  if (all.empty()) return;
+Decades decades_of(const std::vector<Ratios>& all) {
   Decades decades;
   decades.include(1), decades.include(10);
   for (const Ratios& r : all)
     for (const auto* values : {&r.local, &r.end_to_end})
       for (const double value : *values) decades.include(value);
   decades.limit(-6, 6);
+  return decades;
+}
+
+}  // namespace
+
+void ratio_figure(Markup& page, const Results& results, const std::string& law) {
+  const auto all = ratios_of(results, law);
+  if (all.empty()) return;
+  const Decades decades = decades_of(all);
   const auto figure = page.open("figure");
   {
     const auto caption = page.open("figcaption");
-    page.element("h3", {}, "How near to the limit");
+    page.element("h3", {}, law.empty() ? "How near to the limit" : "How near to the limit: " + law);
     page.text(
         "Every case of a precision, sorted by its worst r. Round dots: the local lens, each stage against its own "
         "input. Square dots: end to end. What lies in the tinted zone breaks its bound.");
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});
-    for (const Ratios& r : all) panel(page, r, decades);
+    for (const Ratios& r : all) panel(page, law.empty() ? "p1-" : anchor("p1-", law) + "-", r, decades);
   }
   data(page, all);
 }

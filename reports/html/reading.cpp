@@ -1,3 +1,4 @@
+#include "reports/html/formula.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/text/words.hpp"
 
@@ -58,6 +59,7 @@ void list(Markup& page, const char* title, const Term (&entries)[n], bool marks 
 void reading_section(Markup& page, const Results&) {
   const auto section = page.open("section", {{"aria-labelledby", "reading"}});
   page.element("h2", {{"id", "reading"}}, "How to read this page");
+  ratio_formula(page);
   list(page, "Words", terms);
   list(page, "Verdicts", verdicts, true);
   list(page, "Exit codes", exit_codes);

@@ -4,36 +4,54 @@
 #include <string>
 
 #include "reports/record/record.hpp"
+#include "reports/report.hpp"
 #include "reports/text/markup.hpp"
 
 namespace tally {
 
 inline constexpr std::size_t listed_cases = 50;  // more would bury the worst ones; results.json has all
 
-void header_section(Markup& page, const Results& results);
+void header_section(Markup& page, const Results& results, const ReportContext& context);
 void overview_section(Markup& page, const Results& results);
 void failures_section(Markup& page, const Results& results);
+void baseline_section(Markup& page, const Results& results, const ReportContext& context);
+void history_section(Markup& page, const Results& results, const ReportContext& context);
 void worst_cases_section(Markup& page, const Results& results);
+void drift_section(Markup& page, const Results& results);
 void laws_section(Markup& page, const Results& results);
 void teeth_section(Markup& page, const Results& results);
+void rules_section(Markup& page, const Results& results);
+void evidence_section(Markup& page, const Results& results);
 void training_section(Markup& page, const Results& results);
 void environment_section(Markup& page, const Results& results);
+void ledger_section(Markup& page, const Results& results);
 void reading_section(Markup& page, const Results& results);
+void footer_section(Markup& page, const Results& results);
 
-/// The figures of the overview.
-void ratio_figure(Markup& page, const Results& results);
-void drift_figure(Markup& page, const Results& results);
+/// P1, sorted r by precision, and P2, drift against K: of all laws, or of one.
+void ratio_figure(Markup& page, const Results& results, const std::string& law = "");
+void drift_figure(Markup& page, const Results& results, const std::string& law = "");
+/// P3, error against bound, of one law.
+void bound_figure(Markup& page, const Results& results, const std::string& law);
+/// P5 and P6: where in a failing tensor the errors are, and how they go with the size of the elements.
+void element_figures(Markup& page, const std::string& id, const TensorCheck& check);
+/// Everything about one law that its row in the table of laws has no room for.
+void law_details(Markup& page, const Results& results, const LawRecord& law);
 
 /// Whether the section would write anything.
 bool has_failures(const Results& results);
+bool has_drift(const Results& results);
+bool has_study(const Results& results, const std::string& family, const std::string& name = "");
 
 /// An id for links: the prefix and the text, every character that is no letter, digit or hyphen as '_'.
 std::string anchor(std::string_view prefix, std::string_view text);
-/// Where a listed case is described: its failure, or its row among the worst cases.
+/// The id of a case, wherever it is listed: "c-21ab679519de", as in junit.xml and on the terminal.
 std::string anchor_of(const CaseRecord& c);
-/// anchor_of() with '#' in front if the case is listed, else empty.
+/// anchor_of() with '#' in front if the case is among the worst ones, which are listed; else empty.
 std::string link_to(const Results& results, const CaseRecord& c);
 
 std::string style_sheet();
+/// Sorts, filters and copies; everything else works without it.
+std::string script();
 
 }  // namespace tally

@@ -17,13 +17,13 @@ constexpr const char* colours = R"(
 constexpr const char* text = R"(
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
-header,main{max-width:76rem;margin:0 auto;padding:0 1.25rem}
+header,main,footer{max-width:76rem;margin:0 auto;padding:0 1.25rem}
 h1{font-size:clamp(1.25rem,3vw,1.65rem);line-height:1.25;margin:.2rem 0 .6rem;overflow-wrap:anywhere}
 h2{font-size:1.25rem;margin:2.6rem 0 .6rem;padding-bottom:.3rem;border-bottom:1px solid var(--line)}
 h3{font-size:1.02rem;margin:1.6rem 0 .4rem;overflow-wrap:anywhere}
-h2,h3,tr{scroll-margin-top:1rem}
+h2,h3,tr,article{scroll-margin-top:1rem}
 p{margin:.4rem 0;max-width:52rem;overflow-wrap:anywhere}
-a{color:var(--link)}a:focus-visible,input:focus-visible,summary:focus-visible,.scroll:focus-visible{
+a{color:var(--link)}a:focus-visible,input:focus-visible,summary:focus-visible,.scroll:focus-visible,.formula:focus-visible{
 outline:2px solid var(--link);outline-offset:2px}
 code{font:.9em ui-monospace,"SF Mono",Consolas,monospace;overflow-wrap:anywhere}
 .skip{position:absolute;left:-99rem}.skip:focus{position:static;display:inline-block;padding:.4rem .8rem}
@@ -58,6 +58,8 @@ tr:target>*,article:target{background:var(--warn-bg)}
 td p{margin:0;min-width:13rem}td code{overflow-wrap:normal;white-space:nowrap}
 td code.long{white-space:normal}td details{margin:0}
 td code.wide{display:block;width:26rem;white-space:normal;overflow-wrap:anywhere}td small,th small{display:block;font-weight:400;color:var(--muted)}
+:root:has(#rows-notable:checked) tr[data-s=pass]{display:none}
+.gone{display:none}
 :root:has(#rows-failing:checked) tr[data-s]:not([data-s=fail]):not([data-s=error]){display:none}
 figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,270px),1fr));gap:1rem}
@@ -66,6 +68,15 @@ figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 svg{max-width:100%;display:block}
 .studies{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:.4rem 1.6rem}
 .studies figure{margin:.6rem 0;min-width:0}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
+pre{background:var(--panel);border-left:3px solid var(--line);padding:.6rem .8rem;overflow-x:auto;margin:.6rem 0;
+font:.85rem/1.45 ui-monospace,"SF Mono",Consolas,monospace}pre:focus-visible,button:focus-visible{outline:2px solid var(--link)}
+button{font:inherit;color:inherit;background:none;border:0;padding:0;min-height:24px;min-width:24px;cursor:pointer}
+th button{font-weight:600;text-align:inherit}th[aria-sort=ascending] button::after{content:" \2191"}
+th[aria-sort=descending] button::after{content:" \2193"}
+.copier{color:var(--link);margin:0 .5rem;text-decoration:underline}
+input[type=search]{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--muted);border-radius:3px;padding:.1rem .4rem;width:11rem}
+[hidden]{display:none}.formula{max-width:none;overflow:auto hidden}math{font-size:1.1rem}
+footer{color:var(--muted);font-size:.85rem;padding-bottom:2rem}
 details{margin:.5rem 0}summary{cursor:pointer;min-height:24px;color:var(--link)}
 article{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:4px;padding:.2rem 1rem .6rem;
 margin:1rem 0;scroll-margin-top:1rem}
@@ -86,7 +97,8 @@ constexpr const char* drawings = R"(
 .f.i-4{fill:light-dark(#a3006b,#ff90d0)}.f.i-5{fill:light-dark(#4f5b00,#c8d25a)}
 .f.i-grid{fill:light-dark(#dcdcdc,#33363b)}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding:.3rem .45rem}}
-@media print{.bar,nav,.skip{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
+@media print{table{font-size:.68rem}th,td{padding:.2rem .3rem}td.n,td code{white-space:normal;overflow-wrap:anywhere}
+pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
 .scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}}
 )";
 

@@ -27,7 +27,7 @@ bool write_head(Markup& page, const std::string& caption, const std::vector<std:
 Table::Table(Markup& page, const std::string& caption, const std::vector<std::string>& titles)
     : page_(page),
       right_(right_columns(titles)),
-      region_(page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption}})),
+      region_(page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", caption}})),
       table_(page.open("table")),
       head_(write_head(page, caption, titles)),
       body_(page.open("tbody")) {}

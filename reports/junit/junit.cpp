@@ -4,6 +4,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/report.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/markup.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
@@ -22,26 +23,14 @@ struct Suite {
   std::vector<Entry> entries;
 };
 
-std::string body_of(const CaseRecord& c) {
-  std::string text = c.message + "\n";
-  if (!c.first_stage.empty()) text += "first stage: " + c.first_stage + "\n";
-  for (const TensorCheck& t : c.worst)
-    text += t.lens + " " + t.tap + ": " + grouped(t.elements) + " elements, " + grouped(t.differing) + " differ, " +
-            grouped(t.over_bound) + " over bound, " + grouped(t.non_finite) + " not finite; worst: expected " +
-            shortest(t.expected) + ", got " + shortest(t.got) + ", error " + significant(t.error) + ", bound " +
-            significant(t.bound) + ", r = " + significant(t.worst_ratio) + "\n";
-  if (const std::string command = replay_command(c.token); !command.empty()) text += "replay: " + command + "\n";
-  return text;
-}
-
 std::vector<Suite> case_suites(const Results& results) {
   std::vector<Suite> suites;
   for (const Group& group : groups_of(results)) {
     Suite& suite = suites.emplace_back(Suite{group.law + "." + group.precision, {}});
     for (const CaseRecord& c : results.cases)
       if (c.law == group.law && c.precision == group.precision)
-        suite.entries.push_back({group.law + "." + group.precision, c.title + " [" + c.id + "]", body_of(c), c.message,
-                                 failure_word(c.failure), c.status});
+        suite.entries.push_back({group.law + "." + group.precision, c.title + " [c-" + c.id + "]", failure_text(c),
+                                 c.message, failure_word(c.failure), c.status});
   }
   return suites;
 }

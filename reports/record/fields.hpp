@@ -2,15 +2,11 @@
 // or reads it. results.md says what each key means.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
+#include "reports/record/archive.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/study_fields.hpp"
 
 namespace tally {
-
-template <class R, class Record>
-concept Is = std::same_as<std::remove_const_t<R>, Record>;
 
 template <class Archive, Is<SpreadFinding> R>
 void fields(Archive& a, R& r) {
@@ -24,6 +20,23 @@ void fields(Archive& a, R& r) {
   a("other", r.other);
 }
 
+template <class Archive, Is<Suspicion> R>
+void fields(Archive& a, R& r) {
+  a("name", r.name), a("share", r.share), a("parameters", r.parameters), a("factor", r.factor);
+  a("factor_word", r.factor_word), a("sentence", r.sentence), a("formula", r.formula);
+}
+
+template <class Archive, Is<ElementCheck> R>
+void fields(Archive& a, R& r) {
+  a("index", r.index), a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
+}
+
+template <class Archive, Is<ElementProfile> R>
+void fields(Archive& a, R& r) {
+  a("stretch", r.stretch), a("low", r.low), a("high", r.high);
+  a("value", r.value), a("error", r.error), a("bound", r.bound);
+}
+
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
@@ -32,6 +45,9 @@ void fields(Archive& a, R& r) {
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
   a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);
+  a.later("adopted_share", r.adopted_share);
+  a.optional("elements_worst", r.elements_worst, !r.elements_worst.empty());
+  a.optional("profile", r.profile, r.profile.stretch > 0);
 }
 
 template <class Archive, Is<CaseRecord> R>
@@ -45,7 +61,8 @@ void fields(Archive& a, R& r) {
   a.later("comparisons", r.comparisons), a.later("least_log10_chance", r.least_log10_chance);
   a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
-  a("worst", r.worst);
+  a.later("decision_drift", r.decision_drift), a.later("adopted_share", r.adopted_share);
+  a("worst", r.worst), a.later("suspects", r.suspects);
 }
 
 template <class Archive, Is<LawRecord> R>
@@ -61,6 +78,7 @@ void fields(Archive& a, R& r) {
   a("name", r.name), a("stage", r.stage), a("right", r.right), a("wrong", r.wrong), a("source", r.source);
   a("caught", r.caught), a("right_stage", r.right_stage);
   a("law", r.law), a("found_stage", r.found_stage), a("token", r.token), a("message", r.message);
+  a.later("suspects", r.suspects), a.later("right_suspect", r.right_suspect);
 }
 
 template <class Archive, Is<TrainingRecord> R>
@@ -73,19 +91,13 @@ void fields(Archive& a, R& r) {
   a("status", r.status), a("checks", r.checks), a("worst_local_ratio", r.worst_local_ratio), a("message", r.message);
 }
 
-template <class Archive, Is<Environment> R>
-void fields(Archive& a, R& r) {
-  a("tally_version", r.tally_version), a("executor", r.executor), a("device", r.device);
-  a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
-}
-
 template <class Archive, Is<Results> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
   a("partial", r.partial), a("partial_reason", r.partial_reason);
   a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);
-  a("environment", r.environment);
+  a("environment", r.environment), a.later("studies", r.studies);
 }
 
 }  // namespace tally

@@ -47,6 +47,10 @@ class JsonReader {
   void later(const char* key, T& out) {
     if (object_.contains(key)) (*this)(key, out);
   }
+  template <class T>
+  void optional(const char* key, T& out, bool) {
+    later(key, out);
+  }
   void nothing_else() const;
 
  private:

@@ -25,6 +25,12 @@ class JsonWriter {
     (*this)(key, value);
   }
 
+  /// A key that is written only where there is something to say.
+  template <class T>
+  void optional(const char* key, const T& value, bool present) {
+    if (present) (*this)(key, value);
+  }
+
   template <class T>
   static nlohmann::json json_of(const T& value) {
     if constexpr (std::integral<T> || std::same_as<T, std::string>) {

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/record/environment.hpp"
+#include "reports/record/profile.hpp"
+#include "reports/record/status.hpp"
+#include "reports/record/study.hpp"
+
 namespace tally {
-
-enum class Status { pass, fail, vacuous, not_run, error };
-std::string_view word_of(Status status);
-
-/// The verdict classes of a failure: which kind of wrong.
-enum class FailureClass { none, logic, precision, order, non_finite, skip_decision };
-std::string_view word_of(FailureClass c);
 
 /// What the statistical lens concludes from one tensor (oracle/spread.md): the least likely of its tests.
 struct SpreadFinding {
@@ -40,9 +38,9 @@ std::string text_of(const BoundTerms& terms);
 
 /// One tensor held against its expectation.
 struct TensorCheck {
-  std::string lens;  // "local", "end_to_end", "exact", "bitwise", "relation"
-  std::string tap;   // "w0/m1/backward/d.fc1.weight"
-  std::string stage;
+  std::string lens;   // "local", "group", "end_to_end", "exact", "bitwise", "relation"
+  std::string tap;    // "w0/m1/backward/d.fc1.weight"
+  std::string stage;  // of lens "group" all that it judges together: "unscale..optimizer"
   Status status = Status::pass;
   FailureClass failure = FailureClass::none;
   std::uint64_t elements = 0, differing = 0, over_bound = 0, non_finite = 0, uninformative = 0;
@@ -51,9 +49,25 @@ struct TensorCheck {
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   BoundTerms terms;                                    // of that bound; all 0 where nobody asked
   bool zero_signal = false;
+  double adopted_share = 0;  // of the branches that the expectation depends on: taken over from the trace
   SpreadFinding spread;
+  std::vector<ElementCheck> elements_worst;                  // of a failing tensor, by error / bound, a few
+  ElementProfile profile;                                    // of a failing tensor
   double norm_expected = 0, norm_error = 0, norm_bound = 0;  // 2-norms over the tensor; not written to results.json
 };
+
+/// A known bug whose formula explains the error of the first stage that fails (properties/diagnosis).
+struct Suspicion {
+  std::string name;         // "mean-of-means"
+  double share = 0;         // of the squared error that the formula explains, 1: all of it
+  int parameters = 0;       // of the formula, that were fitted to the error
+  double factor = 1;        // got = factor * expected, where the formula is no more than that
+  std::string factor_word;  // "1/K", "n_k/N", where the factor tells something
+  std::string sentence;     // what the bug does
+  std::string formula;
+};
+/// "looks like clip-before-unscale (explains 99.98 % of the error)"; empty for an empty list.
+std::string text_of(const std::vector<Suspicion>& suspects);
 
 /// One case under one law.
 struct CaseRecord {
@@ -70,13 +84,16 @@ struct CaseRecord {
   std::string first_stage;  // of a failure
   std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
   double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
-  std::uint64_t comparisons = 0;   // of the statistical lens
-  double least_log10_chance = 0;   // of all of them
-  std::string least_likely;        // its tap and test
-  double rounding_drift = 0;       // ||subject - exact|| / ||exact|| of the first window's gradient
-  double semantic_gap = 0;         // ||accumulated - full|| / ||full|| of the first window's gradient, exact
-  double drift_bound = 0;          // ||e|| / ||exact||
-  std::vector<TensorCheck> worst;  // failing and near-limit checks, worst first, a few
+  std::uint64_t comparisons = 0;    // of the statistical lens
+  double least_log10_chance = 0;    // of all of them
+  std::string least_likely;         // its tap and test
+  double rounding_drift = 0;        // ||subject - exact|| / ||exact|| of the first window's gradient
+  double semantic_gap = 0;          // ||accumulated - full|| / ||full|| of the first window's gradient, exact
+  double drift_bound = 0;           // ||e|| / ||exact||
+  double decision_drift = 0;        // of v_A - v_F the part that other masks explain, as a share of ||exact||
+  double adopted_share = 0;         // largest of its checks
+  std::vector<TensorCheck> worst;   // failing and near-limit checks, worst first, a few
+  std::vector<Suspicion> suspects;  // of a failure, the likeliest first
 };
 
 struct LawRecord {
@@ -94,6 +111,8 @@ struct FaultRecord {
   std::string name, stage, right, wrong, source;  // catalogue row
   bool caught = false, right_stage = false;
   std::string law, found_stage, token, message;
+  std::vector<Suspicion> suspects;  // the likeliest first
+  bool right_suspect = false;       // the likeliest one stands for this fault
 };
 
 /// One configuration of a training campaign on real data (digits, tutorial).
@@ -107,11 +126,6 @@ struct TrainingRecord {
   std::uint64_t checks = 0;
   double worst_local_ratio = 0;
   std::string message;
-};
-
-struct Environment {
-  std::string tally_version, executor, device, compiler, flags, cuda, blas;  // no clock, host, path or user
-  std::vector<std::pair<std::string, std::string>> ledger;                   // assumption, what holds here
 };
 
 struct Results {
@@ -128,6 +142,7 @@ struct Results {
   std::vector<FaultRecord> faults;
   std::vector<TrainingRecord> training;
   Environment environment;
+  std::vector<Study> studies;  // measured before, kept with the program or given to `tally report`
 };
 
 /// Whether a law ran cases that count, broke on none, and its control, which must differ, did not.

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/record/record.hpp"
+#include "reports/record/environment.hpp"
+#include "reports/record/status.hpp"
 
 namespace tally {
 
@@ -49,6 +50,7 @@ struct Study {
   double effort = 1;
   bool partial = false;  // interrupted
   std::string device;    // where the subject ran
+  std::string tree;      // the commit it was measured for, with "+" where files differed from it; empty: not recorded
   std::vector<StudyTable> tables;
   std::vector<StudyPlot> plots;
   std::vector<std::string> notes;  // assumptions, definitions

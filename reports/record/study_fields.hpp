@@ -1,10 +1,16 @@
 // The keys of a study's document, once (fields.hpp says how). results.md says what each key means.
 #pragma once
 
-#include "reports/record/fields.hpp"
+#include "reports/record/archive.hpp"
 #include "reports/record/study.hpp"
 
 namespace tally {
+
+template <class Archive, Is<Environment> R>
+void fields(Archive& a, R& r) {
+  a("tally_version", r.tally_version), a("executor", r.executor), a("device", r.device);
+  a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
+}
 
 template <class Archive, Is<StudyColumn> R>
 void fields(Archive& a, R& r) {
@@ -31,7 +37,8 @@ template <class Archive, Is<Study> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("family", r.family), a("name", r.name), a("question", r.question), a("answer", r.answer);
   a("status", r.status), a("message", r.message), a("seed", r.seed), a("effort", r.effort), a("partial", r.partial);
-  a("device", r.device), a("tables", r.tables), a("plots", r.plots), a("notes", r.notes);
+  a("device", r.device), a.later("tree", r.tree);
+  a("tables", r.tables), a("plots", r.plots), a("notes", r.notes);
   a("environment", r.environment);
 }
 

@@ -58,4 +58,23 @@ std::string text_of(const BoundTerms& terms) {
   return text;
 }
 
+std::string text_of(const std::vector<Suspicion>& suspects) {
+  if (suspects.empty()) return "";
+  const Suspicion& first = suspects.front();
+  char share[48];
+  std::snprintf(share, sizeof share, "%.6g %%", 100 * first.share);
+  std::string names = first.name;
+  for (std::size_t i = 1; i < suspects.size(); ++i) {
+    const bool as_good = suspects[i].share == first.share && suspects[i].parameters == first.parameters;
+    if (as_good) names += " or " + suspects[i].name;
+  }
+  std::string text = "looks like " + names + " (explains " + share + " of the error";
+  if (first.factor != 1) {
+    char factor[32];
+    std::snprintf(factor, sizeof factor, "%.4g", first.factor);
+    text += std::string(", factor ") + factor + (first.factor_word.empty() ? "" : " = " + first.factor_word);
+  }
+  return text + ")";
+}
+
 }  // namespace tally

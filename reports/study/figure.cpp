@@ -1,6 +1,7 @@
 #include "reports/study/figure.hpp"
 
-#include "reports/study/frame.hpp"
+#include "reports/html/plot.hpp"
+#include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -25,8 +26,8 @@ struct Legend {
 };
 
 void legend_entry(Svg& svg, Point place, const StudySeries& series, const Look& look) {
-  svg.line(place, {place.x + sample, place.y}, look.ink, 1.5, look.dashes);
-  svg.path(look.outline({place.x + sample / 2, place.y}), look.ink, 1.3, look.filled);
+  if (look.joined) svg.line(place, {place.x + sample, place.y}, look.ink, 1.5, look.dashes);
+  if (look.marked) svg.path(look.outline({place.x + sample / 2, place.y}), look.ink, 1.3, look.filled);
   svg.text({place.x + sample + 6, place.y + 4}, "start", series.name);
 }
 
@@ -45,25 +46,51 @@ std::string description(const StudyPlot& plot) {
   return text;
 }
 
-}  // namespace
-
-void study_figure(Markup& page, const std::string& id, const StudyPlot& plot) {
-  const auto figure = page.open("figure");
-  {
-    const auto caption = page.open("figcaption");
-    page.element("h3", {}, plot.title);
+/// Some of the points as numbers, for those who cannot see the drawing.
+void data(Markup& page, const StudyPlot& plot) {
+  constexpr std::size_t most = 12;
+  const auto details = page.open("details");
+  page.element("summary", {}, "Data of this figure");
+  Table table(page, plot.title + ": points as numbers", {"Series", ">" + plot.along, ">" + plot.up});
+  for (const StudySeries& series : plot.series) {
+    for (const std::size_t i : thinned(series.x.size(), most)) {
+      auto row = table.row();
+      row.head(series.name);
+      row.cell(significant(series.x[i]));
+      row.cell(significant(series.y[i]));
+    }
   }
+}
+
+void drawing(Markup& page, const std::string& id, const StudyPlot& plot, const std::vector<Look>& looks) {
   const auto region = page.open(
-      "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Plot: " + plot.title}});
+      "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Plot: " + plot.title}});
   const Legend legend(plot.series);
   const int height = Frame::plot_height + static_cast<int>(legend.rows * row_height) + 6;
   Svg svg(page, id, plot.title, description(plot), Frame::width, height);
   Frame frame(svg, plot);
-  const std::vector<Look> looks = looks_of(plot.series);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     frame.draw(plot.series[i], looks[i]);
     legend_entry(svg, legend.places[i], plot.series[i], looks[i]);
   }
+}
+
+}  // namespace
+
+void study_figure(Markup& page, const std::string& id, const StudyPlot& plot) {
+  study_figure(page, id, plot, looks_of(plot.series), "");
+}
+
+void study_figure(Markup& page, const std::string& id, const StudyPlot& plot, const std::vector<Look>& looks,
+                  const std::string& sentence) {
+  const auto figure = page.open("figure");
+  {
+    const auto caption = page.open("figcaption");
+    page.element("h3", {}, plot.title);
+    page.text(sentence);
+  }
+  drawing(page, id, plot, looks);
+  data(page, plot);
 }
 
 }  // namespace tally

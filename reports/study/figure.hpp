@@ -2,13 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "reports/record/study.hpp"
+#include "reports/study/frame.hpp"
 #include "reports/text/markup.hpp"
 
 namespace tally {
 
-/// `id` must be unique in the page.
+/// `id` must be unique in the page. Under the drawing stands a folded table of its points; of long series some.
 void study_figure(Markup& page, const std::string& id, const StudyPlot& plot);
+/// The same with the looks given, one a series, and a sentence under the title.
+void study_figure(Markup& page, const std::string& id, const StudyPlot& plot, const std::vector<Look>& looks,
+                  const std::string& sentence);
 
 }  // namespace tally

@@ -121,7 +121,8 @@ void Frame::line(const StudySeries& series, const Look& look) {
 
 void Frame::draw(const StudySeries& series, const Look& look) {
   intervals(series, look);
-  line(series, look);
+  if (look.joined) line(series, look);
+  if (!look.marked) return;
   std::string outlines;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isnan(series.y[i])) outlines += look.outline(at(series.x[i], series.y[i]));

@@ -13,6 +13,7 @@ struct Look {
   std::size_t shape = 0;
   bool filled = true;
   std::string dashes;
+  bool marked = true, joined = true;  // with a marker at each point; with a line through all of them
   std::string outline(Point centre) const;
 };
 

@@ -1,9 +1,8 @@
 // The page of a study.
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
-#include "reports/html/table.hpp"
-#include "reports/study/cells.hpp"
 #include "reports/study/figure.hpp"
+#include "reports/study/parts.hpp"
 #include "reports/study/study.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
@@ -43,25 +42,11 @@ void plots(Markup& page, const Study& study) {
   }
 }
 
-void table_of(Markup& page, const StudyTable& shown) {
-  page.element("h3", {}, shown.title);
-  std::vector<std::vector<std::string>> cells;
-  for (const StudyColumn& column : shown.columns) cells.push_back(cells_of(column));
-  Table table(page, shown.note.empty() ? shown.title : shown.note, titles_of(shown));
-  for (std::size_t i = 0; i < rows_of(shown); ++i) {
-    auto row = table.row();
-    for (std::size_t k = 0; k < cells.size(); ++k) {
-      const std::string text = i < cells[k].size() ? cells[k][i] : "";
-      k == 0 ? row.head(text) : row.cell(text);
-    }
-  }
-}
-
 void tables(Markup& page, const Study& study) {
   if (study.tables.empty()) return;
   const auto section = page.open("section", {{"aria-labelledby", "tables"}});
   page.element("h2", {{"id", "tables"}}, "Tables");
-  for (const StudyTable& table : study.tables) table_of(page, table);
+  for (const StudyTable& table : study.tables) study_table(page, table);
 }
 
 void notes(Markup& page, const Study& study) {
@@ -80,6 +65,7 @@ void environment(Markup& page, const Study& study) {
   made.effort = study.effort;
   made.environment = study.environment;
   environment_section(page, made);
+  ledger_section(page, made);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "reports/record/record.hpp"
 #include "reports/study/study.hpp"
 
 namespace tally {

@@ -4,6 +4,7 @@
 #include "reports/census/spread.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 #include "reports/text/words.hpp"
@@ -29,13 +30,29 @@ std::string law_table(const Results& results) {
   return "\nLaws\n" + columns(rows);
 }
 
+std::string looks_like(const FaultRecord& f) {
+  if (f.suspects.empty()) return "\u2013";
+  return (f.right_suspect ? "" : "\u2717 ") + f.suspects.front().name + ", " + percent(f.suspects.front().share);
+}
+
+/// How often the diagnosis is right, over all faults tried.
+std::string diagnosis_shares(const Results& results) {
+  const auto of = [&](auto right) {
+    const auto count = static_cast<std::size_t>(std::count_if(results.faults.begin(), results.faults.end(), right));
+    const double share = static_cast<double>(count) / static_cast<double>(results.faults.size());
+    return grouped(count) + " of " + grouped(results.faults.size()) + " (" + percent(share) + ")";
+  };
+  return "right first stage: " + of([](const FaultRecord& f) { return f.caught && f.right_stage; }) +
+         "\nright suspect on top: " + of([](const FaultRecord& f) { return f.caught && f.right_suspect; }) + "\n";
+}
+
 std::string fault_table(const Results& results) {
   if (results.faults.empty()) return "";
-  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law"}};
+  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law", "Looks like"}};
   for (const FaultRecord& f : results.faults)
-    rows.push_back(
-        {f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013", f.law});
-  return "\nSeeded faults\n" + columns(rows);
+    rows.push_back({f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013",
+                    f.law, looks_like(f)});
+  return "\nSeeded faults\n" + columns(rows) + diagnosis_shares(results);
 }
 
 std::string training_table(const Results& results) {
@@ -70,8 +87,7 @@ std::string failures(const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > most) continue;
-    out += "\n\u2717 " + one_line(c->law + ", " + c->precision + ": " + c->message) + "\n";
-    if (const std::string command = replay_command(c->token); !command.empty()) out += "  " + one_line(command) + "\n";
+    out += "\n" + failure_text(*c, 1);
   }
   if (failed > most) out += "\nAnd " + counted(failed - most, "failing case") + " more: see report.html.\n";
   return out;

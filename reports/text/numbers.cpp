@@ -31,7 +31,17 @@ std::string counted(std::uint64_t n, const char* of) { return grouped(n) + " " +
 
 std::string significant(double value) {
   if (!std::isfinite(value)) return word_of_non_finite(value);
-  return text_of(value, std::chars_format::general, 3);
+  const double size = std::fabs(value), last = 0x1p-20;  // about 1e-6
+  if (size == 1) return text_of(value);
+  if (std::fabs(size - 1) < last) return (value < 0 ? "-" : "") + std::string(size < 1 ? "0.999999" : "1.000001");
+  std::string text = text_of(value, std::chars_format::general, 3);
+  for (int digits = 4; text == "1" || text == "-1"; ++digits) text = text_of(value, std::chars_format::general, digits);
+  return text;
+}
+
+std::string power_of_ten(double log10) {
+  constexpr double least = -1000;
+  return log10 >= least ? "1e" + coordinate(log10) : "< 1e-1000";
 }
 
 std::string shortest(double value) { return std::isfinite(value) ? text_of(value) : word_of_non_finite(value); }

@@ -1,4 +1,5 @@
 """Runs the program as a user would and checks exit codes, messages and files. Standard library only."""
+import hashlib
 import json
 import os
 import pathlib
@@ -48,6 +49,30 @@ class Commands(unittest.TestCase):
         self.refuses(["verify", "--time", "soon", "--out", self.out], "soon", "60s")
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
+
+    def test_explain_tells_a_failing_case_in_words(self):
+        tally("verify", "--subject", "host", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", 3,
+              "--no-training", "--fault", "overwrite-not-add", "--out", self.out)
+        results = self.out / "results.json"
+        case = next(c for c in json.loads(results.read_text())["cases"] if c["status"] == "fail")
+        told = tally("explain", case["id"], "--results", results)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        for words in (case["title"], case["message"], "last-only", "A = s_k", "tally replay tly1:"):
+            self.assertIn(words, told.stdout)
+        command = next(line for line in told.stdout.splitlines() if line.startswith("replay: tally "))
+        replayed = tally(*command.removeprefix("replay: tally ").split(), "--fault", "overwrite-not-add")
+        self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
+        self.assertIn("looks like last-only", replayed.stdout)
+
+    def test_explain_knows_laws_faults_and_suspects_and_offers_the_nearest_name(self):
+        for name, words in (("exact_lane", "control"), ("clip-per-microbatch", "clipped-per-micro-batch"),
+                            ("last-only", "zero-grad-inside-loop")):
+            told = tally("explain", name)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertIn(words, told.stdout)
+        self.refuses(["explain", "mean-of-mean", "--results", self.out / "none.json"], "mean-of-means", "none.json")
+        (self.out / "broken.json").write_text("{}")
+        self.refuses(["explain", "0123456789ab", "--results", self.out / "broken.json"], "broken.json")
 
     def test_an_unknown_study_is_refused_with_the_names_of_those_there_are(self):
         for family, listed in (("sweep", "sweeps"), ("bench", "benches")):
@@ -108,6 +133,49 @@ class Commands(unittest.TestCase):
         self.assertEqual(json.loads(result.stdout)["schema"], 1)
         for name in ("results.json", "report.html", "junit.xml", "summary.md"):
             self.assertTrue((self.out / name).stat().st_size > 0, name)
+
+    def test_what_differs_from_run_to_run_is_in_run_json_alone(self):
+        tally("verify", *QUICK, "--out", self.out)
+        facts = json.loads((self.out / "run.json").read_text())
+        self.assertEqual(facts["command"][1:6], ["verify", *QUICK[:4]])
+        self.assertEqual(facts["exit_code"], 0)
+        self.assertEqual(facts["results_sha256"], hashlib.sha256((self.out / "results.json").read_bytes()).hexdigest())
+        self.assertGreater(facts["seconds"], 0)
+        for name in ("results.json", "report.html", "junit.xml", "summary.md"):
+            text = (self.out / name).read_text()
+            for volatile in (facts["host"] + " ", facts["started"], str(self.out)):
+                self.assertNotIn(volatile, text, name)
+
+    def test_a_failing_case_leaves_its_tensors_and_the_check_of_them_fails(self):
+        run = ["verify", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", "20", "--no-training",
+               "--fault", "overwrite-not-add", "--out", self.out]
+        self.assertEqual(tally(*run).returncode, 1)
+        failing = [c for c in json.loads((self.out / "results.json").read_text())["cases"] if c["status"] == "fail"]
+        kept = self.out / "failures" / ("c-" + failing[0]["id"])
+        self.assertEqual(tally("check", kept / "case.json", kept / "trace.safetensors").returncode, 1)
+        checks = [t for t in failing[0]["worst"] if t["status"] == "fail" and t["lens"] == "local"]
+        self.assertTrue(all(t["elements_worst"] and t["profile"]["stretch"] > 0 for t in checks) and checks)
+        page = (self.out / "report.html").read_text()
+        self.assertIn(f'id="c-{failing[0]["id"]}"', page)
+        self.assertIn("Where in ", page)
+        self.assertEqual(tally("verify", *QUICK, "--out", self.out).returncode, 0)
+        self.assertFalse((self.out / "failures").exists())
+
+    def test_a_page_shows_the_study_baseline_and_history_it_is_given(self):
+        tally("verify", *QUICK, "--out", self.out)
+        page, results, baseline = self.out / "report.html", self.out / "results.json", self.out / "b.json"
+        before = page.read_bytes()
+        self.assertIn(b'<h2 id="rules">', before)  # kept with the program
+        self.assertEqual(tally("report", results).returncode, 0)
+        self.assertEqual(page.read_bytes(), before)
+        tally("sweep", "micro_batches", "--effort", "0.01", "--out", self.out)
+        tally("bless", results, "--baseline", baseline, "--reason", "first", "--allow-ci")
+        rendered = tally("report", results, "--study", self.out / "micro_batches.json", "--baseline", baseline,
+                         "--history", results)
+        self.assertEqual(rendered.returncode, 0, rendered.stderr)
+        for part in ("Measured by tally sweep micro_batches", '<h2 id="baseline">', '<h2 id="history">'):
+            self.assertIn(part, page.read_text())
+        self.refuses(["report", results, "--study", results], "results.json")
 
     def test_the_same_seed_gives_the_same_bytes(self):
         for place in ("a", "b"):

@@ -16,6 +16,7 @@ file(GLOB page_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.py)
 foreach(test IN LISTS page_tests)
   cmake_path(GET test STEM name)
   add_test(NAME reports.${name} COMMAND /usr/bin/python3 -B ${test} ${pages})
-  set_tests_properties(reports.${name} PROPERTIES FIXTURES_REQUIRED report_samples SKIP_RETURN_CODE 77 TIMEOUT 300
-    LABELS $<IF:$<STREQUAL:${name},browser_test>,browser,unit>)
+  set_tests_properties(reports.${name} PROPERTIES FIXTURES_REQUIRED report_samples SKIP_RETURN_CODE 77 TIMEOUT 600
+    LABELS $<IF:$<IN_LIST:${name},browser_test$<SEMICOLON>axe_test>,browser,unit>
+    ENVIRONMENT "TALLY_AXE=${PROJECT_SOURCE_DIR}/build/axe/axe.min.js;TALLY_WRITE_SAMPLES=$<TARGET_FILE:write_samples>")
 endforeach()

@@ -33,15 +33,13 @@ std::vector<const Law*> laws_of(const TrialSetting& setting) {
   return found;
 }
 
-/// nullopt where the law's shape leaves a window whole, gradients that cannot shrink alike, or exact data in bf16: its
-/// eight bits do not hold the sums that the shape keeps exact in fp16.
+/// nullopt where the law's shape leaves a window whole, or gradients that cannot shrink alike.
 std::optional<Case> case_in_shape(Plan plan, const Law& law, int exponent) {
   if (law.shape) law.shape(plan);
   plan.normalisation = Normalisation::window_items;
   no_micro_batch_statistics(plan);
   const auto whole = [](const std::vector<std::int64_t>& window) { return window.size() < 2; };
   if (std::any_of(plan.windows.begin(), plan.windows.end(), whole)) return std::nullopt;
-  if (plan.data == Data::exact && plan.precision.storage == Dtype::bf16) return std::nullopt;
   if (exponent != 0 && !gradient_can_shrink(plan)) return std::nullopt;
   return with_gradient_times(case_of(plan), exponent);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,22 @@ void fail(CaseRecord& c, FailureClass kind, double ratio, const std::string& mes
   if (kind == FailureClass::non_finite) t.got = t.error = std::nan(""), t.non_finite = 1;
 }
 
+/// Errors along a tensor of 600 elements, with a tail that is wrong.
+void add_elements(TensorCheck& t) {
+  t.profile.stretch = 7;
+  for (int i = 0; i < 86; ++i) {
+    const bool wrong = i > 60;
+    t.profile.low.push_back(i % 7 == 0 ? 0 : -0.4 * (i % 5)),
+        t.profile.high.push_back(wrong ? 900.0 + i : 0.3 * (i % 4));
+    t.profile.value.push_back((i % 2 == 0 ? 1 : -1) * std::exp2(i % 12)), t.profile.bound.push_back(40 + i % 3);
+    t.profile.error.push_back(std::max(t.profile.high.back(), -t.profile.low.back()));
+  }
+  t.profile.high[70] = t.profile.low[70] = t.profile.error[70] = std::nan("");
+  for (int i = 0; i < 8; ++i) t.elements_worst.push_back({{3 + i, 17}, -0.01, -0.005 * (1 + i), 0.005, 0.001});
+  t.elements_worst[2].got = t.elements_worst[2].error = infinity;
+  t.elements_worst[3].bound = 0;
+}
+
 /// Puts the mess of `text` around every text of the results.
 template <class Text>
 void spoil(Text& text) {
@@ -30,7 +47,10 @@ void spoil_all(Results& r) {
   for (CaseRecord& c : r.cases) {
     for (std::string* text : {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision}) spoil(*text);
     for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
+    for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
+  r.studies.push_back(hostile_study());
+  r.studies.back().family = "bench", r.studies.back().name = "rules";
   for (LawRecord& l : r.laws)
     for (std::string* text : {&l.name, &l.family, &l.statement, &l.control, &l.message}) spoil(*text);
   for (FaultRecord& f : r.faults)
@@ -49,12 +69,16 @@ Results failing() {
   fail(r.cases[40], FailureClass::logic, 3.88, "The accumulated gradient is 3.88 times its bound away.");
   fail(r.cases[90], FailureClass::non_finite, std::nan(""), "An element is NaN where the exact answer is finite.");
   fail(r.cases[130], FailureClass::order, infinity, "Bits differ from the declared order of addition.");
+  for (const std::size_t i : {40u, 90u}) add_elements(r.cases[i].worst.front());
+  r.studies = studies();
   r.cases[7].status = Status::vacuous, r.cases[7].message = "The bound is wider than the signal.";
   r.cases[8].status = Status::not_run, r.cases[8].message = "No device.";
   r.cases[9].status = Status::error, r.cases[9].message = "The subject ended with signal 11.";
   r.laws[0].status = Status::fail, r.laws[0].failed = 1, r.laws[0].worst_ratio = 3.88;
   r.laws[1].status = Status::fail, r.laws[1].failed = 2, r.laws[1].worst_ratio = infinity;
   r.laws[2].control_differs = false;
+  const Suspicion suspect{"last-only", 0.9998, 1, 0.5, "1/K with K = 2", "only the last one counts", "A = s_k"};
+  r.cases[40].suspects = r.faults[0].suspects = {suspect};
   r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
   r.cases[130].token = "tly1:" + std::string(1500, 'a');
   r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;

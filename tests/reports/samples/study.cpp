@@ -43,6 +43,7 @@ Study study() {
   study.status = Status::pass;
   study.seed = 7;
   study.device = "host executor";
+  study.tree = "0123456789ab";
   study.plots = {many_series(), lanes(), {"Linear", "window", "share", false, false, {series("one", 1)}}};
   study.tables = {
       {"Fitted exponents",
@@ -52,6 +53,13 @@ Study study() {
   study.notes = {"Addends are drawn, not measured."};
   study.environment = passing().environment;
   return study;
+}
+
+std::vector<Study> studies() {
+  std::vector<Study> all = {study(), study(), study()};
+  all[1].family = "bench", all[1].name = "rules";
+  all[2].family = "bench", all[2].name = "tolerances";
+  return all;
 }
 
 Study hostile_study() {

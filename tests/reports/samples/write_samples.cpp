@@ -7,6 +7,23 @@
 #include "reports/study/study.hpp"
 #include "tests/reports/samples/samples.hpp"
 
+namespace {
+
+/// The passing sample beside a baseline that it drifted from, and after two other runs.
+void write_compared(const std::filesystem::path& folder) {
+  const tally::Results results = tally::samples::passing();
+  tally::ReportContext context;
+  context.baseline = tally::baseline_of(results);
+  for (std::size_t i = 0; i < context.baseline->groups.size(); i += 2) {
+    context.baseline->groups[i].worst_ratio /= static_cast<double>(i + 1);
+    context.baseline->groups[i].reason = "split the reduction in four";
+  }
+  context.history = {tally::samples::failing(), tally::samples::partial()};
+  tally::write_report(results, folder, context);
+}
+
+}  // namespace
+
 int main(int count, char** words) {
   if (count != 2) {
     std::cerr << "write_samples: expected one folder\n";
@@ -14,6 +31,7 @@ int main(int count, char** words) {
   }
   for (const auto& [name, results] : tally::samples::all())
     tally::write_report(results, std::filesystem::path(words[1]) / name);
+  write_compared(std::filesystem::path(words[1]) / "compared");
   for (const tally::Study& study : {tally::samples::study(), tally::samples::hostile_study()})
     tally::write_study(study, std::filesystem::path(words[1]) / "studies");
 }

@@ -34,6 +34,30 @@ TEST(Numbers, ShowThreeDigitsAndSayWhatIsNotFinite) {
   EXPECT_EQ(coordinate(12.25), "12.2");
 }
 
+TEST(Numbers, never_read_as_one_unless_they_are_one) {
+  EXPECT_EQ(significant(1), "1");
+  EXPECT_EQ(significant(0.9994), "0.999");
+  EXPECT_EQ(significant(0.9996), "0.9996");
+  EXPECT_EQ(significant(0.99996), "0.99996");
+  EXPECT_EQ(significant(-0.99996), "-0.99996");
+  EXPECT_EQ(significant(1.0004), "1.0004");
+  EXPECT_EQ(significant(1 - 0x1p-40), "0.999999");
+  EXPECT_EQ(significant(std::nextafter(1.0, 0.0)), "0.999999");
+  EXPECT_EQ(significant(std::nextafter(1.0, 2.0)), "1.000001");
+  for (double off = 0.25; off >= 0x1p-52; off /= 1.01) {
+    EXPECT_LT(std::stod(significant(1 - off)), 1) << off;
+    EXPECT_GT(std::stod(significant(1 + off)), 1) << off;
+  }
+}
+
+TEST(Numbers, of_a_chance_end_where_nothing_is_left) {
+  EXPECT_EQ(power_of_ten(-3.94), "1e-3.9");
+  EXPECT_EQ(power_of_ten(-1000), "1e" + std::to_string(-1000));
+  const std::string nothing_left = "< 1e" + std::to_string(-1000);
+  EXPECT_EQ(power_of_ten(-11645060501545846.0), nothing_left);
+  EXPECT_EQ(power_of_ten(-std::numeric_limits<double>::infinity()), nothing_left);
+}
+
 TEST(Columns, AlignNumbersAndCutLongCells) {
   EXPECT_EQ(columns({{"Name", ">n"}, {"a", "5"}, {"\u03A3", "1,000"}}),
             "  Name      n\n  a         5\n  \u03A3     1,000\n");

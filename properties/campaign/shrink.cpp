@@ -1,0 +1,149 @@
+#include "properties/campaign/shrink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+#include "oracle/case/io.hpp"
+#include "properties/campaign/law_task.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/generators/rounder_values.hpp"
+#include "properties/generators/simpler_plans.hpp"
+#include "properties/laws/any_case.hpp"
+
+namespace tally {
+namespace {
+
+constexpr int plan_attempts = 600, value_attempts = 1500;
+
+/// Sections of the recipe and the loss that do more than the plainest does.
+std::int64_t frills_of(const Case& c) {
+  const Recipe& recipe = c.recipe;
+  std::int64_t count = (c.model.loss.kind != "mse") + c.recompute;
+  count += (recipe.optimizer.kind != "sgd") + (recipe.learning_rate.kind != "constant");
+  for (const Choice* section : {&recipe.weight_decay, &recipe.clip, &recipe.loss_scale})
+    count += section->kind != "none";
+  return count;
+}
+
+/// What a person minds first comes first: layers, micro-batches, frills, features, rows; then the text.
+using Size = std::array<std::int64_t, 6>;
+Size size_of(const Case& c) {
+  Size size{};
+  size[0] = static_cast<std::int64_t>(c.model.layers.size());
+  for (const auto& window : c.windows) {
+    size[1] += static_cast<std::int64_t>(window.size());
+    for (const std::int64_t rows : window) size[4] += rows;
+  }
+  size[2] = frills_of(c);
+  for (std::size_t i = 0; i <= c.model.layers.size(); ++i) size[3] += features_before(c.model, i);
+  size[5] = static_cast<std::int64_t>(write_case(c).size());
+  return size;
+}
+
+class Shrinker {
+ public:
+  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject)
+      : law_(law), subject_(subject), signature_(signature_of(failing)), plan_(plan) {
+    best_ = {case_of(plan), failing, 0};
+  }
+
+  ShrunkCase run() {
+    while (best_.attempts < plan_attempts && smaller_plan(true)) {
+    }
+    const bool in_one_stage = signature_.lens == "local" || signature_.stage == "kernel";
+    while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && smaller_plan(false)) {
+    }
+    if (signature_.lens == "local" || subject_.stages != nullptr) {
+      with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
+    }
+    return std::move(best_);
+  }
+
+ private:
+  /// Takes one step to a smaller plan, inside the law's shape or not; false when none fails alike.
+  bool smaller_plan(bool shaped) {
+    for (Plan& plan : simpler_plans(plan_)) {
+      if (best_.attempts >= (shaped ? 1 : 2) * plan_attempts) return false;
+      if (shaped && law_.shape) law_.shape(plan);
+      Case c;
+      try {
+        c = case_of(plan);
+      } catch (const std::logic_error&) {
+        continue;  // too small to be a case at all
+      }
+      if (c == best_.c || !is_smaller(c) || !fails_alike(c)) continue;
+      plan_ = std::move(plan);
+      return true;
+    }
+    return false;
+  }
+
+  /// A law's shape may give back what a step took away: without this the search would go in circles.
+  bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
+
+  bool fails_alike(const Case& c) {
+    ++best_.attempts;
+    Outcome outcome = outcome_of(law_, c, subject_);
+    if (!is_alike(signature_of(outcome), signature_)) return false;
+    if (signature_.lens != "local" && subject_.stages != nullptr && !shipped_stages_pass(c)) return false;
+    best_.c = c;
+    best_.outcome = std::move(outcome);
+    return true;
+  }
+
+  bool shipped_stages_pass(const Case& c) const {
+    Subject shipped = subject_;
+    shipped.stages = nullptr;
+    const Status status = outcome_of(law_, c, shipped).status;
+    return status == Status::pass || status == Status::vacuous;
+  }
+
+  const Law& law_;
+  const Subject& subject_;
+  const FailureSignature signature_;
+  Plan plan_;
+  ShrunkCase best_;
+};
+
+}  // namespace
+
+FailureSignature signature_of(const Outcome& outcome) {
+  FailureSignature signature;
+  signature.status = outcome.status;
+  if (outcome.status == Status::error)
+    signature.stage = outcome.message.substr(0, outcome.message.find_first_of("0123456789"));
+  if (outcome.status != Status::fail) return signature;
+  if (const TensorCheck* failure = first_failure(outcome.checks)) {
+    signature.failure = failure->failure;
+    signature.lens = failure->lens;
+    signature.stage = failure->stage;
+    signature.expected_is_zero = failure->expected == 0;
+    signature.got_is_zero = failure->got == 0;
+    signature.got_is_finite = std::isfinite(failure->got);
+  }
+  for (const Suspicion& s : outcome.suspects) {
+    const Suspicion& first = outcome.suspects.front();
+    if (s.share == first.share && s.parameters == first.parameters) signature.suspects.push_back(s.name);
+  }
+  return signature;
+}
+
+bool is_alike(const FailureSignature& now, const FailureSignature& before) {
+  const auto of = [](const FailureSignature& s) {
+    return std::tie(s.status, s.failure, s.lens, s.stage, s.expected_is_zero, s.got_is_zero, s.got_is_finite);
+  };
+  if (of(now) != of(before) || now.suspects.empty() != before.suspects.empty()) return false;
+  if (!now.suspects.empty() && now.suspects.front() != before.suspects.front()) return false;
+  return std::all_of(now.suspects.begin(), now.suspects.end(), [&](const std::string& name) {
+    return std::find(before.suspects.begin(), before.suspects.end(), name) != before.suspects.end();
+  });
+}
+
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject) {
+  return Shrinker(law, plan, failing, subject).run();
+}
+
+}  // namespace tally

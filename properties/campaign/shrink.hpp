@@ -1,0 +1,36 @@
+// From a failing plan to the smallest and roundest case that fails in the same way.
+#pragma once
+
+#include <optional>
+
+#include "properties/campaign/campaign.hpp"
+
+namespace tally {
+
+/// How a case fails. Shrinking keeps it, so that it does not slip from one bug to another.
+struct FailureSignature {
+  Status status = Status::pass;
+  FailureClass failure = FailureClass::none;
+  std::string lens, stage;
+  std::vector<std::string> suspects;  // the likeliest one, and those as good as it; empty where there is none
+  /// Of the worst element: so that a telling ratio does not shrink to 0 where something else came.
+  bool expected_is_zero = false, got_is_zero = false, got_is_finite = true;
+};
+FailureSignature signature_of(const Outcome& outcome);
+/// The same failure, told apart from other bugs no worse: suspects of `now` that are as good as the first were so
+/// before. At K = 2, say, K and K / (K - 1) are one factor, so that a smaller case would blur two bugs.
+bool is_alike(const FailureSignature& now, const FailureSignature& before);
+
+struct ShrunkCase {
+  Case c;
+  Outcome outcome;
+  std::uint64_t attempts = 0;
+};
+
+/// The plan first (layers, micro-batches, recipe, sizes), then the tensors' values (towards 0, 1, small integers,
+/// powers of two, few bits). A case counts only if it fails with the same signature; and where the failure is no local
+/// one (a law compared two runs), only if the shipped stages pass it: small values must not leave the law's domain,
+/// which only its plans are sure to be in. Deterministic.
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject);
+
+}  // namespace tally

@@ -1,0 +1,117 @@
+#include "properties/compare/groups.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/in_order.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/compare/local_walk.hpp"
+#include "properties/compare/stage_cones.hpp"
+
+namespace tally {
+namespace {
+
+bool is_missing(const TensorCheck& check) { return check.status == Status::not_run; }
+
+/// The taps whose outputs the local lens judged.
+std::set<std::string> judged_by(const LocalWalk& local) {
+  std::set<std::string> taps;
+  for (const TensorCheck& check : local.checks) {
+    if (!is_missing(check)) taps.insert(check.tap);
+  }
+  return taps;
+}
+
+class Groups {
+ public:
+  Groups(const Trace& trace, Grouping grouping, const LocalWalk& local, const EndToEndWalk& walk)
+      : trace_(trace), grouping_(grouping), local_(local), ended_(walk.ended), cones_(walk.c, walk.checks) {}
+
+  /// A missing tap that a group makes up for.
+  bool makes_up_for(const std::string& tap) const {
+    const TapName name = tap_name_of(tap);
+    const StageGroup* group = group_of(name.stage);
+    if (grouping_ == Grouping::declared && group == nullptr) return false;
+    const bool skipped = !ended_ && cones_.cone(tap).empty();  // no such stage ran, as far as the taps show
+    if (!skipped && !(cones_.covers(tap) && allowed(tap))) return false;
+    return grouping_ == Grouping::inferred || !local_.unread.contains(tap) || read_elsewhere(name, *group);
+  }
+
+  /// Everything that the tap is judged through lies in one declared group of its window.
+  bool allowed(const std::string& tap) const {
+    if (grouping_ == Grouping::inferred) return true;
+    const std::vector<StageRun> cone = cones_.cone(tap);
+    const TapName name = tap_name_of(tap);
+    const StageGroup* group = group_of(name.stage);
+    if (cone.size() < 2) return true;
+    return group != nullptr && std::all_of(cone.begin(), cone.end(), [&](const StageRun& run) {
+             return run.window == name.window && group->holds(run.stage);
+           });
+  }
+
+  std::string label(const std::string& tap) const { return cones_.label(tap); }
+  bool alone(const std::string& tap) const { return cones_.cone(tap).size() < 2; }
+
+ private:
+  const StageGroup* group_of(const std::string& stage) const {
+    for (const StageGroup& group : trace_.groups) {
+      if (group.holds(stage)) return &group;
+    }
+    return nullptr;
+  }
+
+  /// Another stage of the group tapped this input: a fused kernel reads it once.
+  bool read_elsewhere(TapName name, const StageGroup& group) const {
+    const std::string own = name.stage;
+    return std::any_of(stages_in_order.begin(), stages_in_order.end(), [&](std::string_view stage) {
+      name.stage = stage;
+      return stage != own && group.holds(stage) && trace_.find(name.text()) != nullptr;
+    });
+  }
+
+  const Trace& trace_;
+  const Grouping grouping_;
+  const LocalWalk& local_;
+  const bool ended_;
+  StageCones cones_;
+};
+
+void add_groups(GroupedChecks& found, const Groups& groups, const std::set<std::string>& judged,
+                const std::vector<TensorCheck>& outputs) {
+  for (TensorCheck check : outputs) {
+    if (is_missing(check) || !groups.allowed(check.tap)) continue;
+    const std::string label = groups.label(check.tap);
+    const bool alone = groups.alone(check.tap);
+    if (alone && judged.contains(check.tap)) continue;
+    check.stage = label;
+    if (!alone && !std::count(found.groups.begin(), found.groups.end(), label)) found.groups.push_back(label);
+    found.checks.push_back(std::move(check));
+  }
+}
+
+}  // namespace
+
+GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) {
+  LocalWalk local(c, trace);
+  check_all(local);
+  GroupedChecks found{in_order(trace, local.checks), {}};
+  const std::vector<TensorCheck> end_to_end = end_to_end_lens(c, trace);
+  const bool complete = std::none_of(local.checks.begin(), local.checks.end(), is_missing);
+  if (!complete && (grouping == Grouping::inferred || !trace.groups.empty())) {
+    EndToEndWalk walk(c, trace);
+    walk.resynchronise = true;
+    expect_all(walk);
+    const Groups groups(trace, grouping, local, walk);
+    add_groups(found, groups, judged_by(local), walk.checks);
+    found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
+    std::erase_if(found.checks,
+                  [&](const TensorCheck& check) { return is_missing(check) && groups.makes_up_for(check.tap); });
+    found.checks = in_order(trace, std::move(found.checks));
+    return found;
+  }
+  found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
+  return found;
+}
+
+}  // namespace tally

@@ -1,0 +1,29 @@
+// Stages that leave no taps between them, judged together (oracle/tolerance.md, Groups).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+enum class Grouping {
+  declared,  // taps may miss inside the groups that the trace declares (Trace::groups), and nowhere else
+  inferred   // of a capture: taps may miss wherever a later tap shows what came of them
+};
+
+struct GroupedChecks {
+  std::vector<TensorCheck> checks;  // of both hard lenses, and of lens "group"
+  std::vector<std::string> groups;  // formed: "unscale..optimizer", in running order
+};
+
+/// Both hard lenses. Where taps are missing, the outputs behind them are held against the composed functions of every
+/// stage since the last taps that are there (lens "group", the check's stage named "unscale..optimizer"), and what a
+/// group covers is not_run no more. A stage whose results reach no tap stays not_run. In a declared group the inputs
+/// that something outside the group left must be tapped, once.
+GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping);
+
+}  // namespace tally

@@ -1,0 +1,138 @@
+#include "properties/diagnosis/evidence.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "oracle/case/float_bits.hpp"
+
+namespace tally {
+namespace {
+
+std::string last_part(const std::string& tensor) { return tensor.substr(tensor.rfind('.') + 1); }
+
+/// Everything before the parameter or layer: "in.buffer.", "momentum.", "d.".
+std::string prefix_of(const Case& c, const std::string& tensor) {
+  std::size_t longest = 0;
+  const auto ends_in = [&](const std::string& name) {
+    if (!tensor.ends_with(name) || name.size() == tensor.size()) return;
+    if (tensor[tensor.size() - name.size() - 1] == '.') longest = std::max(longest, name.size());
+  };
+  for (const std::string& p : parameters_of(c.model)) ends_in(p);
+  if (longest > 0) return tensor.substr(0, tensor.size() - longest);
+  return tensor.starts_with("in.") ? "in." : tensor.starts_with("d.") ? "d." : "";
+}
+
+bool is_parameter(const Case& c, const std::string& tensor) {
+  const auto all = parameters_of(c.model);
+  return std::find(all.begin(), all.end(), tensor) != all.end();
+}
+
+/// Taps of one kind carry the same quantity: of other parameters where the stage treats all of them alike, of the same
+/// sort of tensor (weight, bias, x, y) where the stage belongs to layers.
+bool same_kind(const Case& c, const TapName& a, const TapName& b) {
+  if (a.stage != b.stage || is_parameter(c, a.tensor) != is_parameter(c, b.tensor)) return false;
+  if (prefix_of(c, a.tensor) != prefix_of(c, b.tensor)) return false;
+  const bool by_layer = a.stage == "forward" || a.stage == "backward" || a.stage == "running_stats";
+  const bool of_parameter = prefix_of(c, a.tensor).size() > 0 || is_parameter(c, a.tensor);
+  if (by_layer || !of_parameter) return last_part(a.tensor) == last_part(b.tensor);
+  const auto names_one = [&](const TapName& t) {
+    return is_parameter(c, t.tensor.substr(prefix_of(c, t.tensor).size()));
+  };
+  return names_one(a) && names_one(b) ? true : a.tensor == b.tensor;
+}
+
+std::set<std::string> of_same_kind(const Case& c, const Trace& trace, const TapName& failing) {
+  std::set<std::string> taps;
+  for (const Tap& tap : trace.taps()) {
+    if (same_kind(c, tap.name, failing)) taps.insert(tap.name.text());
+  }
+  return taps;
+}
+
+/// A step that ran where none was due: the parameters should be what the window began with.
+void hold_unwanted_steps(Evidence& evidence) {
+  for (const Tap& tap : evidence.trace.taps()) {
+    if (tap.name.stage != "optimizer" || !is_parameter(evidence.c, tap.name.tensor)) continue;
+    if (evidence.scalar(tap.name.window, "overflow_check", "found", 0) == 0) continue;
+    const auto before = evidence.tap(tap.name.window, -1, "cast", "in." + tap.name.tensor);
+    const auto after = evidence.tap(tap.name.window, -1, "optimizer", tap.name.tensor);
+    if (before && after) evidence.held.push_back({tap.name, tap.value.dtype, *before, *after});
+  }
+}
+
+}  // namespace
+
+Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorCheck& the_check)
+    : c(the_case), trace(the_trace), check(the_check) {
+  if (check.lens != "local") return;
+  const std::set<std::string> wanted = of_same_kind(c, trace, tap_name_of(check.tap));
+  LocalWalk walk(c, trace);
+  walk.wanted = &wanted;
+  walk.kept = &held;
+  check_all(walk);
+  if (check.stage == "optimizer" && check.failure == FailureClass::skip_decision) hold_unwanted_steps(*this);
+}
+
+std::optional<Values> Evidence::tap(int window, int micro_batch, const std::string& stage,
+                                    const std::string& tensor) const {
+  const Tensor* found = trace.find(TapName{window, micro_batch, stage, tensor}.text());
+  if (found == nullptr) return std::nullopt;
+  Values values(found->elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = found->value(i);
+  return values;
+}
+
+double Evidence::scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const {
+  const auto found = tap(window, -1, stage, tensor);
+  return found && found->size() == 1 ? found->front() : otherwise;
+}
+
+std::int64_t Evidence::rows(int window, int micro_batch) const {
+  return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(micro_batch)];
+}
+
+std::int64_t Evidence::rows(int window) const {
+  std::int64_t all = 0;
+  for (int k = 0; k < micro_batches(window); ++k) all += rows(window, k);
+  return all;
+}
+
+double Evidence::items(int window, int micro_batch) const {
+  double sum = 0;
+  const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(micro_batch));
+  for (std::int64_t i = 0; i < rows(window, micro_batch); ++i) sum += item_weight(c, first + i).to_double();
+  return sum;
+}
+
+double Evidence::items(int window) const {
+  double all = 0;
+  for (int k = 0; k < micro_batches(window); ++k) all += items(window, k);
+  return all;
+}
+
+double Evidence::scale(int window) const {
+  const Choice& choice = c.recipe.loss_scale;
+  if (choice.kind == "static") return choice.number("scale").to_double();
+  if (choice.kind == "dynamic") return scalar(window, "scaler", "in.scale", choice.number("initial").to_double());
+  return 1;
+}
+
+std::string parameter_in(const Evidence& evidence, const HeldTensor& held, const std::string& prefix) {
+  const std::string& tensor = held.name.tensor;
+  if (!tensor.starts_with(prefix)) return "";
+  const std::string rest = tensor.substr(prefix.size());
+  return is_parameter(evidence.c, rest) ? rest : "";
+}
+
+Values times(const Values& values, double factor) {
+  Values product = values;
+  for (double& v : product) v *= factor;
+  return product;
+}
+
+double rounded_to(Dtype dtype, double value) {
+  if (dtype == Dtype::i64 || dtype == Dtype::u8) return value;
+  return float_value_of(dtype, float_bits_of(dtype, value));
+}
+
+}  // namespace tally

@@ -1,0 +1,32 @@
+// How well a formula explains an error, and what of that chance alone would do.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "properties/diagnosis/evidence.hpp"
+
+namespace tally {
+
+/// Of the squared error |got - expected|^2, by a candidate in place of the expectation:
+///   share = 1 - |got - f candidate|^2 / |got - expected|^2,   f = 1, or fitted: <got, candidate> / |candidate|^2
+/// Where elements are not finite that should be (or the other way round), the share is that of these elements: both
+/// sets' intersection over their union, and f is 1.
+struct Explained {
+  double share = 0, factor = 1;
+  /// Elements that count: (sum r^2)^2 / sum r^4 of the error r, so that one wild element counts as one.
+  double dimensions = 0;
+  /// What rounding to the formats of the tensors may leave unexplained, at most 2^-20: shares nearer than this to 1 are
+  /// equally good.
+  double resolution = 0;
+  /// The chance that a candidate without a reason does as well. Fixed: uniform in the ball around `got` that reaches to
+  /// the expectation, (1 - share)^(n/2). Fitted: a random direction in n dimensions, whose share of the energy is
+  /// Beta(1/2, (n - 1)/2), of mean 1/n; 1 for n <= 1, where any factor fits.
+  double chance = 1;
+};
+
+/// `candidates[i]` stands for `held[i]`; where it is empty, the expectation itself does.
+Explained explained_by(const std::vector<HeldTensor>& held, const std::vector<std::optional<Values>>& candidates,
+                       bool fits_factor);
+
+}  // namespace tally

@@ -1,0 +1,20 @@
+// The tensor is zero throughout.
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+std::optional<Values> left(const Evidence&, const HeldTensor& held) { return Values(held.expected.size(), 0.0); }
+
+const RegisterSuspect registered{{
+    .name = "all-zero",
+    .faults = {},
+    .stages = {},
+    .sentence = "the tensor is zero throughout: never written, or cleared after",
+    .formula = "got = 0",
+    .left = left,
+    .parameters = 1,
+}};
+
+}  // namespace
+}  // namespace tally

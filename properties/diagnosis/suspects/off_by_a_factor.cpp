@@ -1,0 +1,20 @@
+// The tensor is the right one times a number.
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+std::optional<Values> left(const Evidence&, const HeldTensor& held) { return held.expected; }
+
+const RegisterSuspect registered{{
+    .name = "off-by-a-factor",
+    .faults = {},
+    .stages = {},
+    .sentence = "the tensor is the right one times a factor",
+    .formula = "got = f expected",
+    .left = left,
+    .fits_factor = true,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,25 @@
+// One parameter takes a path on which every backward pass counts as a boundary: its buffer is cleared each time.
+#include "properties/faults/planted_place.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void accumulate(Run& run) {
+  drawn_parameter(run).buffer.zero();
+  stage::accumulate(run);
+}
+
+const RegisterFault registered{{
+    .name = "boundary-reset-one-tensor",
+    .stage = "accumulate",
+    .right = "A += s_k for every parameter",
+    .wrong = "A = s_K for one of them",
+    .condition = "K > 1; the parameter is drawn",
+    .source = "open-instruct PR 1498, DeepSpeed 7981",
+    .laws = {"partition_equals_full_batch", "exact_lane"},
+    .stages = replaced<&Stages::accumulate, accumulate>,
+}};
+
+}  // namespace
+}  // namespace tally

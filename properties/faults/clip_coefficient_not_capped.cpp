@@ -1,0 +1,34 @@
+// The coefficient is not held at 1: a gradient inside the limit is scaled up to it.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void clip(Run& run) {
+  const Choice& choice = run.c.recipe.clip;
+  if (choice.kind != "global_norm") return stage::clip(run);
+  const auto norm = static_cast<double>(run.gradient_norm.scalar<float>());
+  const double by = choice.number("max_norm").to_double() / (norm + choice.number("epsilon").to_double());
+  run.tap("clip", "in.norm", run.gradient_norm);
+  run.coefficient.set_scalar(static_cast<float>(by));
+  run.tap("clip", "coefficient", run.coefficient);
+  for (Parameter& each : run.parameters) {
+    run.tap("clip", "in.d." + each.name, each.unscaled);
+    run.kernels.clip_by_norm(run.stream, {each.unscaled.as<float>(), run.coefficient.as<float>(), each.elements});
+    run.tap("clip", "d." + each.name, each.unscaled);
+  }
+}
+
+const RegisterFault registered{{
+    .name = "clip-coefficient-not-capped",
+    .stage = "clip",
+    .right = "min(1, c / (n + ε))",
+    .wrong = "c / (n + ε)",
+    .condition = "an inactive clip",
+    .source = "DeepSpeed 1ef9b029: the same quotient, three formulas",
+    .laws = {"clip_inside_is_identity", "clip_once_after_unscale"},
+    .stages = replaced<&Stages::clip, clip>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,30 @@
+// The first step, which has no buffer yet, is dampened like all others.
+#include "properties/faults/planted_arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
+  arguments.first = false;  // the buffer holds zeros
+  shipped(stream, arguments);
+}
+
+const Stages& faulty() {
+  static const Stages stages = with_kernel_around<around>("sgd", "grid_stride", "dampening-on-first-step");
+  return stages;
+}
+
+const RegisterFault registered{{
+    .name = "dampening-on-first-step",
+    .stage = "optimizer",
+    .right = "v = g at the first step",
+    .wrong = "v = (1 - d) g",
+    .condition = "momentum with dampening, the first step",
+    .source = "PyTorch SGD: the first buffer is the gradient",
+    .laws = {"momentum_begins_with_the_gradient"},
+    .stages = faulty,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,46 @@
+// One parameter's gradient is copied to the optimizer before the last micro-batch has been added.
+#include "properties/faults/planted_change.hpp"
+#include "properties/faults/planted_place.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+thread_local Tensor early;
+
+void accumulate(Run& run) {
+  if (run.micro_batch + 1 == micro_batches(run)) early = drawn_parameter(run).buffer.read();
+  stage::accumulate(run);
+}
+
+void unscale(Run& run) {
+  stage::unscale(run);
+  const Parameter& hit = drawn_parameter(run);
+  const auto inverse = static_cast<double>(run.inverse_scale.scalar<float>());
+  change(run, hit.unscaled, [&](std::size_t i, double) { return inverse * early.value(i); });
+  run.tap("unscale", "d." + hit.name, hit.unscaled);
+}
+
+const Stages& faulty() {
+  static const Stages stages = [] {
+    Stages copy = shipped_stages();
+    copy.accumulate = accumulate;
+    copy.unscale = unscale;
+    return copy;
+  }();
+  return stages;
+}
+
+const RegisterFault registered{{
+    .name = "master-gradient-copied-too-early",
+    .stage = "unscale",
+    .right = "copy after the last addition",
+    .wrong = "copy before it",
+    .condition = "K > 1; the parameter is drawn",
+    .source = "Megatron-LM 9b55856615",
+    .laws = {"partition_equals_full_batch", "exact_lane"},
+    .stages = faulty,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,33 @@
+// The coefficient of momentum stands at the wrong term.
+#include "properties/faults/planted_arguments.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
+  if (arguments.momentum != nullptr && !arguments.first) {
+    arguments.one_minus_dampening = arguments.mu;
+    arguments.mu = 1;
+  }
+  shipped(stream, arguments);
+}
+
+const Stages& faulty() {
+  static const Stages stages = with_kernel_around<around>("sgd", "grid_stride", "momentum-on-the-gradient");
+  return stages;
+}
+
+const RegisterFault registered{{
+    .name = "momentum-on-the-gradient",
+    .stage = "optimizer",
+    .right = "v = μ v + g",
+    .wrong = "v = v + μ g",
+    .condition = "momentum, the second step and later",
+    .source = "AiDotNet 2008, pytorch_optimizer PR 516",
+    .laws = {"decay_and_momentum_once", "momentum_begins_with_the_gradient"},
+    .stages = faulty,
+}};
+
+}  // namespace
+}  // namespace tally

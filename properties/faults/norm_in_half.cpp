@@ -1,0 +1,37 @@
+// The squares of the norm are formed and added in fp16: above 255 they are infinite.
+#include <cmath>
+
+#include "properties/faults/planted_change.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void norm(Run& run) {
+  stage::norm(run);
+  if (run.c.recipe.clip.text("norm") != "2") return;
+  Tensor sum(Dtype::fp16, {1}), square(Dtype::fp16, {1});
+  for (Parameter& each : run.parameters) {
+    const Tensor gradient = read(run, each.unscaled.data(), Dtype::fp32, {each.elements});
+    for (std::size_t i = 0; i < gradient.elements(); ++i) {
+      square.set(0, gradient.value(i) * gradient.value(i));
+      sum.set(0, sum.value(0) + square.value(0));
+    }
+  }
+  run.gradient_norm.set_scalar(static_cast<float>(std::sqrt(sum.value(0))));
+  run.tap("norm", "norm", run.gradient_norm);
+}
+
+const RegisterFault registered{{
+    .name = "norm-in-half",
+    .stage = "norm",
+    .right = "fp32 squares",
+    .wrong = "fp16 squares",
+    .condition = "an active clip by the 2-norm",
+    .source = "burn 5699, fairscale PR 263, NeMo Automodel PR 825",
+    .laws = {"every_norm_clips", "clip_once_after_unscale"},
+    .stages = replaced<&Stages::norm, norm>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,39 @@
+// The forward pass that recomputation repeats drops other elements than the first one did.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void forward(Run& run) {
+  std::vector<DeviceTensor> kept;
+  for (LayerState& layer : run.layers) {
+    if (!layer.mask || !run.recomputing) continue;
+    Tensor other = layer.mask.read();
+    std::reverse(other.bytes.begin(), other.bytes.end());
+    kept.push_back(std::exchange(layer.mask, DeviceTensor(run.device, "another mask", other)));
+  }
+  stage::forward(run);
+  run.stream.synchronize();
+  std::size_t next = 0;
+  for (LayerState& layer : run.layers) {
+    if (layer.mask && run.recomputing) layer.mask = std::move(kept[next++]);
+  }
+}
+
+const RegisterFault registered{{
+    .name = "recompute-draws-again",
+    .stage = "backward",
+    .right = "the mask belongs to the sample",
+    .wrong = "another mask in the second forward pass",
+    .condition = "dropout, recomputation",
+    .source = "LLMs-from-scratch PR 519, mxnet 16705",
+    .laws = {"recomputation_changes_nothing"},
+    .stages = replaced<&Stages::forward, forward>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,153 @@
+#include "properties/generators/simpler_plans.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "properties/generators/choices.hpp"
+
+namespace tally {
+namespace {
+
+class Steps {
+ public:
+  explicit Steps(const Plan& plan) : plan_(plan) {}
+
+  /// Adds the plan with a change, unless it changed nothing.
+  template <class Change>
+  void add(Change change) {
+    Plan simpler = plan_;
+    change(simpler);
+    all_.push_back(std::move(simpler));
+  }
+  std::vector<Plan> all() && { return std::move(all_); }
+
+ private:
+  const Plan& plan_;
+  std::vector<Plan> all_;
+};
+
+void fewer_layers(const Plan& plan, Steps& steps) {
+  const std::size_t count = plan.hidden.size();
+  if (count > 1) steps.add([](Plan& p) { p.hidden.clear(); });
+  for (std::size_t first = 0; first < count; ++first) {  // whole blocks, from one linear layer to the next
+    std::size_t end = first + 1;
+    while (end < count && plan.hidden[end].kind != "linear") ++end;
+    if (plan.hidden[first].kind != "linear" || end == first + 1) continue;
+    steps.add([=](Plan& p) {
+      p.hidden.erase(p.hidden.begin() + std::ptrdiff_t(first), p.hidden.begin() + std::ptrdiff_t(end));
+    });
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    steps.add([i](Plan& p) { p.hidden.erase(p.hidden.begin() + std::ptrdiff_t(i)); });
+}
+
+/// Smaller sizes worth trying instead of n: the smallest, then half.
+std::vector<std::int64_t> smaller(std::int64_t n, std::int64_t least) {
+  std::vector<std::int64_t> sizes;
+  for (const std::int64_t size : {least, least + 1, n / 2, n - 1}) {
+    if (size >= least && size < n && (sizes.empty() || sizes.back() < size)) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void fewer_micro_batches(const Plan& plan, Steps& steps) {
+  for (std::size_t count = 1; count < plan.windows.size(); ++count) {
+    steps.add([count](Plan& p) { p.windows.resize(count); });
+  }
+  for (const std::int64_t count : smaller(std::int64_t(plan.windows.front().size()), 1)) {  // all windows alike
+    steps.add([count](Plan& p) {
+      for (auto& window : p.windows) window.resize(std::min(window.size(), std::size_t(count)));
+    });
+  }
+  for (std::size_t w = 0; w < plan.windows.size(); ++w) {
+    for (const std::int64_t count : smaller(std::int64_t(plan.windows[w].size()), 1)) {
+      steps.add([=](Plan& p) { p.windows[w].resize(std::size_t(count)); });
+    }
+  }
+}
+
+void fewer_rows(const Plan& plan, Steps& steps) {
+  std::int64_t most = 1;
+  for (const auto& window : plan.windows) most = std::max(most, *std::max_element(window.begin(), window.end()));
+  for (const std::int64_t limit : smaller(most, 1)) {
+    steps.add([limit](Plan& p) {
+      for (auto& window : p.windows)
+        for (auto& rows : window) rows = std::min(rows, limit);
+    });
+  }
+  for (std::size_t w = 0; w < plan.windows.size(); ++w) {
+    for (std::size_t k = 0; k < plan.windows[w].size(); ++k) {
+      for (const std::int64_t rows : smaller(plan.windows[w][k], 1))
+        steps.add([=](Plan& p) { p.windows[w][k] = rows; });
+    }
+  }
+}
+
+void fewer_features(const Plan& plan, Steps& steps) {
+  for (const std::int64_t n : smaller(plan.input, 1)) steps.add([n](Plan& p) { p.input = n; });
+  const std::int64_t least = plan.loss.kind == "cross_entropy" ? 2 : 1;
+  for (const std::int64_t n : smaller(plan.outputs, least)) steps.add([n](Plan& p) { p.outputs = n; });
+  for (std::size_t i = 0; i < plan.hidden.size(); ++i) {
+    if (plan.hidden[i].kind != "linear") continue;
+    for (const std::int64_t n : smaller(plan.hidden[i].integer("out"), 1)) {
+      steps.add([=](Plan& p) { p.hidden[i].options["out"] = n; });
+    }
+    if (plan.hidden[i].flag("bias")) steps.add([i](Plan& p) { p.hidden[i].options["bias"] = false; });
+  }
+}
+
+void plainer_loss(const Plan& plan, Steps& steps) {
+  const Choice plain = choice("loss", "mse");
+  if (plan.loss != plain) {
+    steps.add([&](Plan& p) {
+      p.loss = plain;
+      p.ignored_percent = 0;
+      p.empty_micro_batch = false;
+    });
+  }
+  if (plan.loss.kind == "cross_entropy" && plan.loss != choice("loss", "cross_entropy")) {
+    steps.add([](Plan& p) { p.loss = choice("loss", "cross_entropy"); });
+  }
+  if (plan.ignored_percent != 0) steps.add([](Plan& p) { p.ignored_percent = 0; });
+  if (plan.empty_micro_batch) steps.add([](Plan& p) { p.empty_micro_batch = false; });
+}
+
+void plainer_recipe(const Plan& plan, Steps& steps) {
+  const auto replace = [&](Choice Recipe::*section, const Choice& plain) {
+    if (plan.recipe.*section != plain) steps.add([&](Plan& p) { p.recipe.*section = plain; });
+  };
+  replace(&Recipe::weight_decay, choice("weight_decay", "none"));
+  replace(&Recipe::clip, choice("clip", "none"));
+  replace(&Recipe::loss_scale, choice("loss_scale", "none"));
+  replace(&Recipe::optimizer, choice("optimizer", "sgd", {{"momentum", Decimal{"0"}}}));
+  const auto set = [&](Choice Recipe::*section, const std::string& option, const std::string& number) {
+    const auto found = (plan.recipe.*section).options.find(option);
+    if (found == (plan.recipe.*section).options.end() || found->second == OptionValue(Decimal{number})) return;
+    steps.add([&](Plan& p) { (p.recipe.*section).options[option] = Decimal{number}; });
+  };
+  set(&Recipe::weight_decay, "lambda", "0.5");
+  set(&Recipe::clip, "max_norm", "1");
+  set(&Recipe::loss_scale, "scale", "2"), set(&Recipe::loss_scale, "initial", "2");
+  set(&Recipe::learning_rate, "base", "1");
+  if (plan.recipe.optimizer.kind == "adam") return;
+  set(&Recipe::optimizer, "momentum", "0.5");
+  if (plan.recipe.learning_rate.kind != "constant") {
+    replace(&Recipe::learning_rate, choice("learning_rate", "constant", {{"base", Decimal{"1"}}}));
+  }
+}
+
+}  // namespace
+
+std::vector<Plan> simpler_plans(const Plan& plan) {
+  Steps steps(plan);
+  fewer_layers(plan, steps);
+  fewer_micro_batches(plan, steps);
+  plainer_recipe(plan, steps);
+  plainer_loss(plan, steps);
+  fewer_features(plan, steps);
+  fewer_rows(plan, steps);
+  if (plan.recompute) steps.add([](Plan& p) { p.recompute = false; });
+  return std::move(steps).all();
+}
+
+}  // namespace tally

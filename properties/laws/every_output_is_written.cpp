@@ -1,0 +1,67 @@
+// Law: nothing depends on what memory held: with every activation and gradient poisoned before each micro-batch, and
+// every unscaled gradient before the step, the bits are the same.
+#include "kernels/training_step/stages.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+/// The stages under test, for the stages that poison first.
+thread_local const Stages* under_test = nullptr;
+
+void poisoned_forward(Run& run) {
+  if (run.recomputing) return under_test->forward(run);  // backward is under way: its inputs must stay
+  for (LayerState& layer : run.layers) {
+    for (DeviceTensor* output : {&layer.y, &layer.dx}) {
+      if (*output) output->poison();
+    }
+  }
+  run.losses.poison();
+  run.dy.poison();
+  for (Parameter& parameter : run.parameters) parameter.gradient.poison();
+  under_test->forward(run);
+}
+
+void poisoned_unscale(Run& run) {
+  for (Parameter& parameter : run.parameters) parameter.unscaled.poison();
+  under_test->unscale(run);
+}
+
+Trace run_poisoned(const Case& c, const Subject& subject) {
+  under_test = subject.stages != nullptr ? subject.stages : &shipped_stages();
+  Stages stages = *under_test;
+  stages.forward = poisoned_forward;
+  stages.unscale = poisoned_unscale;
+  Subject poisoned = subject;
+  poisoned.stages = &stages;
+  return run(c, poisoned);
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged judged = judge(c, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  require_equal_bits(judged.outcome, judged.trace, run_poisoned(c, subject),
+                     {"forward", "loss", "backward", "unscale", "optimizer"},
+                     "an output depends on what its memory held");
+  return settled(std::move(judged.outcome));
+}
+
+/// What is never written must show: a poisoned buffer between two runs of a stage does.
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run_poisoned(with_other_input(c), subject), {"forward", "unscale"});
+}
+
+const RegisterLaw registered{{
+    .name = "every_output_is_written",
+    .family = "kernels",
+    .statement = "Every output is written: what memory held before changes nothing.",
+    .faults = {"grid-limit-without-stride", "zero-blocks-launched"},
+    .holds = holds,
+    .control = "another input with poisoned memory gives other bits",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

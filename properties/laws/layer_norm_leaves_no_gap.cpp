@@ -1,0 +1,56 @@
+// Law: LayerNorm takes its statistics from each row alone, so that cutting the batch changes nothing: its gap to the
+// full batch is exactly zero.
+#include <algorithm>
+
+#include "oracle/window/gap.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  std::erase_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm" || l.kind == "layer_norm"; });
+  plan.hidden.insert(plan.hidden.begin(), layer("layer_norm", "norm1"));
+  plan.normalisation = Normalisation::window_items;
+  plan.input = std::max<std::int64_t>(plan.input, 2);
+  unequal_micro_batches(plan);
+  for (auto& window : plan.windows) {
+    for (auto& rows : window) rows = std::max<std::int64_t>(rows, 2);  // the control's BatchNorm needs two
+  }
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Outcome outcome = judge(c, subject).outcome;
+  if (outcome.status == Status::not_run) return outcome;
+  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
+  require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "forward", "LayerNorm leaves a gap to the full batch");
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const Subject&) {
+  Case batch = c;
+  for (Layer& l : batch.model.layers) {
+    if (l.kind == "layer_norm") l = layer("batch_norm", l.name, {{"statistics", std::string("micro_batch")}});
+  }
+  batch.tensors["norm1.running_mean"] = Tensor(Dtype::fp32, {c.model.input});
+  Tensor& variance = batch.tensors["norm1.running_var"] = Tensor(Dtype::fp32, {c.model.input});
+  for (std::size_t i = 0; i < variance.elements(); ++i) variance.set(i, 1);
+  return oracle::semantic_gap(batch).front().gradient > 0;
+}
+
+const RegisterLaw registered{{
+    .name = "layer_norm_leaves_no_gap",
+    .family = "BatchNorm",
+    .statement = "LayerNorm leaves no gap to the full batch, however it is cut.",
+    .faults = {"bn-affine-gradient-last-only", "mean-of-means"},
+    .shape = shape,
+    .holds = holds,
+    .control = "BatchNorm in its place leaves one",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,82 @@
+// Law: a gradient that is not finite stays so through norm and clip, where no dynamic scale skips the window: nobody
+// trains on in silence.   inf · (c / inf) = NaN, NaN · c = NaN, max(NaN, x) = NaN
+// Vacuous where the drawn gradient is finite after all.
+#include <cmath>
+
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  static const char* norms[] = {"2", "1", "inf"};
+  overflow_in_first_micro_batch(plan);
+  plan.windows.resize(1);
+  const bool narrow = plan.precision.storage == Dtype::fp16;
+  plan.recipe.loss_scale =
+      choice("loss_scale", "static", {{"scale", Decimal{narrow ? "65536" : "1152921504606846976"}}});
+  plan.recipe.clip =
+      choice("clip", "global_norm", {{"max_norm", Decimal{"1"}}, {"norm", std::string(norms[plan.seed % 3])}});
+}
+
+/// How many elements of a stage's gradients are NaN, and how many are NaN or infinite.
+struct Census {
+  std::size_t nan = 0, non_finite = 0;
+};
+
+Census census_of(const Case& c, const Trace& trace, const std::string& stage) {
+  Census census;
+  for (const std::string& parameter : parameters_of(c.model)) {
+    const Tensor* gradient = trace.find("w0/" + stage + "/d." + parameter);
+    for (std::size_t i = 0; gradient && i < gradient->elements(); ++i) {
+      census.nan += std::isnan(gradient->value(i));
+      census.non_finite += !std::isfinite(gradient->value(i));
+    }
+  }
+  return census;
+}
+
+/// First what is said of the norm itself, so that its failure is named before what follows from it.
+Outcome holds(const Case& c, const Subject& subject) {
+  const Judged judged = judge(c, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  const Census before = census_of(c, judged.trace, "unscale"), after = census_of(c, judged.trace, "clip");
+  const Tensor* norm = judged.trace.find("w0/norm/norm");
+  Outcome outcome;
+  require(
+      outcome, norm && (before.non_finite == 0 || !std::isfinite(norm->value(0))), "w0/norm/norm", "norm",
+      "the norm of a gradient with " + std::to_string(before.non_finite) + " elements that are not finite is finite");
+  require(outcome, norm && (before.nan == 0 || std::isnan(norm->value(0))), "w0/norm/norm", "norm",
+          "the norm of a gradient with NaN is a number");
+  add(outcome, judged.outcome);
+  require(outcome, after.non_finite >= before.non_finite, "w0/clip/non_finite", "clip",
+          "fewer elements are not finite after the clip than before it");
+  outcome = settled(std::move(outcome));
+  return before.non_finite == 0 ? vacuous(std::move(outcome), "the gradient is finite") : outcome;
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Case tame = c;
+  Tensor& x = tame.tensors.at("x");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(c.model.input); ++i) x.set(i, 0);
+  tame.recipe.loss_scale.options["scale"] = Decimal{"1"};
+  return census_of(c, run(c, subject), "unscale").non_finite > 0 &&
+         census_of(c, run(tame, subject), "unscale").non_finite == 0;
+}
+
+const RegisterLaw registered{{
+    .name = "non_finite_norm_is_not_hidden",
+    .family = "clipping",
+    .statement = "A gradient that is not finite stays visible through norm and clip.",
+    .faults = {"inf-norm-drops-nan", "clip-hides-non-finite"},
+    .shape = shape,
+    .holds = holds,
+    .control = "the same case without the large row has a finite gradient",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,81 @@
+// Law: an overflow of any one element, in any micro-batch, skips the window. One feature of one row is huge, its
+// weights are zero: outputs stay small, and of all gradients only that column's weights overflow.
+// Vacuous where even that gradient stays finite.
+#include <cmath>
+
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  overflow_in_first_micro_batch(plan);
+  plan.gradient_magnitude = 1;
+  plan.windows = {{2, 1, 3}, {2, 2}};
+  const bool narrow = plan.precision.storage == Dtype::fp16;
+  plan.recipe.loss_scale =
+      choice("loss_scale", "dynamic",
+             {{"initial", Decimal{narrow ? "256" : "1152921504606846976"}}, {"growth_interval", std::int64_t{2}}});
+}
+
+/// The first window's micro-batch that overflows follows from the data.
+Case with_one_huge_element(Case c) {
+  Tensor &x = c.tensors.at("x"), &weight = c.tensors.at("out.weight");
+  const auto inputs = static_cast<std::size_t>(c.model.input);
+  const auto micro_batch = static_cast<std::size_t>(x.bits(0) % c.windows[0].size());
+  const auto row = static_cast<std::size_t>(first_row(c, 0, micro_batch));
+  x.set(row * inputs, c.precision.storage == Dtype::fp16 ? 0x1p15 : 0x1p100);
+  for (std::size_t o = 0; o * inputs < weight.elements(); ++o) weight.set(o * inputs, 0);
+  x.drawing.reset();
+  weight.drawing.reset();
+  return c;
+}
+
+/// -1 where it was not tapped.
+std::int64_t found(const Trace& trace, int window) {
+  const Tensor* flag = trace.find("w" + std::to_string(window) + "/overflow_check/found");
+  return flag ? flag->integer(0) : -1;
+}
+
+bool overflows(const Case& c, const Trace& trace) {
+  for (const std::string& parameter : parameters_of(c.model)) {
+    const std::string last = "w0/m" + std::to_string(c.windows[0].size() - 1) + "/accumulate/buffer.";
+    const Tensor* buffer = trace.find(last + parameter);
+    for (std::size_t i = 0; buffer && i < buffer->elements(); ++i) {
+      if (!std::isfinite(buffer->value(i))) return true;
+    }
+  }
+  return false;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  const Case huge = with_one_huge_element(c);
+  Judged judged = judge(huge, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  const bool overflow = overflows(huge, judged.trace);
+  require(judged.outcome, found(judged.trace, 0) == (overflow ? 1 : 0), "w0/overflow_check/found", "overflow_check",
+          "one element overflowed and the window was not skipped");
+  Outcome outcome = settled(std::move(judged.outcome));
+  return !overflow ? vacuous(std::move(outcome), "no element overflowed") : outcome;
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return found(run(c, subject), 0) == 0 && found(run(with_one_huge_element(c), subject), 0) == 1;
+}
+
+const RegisterLaw registered{{
+    .name = "overflow_anywhere_is_found",
+    .family = "loss scaling",
+    .statement = "An overflow of one element in any micro-batch skips the whole window.",
+    .faults = {"overflow-flag-cleared-late", "found-inf-last-microbatch-only", "overflow-not-cleared"},
+    .shape = shape,
+    .holds = holds,
+    .control = "the same rows without the huge element take the step",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,48 @@
+// Law: running the forward pass again for the backward pass changes no bit of the gradient: masks, statistics and
+// products repeat.
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.recompute = true;
+  if (plan.seed % 2 != 0) return;
+  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{6}}}), layer("relu"),
+                 layer("dropout", "drop1", {{"p", Decimal{"0.5"}}}), layer("linear", "fc2", {{"out", std::int64_t{4}}}),
+                 layer("tanh")};
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged again = judge(c, subject);
+  if (again.outcome.status == Status::not_run) return again.outcome;
+  Case stored = c;
+  stored.recompute = false;
+  require_equal_bits(again.outcome, run(stored, subject), again.trace,
+                     {"backward", "running_stats", "unscale", "optimizer"},
+                     "running the forward pass again changed the result");
+  return settled(std::move(again.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Case stored = with_other_input(c);
+  stored.recompute = false;
+  return bits_differ(run(c, subject), run(stored, subject), {"backward"});
+}
+
+const RegisterLaw registered{{
+    .name = "recomputation_changes_nothing",
+    .family = "state",
+    .statement = "Running the forward pass again for the backward pass changes no bit.",
+    .faults = {"recompute-draws-again", "bn-double-update-recompute"},
+    .shape = shape,
+    .holds = holds,
+    .control = "another input without recomputation gives other gradients",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

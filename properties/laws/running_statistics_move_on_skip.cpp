@@ -1,0 +1,70 @@
+// Law: running statistics move in a window that is skipped as in any other: the forward pass saw its rows.
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  with_batch_norm(plan, plan.seed % 2 == 0 ? "micro_batch" : "window");
+  plan.loss = choice("loss", "mse");
+  plan.ignored_percent = 0;
+  at_least_micro_batches(plan, 2);
+  at_least_windows(plan, 2);
+  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const std::string initial = narrow ? "16777216" : "1329227995784915872903807060280344576";  // 2^24, 2^120
+  plan.recipe.loss_scale = choice("loss_scale", "dynamic", {{"initial", Decimal{initial}}});
+}
+
+Case with_large_targets(Case c) {
+  Tensor& target = c.tensors.at("target");
+  const auto rows = static_cast<std::size_t>(first_row(c, 1));
+  const std::size_t width = target.elements() / static_cast<std::size_t>(target.shape[0]);
+  for (std::size_t i = 0; i < rows * width; ++i) target.set(i, 0x1p12 * (1 + target.value(i)));
+  target.drawing.reset();
+  return c;
+}
+
+bool skipped(const Trace& trace) {
+  const Tensor* flag = trace.find("w0/overflow_check/found");
+  return flag && flag->integer(0) == 1;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  const Case large = with_large_targets(c);
+  Judged judged = judge(large, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  std::size_t moved = 0;
+  for (const Tap& tap : judged.trace.taps()) {
+    if (tap.name.window != 0 || tap.name.stage != "running_stats" || tap.name.tensor.starts_with("in.")) continue;
+    TapName before = tap.name;
+    before.tensor = "in." + tap.name.tensor;
+    const Tensor* old = judged.trace.find(before.text());
+    moved += old && !(*old == tap.value);
+  }
+  require(judged.outcome, moved > 0, "w0/running_stats", "running_stats", "no running value moved in a skipped window");
+  Outcome outcome = settled(std::move(judged.outcome));
+  return !skipped(judged.trace) ? vacuous(std::move(outcome), "the window did not overflow") : outcome;
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  Case tame = c;
+  tame.recipe.loss_scale.options["initial"] = Decimal{"1"};
+  return skipped(run(with_large_targets(c), subject)) && !skipped(run(tame, subject));
+}
+
+const RegisterLaw registered{{
+    .name = "running_statistics_move_on_skip",
+    .family = "loss scaling",
+    .statement = "A window that overflows moves the running statistics all the same.",
+    .faults = {"running-values-restored-on-skip"},
+    .shape = shape,
+    .holds = holds,
+    .control = "a small scale and small targets take the step",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,40 @@
+// `tally report`: stored results, rendered again.
+#include "reports/report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/stored.hpp"
+
+namespace tally::command_line {
+namespace {
+
+/// In place of the study of the same name, or beside the others.
+void take(Results& results, Study study) {
+  const auto same = std::find_if(results.studies.begin(), results.studies.end(),
+                                 [&study](const Study& s) { return s.family == study.family && s.name == study.name; });
+  if (same == results.studies.end()) {
+    results.studies.push_back(std::move(study));
+  } else {
+    *same = std::move(study);
+  }
+}
+
+}  // namespace
+
+int report(const ReportOptions& options) {
+  Results results = results_of(options.results);
+  for (const std::string& file : options.studies) take(results, study_at(file));
+  ReportContext context;
+  if (!options.baseline.empty()) context.baseline = baseline_at(options.baseline);
+  for (const std::string& file : options.history) context.history.push_back(results_of(file));
+  const auto beside = std::filesystem::path(options.results).parent_path();
+  write_report(results, options.out.empty() ? (beside.empty() ? "." : beside) : std::filesystem::path(options.out),
+               context);
+  std::cout << verdict_sentence(results) << "\n";
+  return pass;
+}
+
+}  // namespace tally::command_line

@@ -1,0 +1,48 @@
+#include "reports/command_line/stored.hpp"
+
+#include <fstream>
+#include <sstream>
+
+#include "reports/command_line/commands.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::string text_of(const std::string& file, const char* expected) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  if (!stream || !(text << stream.rdbuf())) throw UsageError(file + " cannot be read; expected " + expected);
+  return text.str();
+}
+
+/// What `read` returns; its complaint becomes a usage error that names the file.
+template <class Read>
+auto parsed(const std::string& file, Read read) {
+  try {
+    return read();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(file + ": " + problem.what());
+  }
+}
+
+}  // namespace
+
+Results results_of(const std::string& file) {
+  return parsed(file, [&] { return results_of_json(text_of(file, "the results.json of a run")); });
+}
+
+Study study_at(const std::string& file) {
+  return parsed(file, [&] { return study_of_json(text_of(file, "the NAME.json of a study")); });
+}
+
+Baseline baseline_at(const std::string& file) {
+  try {
+    return read_baseline(file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
+}  // namespace tally::command_line

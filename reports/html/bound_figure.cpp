@@ -1,0 +1,50 @@
+// P3: the worst element of every case of a law, its error against its bound. It shows sizes; the ratio is in P1.
+#include <algorithm>
+#include <cmath>
+
+#include "reports/census/census.hpp"
+#include "reports/html/sections.hpp"
+#include "reports/study/figure.hpp"
+
+namespace tally {
+namespace {
+
+bool is_shown(const CaseRecord& c, const std::string& law) {
+  return c.law == law && was_judged(c.status) && !c.worst.empty() && c.worst.front().bound > 0 &&
+         std::isfinite(c.worst.front().bound);
+}
+
+/// A line y = factor x over the bounds shown.
+StudySeries parallel(const char* name, double factor, double low, double high) {
+  return {name, {low, high}, {factor * low, factor * high}, {}, {}};
+}
+
+}  // namespace
+
+void bound_figure(Markup& page, const Results& results, const std::string& law) {
+  StudyPlot plot{"Error against bound: " + law, "bound of the worst element", "its error", true, true, {}};
+  std::vector<Look> looks;
+  double low = INFINITY, high = 0;
+  const auto cases = by_severity(results);  // an order that does not depend on the record's
+  for (const std::string& precision : precisions_of(results)) {
+    StudySeries series{precision, {}, {}, {}, {}};
+    for (const CaseRecord* c : cases) {
+      if (c->precision != precision || !is_shown(*c, law)) continue;
+      series.x.push_back(c->worst.front().bound), series.y.push_back(c->worst.front().error);
+      low = std::min(low, series.x.back()), high = std::max(high, series.x.back());
+    }
+    if (series.x.empty()) continue;
+    looks.push_back({ink::series[looks.size() % std::size(ink::series)], looks.size(), false, "", true, false});
+    plot.series.push_back(std::move(series));
+  }
+  if (plot.series.empty()) return;
+  plot.series.push_back(parallel("limit r = 1", 1, low, high));
+  looks.push_back({ink::limit, 0, false, "", false, true});
+  for (const auto& [name, factor] : {std::pair{"r = 0.1", 0.1}, std::pair{"r = 0.01", 0.01}}) {
+    plot.series.push_back(parallel(name, factor, low, high));
+    looks.push_back({ink::axis, 0, false, "4 4", false, true});
+  }
+  study_figure(page, anchor("p3-", law), plot, looks, "Over the line the bound is broken.");
+}
+
+}  // namespace tally

@@ -1,0 +1,13 @@
+# Puts documents of studies into the program, each as a literal.
+set(TALLY_STUDIES "" CACHE STRING "Documents of studies (NAME.json) that every page shows; empty: those in reports/evidence")
+set(kept ${TALLY_STUDIES})
+if(NOT kept)
+  file(GLOB kept CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../evidence/*/*.json)
+endif()
+set(TALLY_KEPT_STUDIES "")
+foreach(study IN LISTS kept)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${study})
+  file(READ ${study} document)
+  string(APPEND TALLY_KEPT_STUDIES "  studies.push_back(study_of_json(R\"study(${document})study\"));\n")
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/kept.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/kept_studies.cpp @ONLY)

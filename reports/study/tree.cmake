@@ -1,0 +1,21 @@
+# Writes OUT: the commit of SOURCE, with "+" where files differ from it; empty outside a repository.
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit ERROR_QUIET
+  OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE absent)
+set(changed "")
+if(absent)
+  set(commit "")
+else()
+  execute_process(COMMAND git -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+  if(NOT changes STREQUAL "")
+    set(changed "+")
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT "// Made by CMake.
+#include \"reports/command_line/tree.hpp\"
+
+namespace tally::command_line {
+
+std::string tree() { return \"${commit}${changed}\"; }
+
+}  // namespace tally::command_line
+")

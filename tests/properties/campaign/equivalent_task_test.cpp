@@ -1,0 +1,30 @@
+#include "properties/campaign/equivalent_task.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+TEST(EquivalentMutants, pass_every_law_they_name) {
+  CampaignOptions options;
+  options.cases = 4;
+  const auto answers = run_equivalents(options);
+  ASSERT_FALSE(answers.empty());
+  for (const EquivalentAnswer& answer : answers) {
+    EXPECT_TRUE(answer.passes) << answer.name << ": " << answer.message;
+    EXPECT_GT(answer.cases, 0u) << answer.name;
+  }
+}
+
+TEST(EquivalentMutants, are_told_apart_from_one_that_a_law_flags) {
+  const std::string text = text_of({{"same", "a change", "a reason", true, 3, ""},
+                                    {"other", "a change", "a reason", false, 2, "some_law: w0/loss"}});
+  EXPECT_NE(text.find("✓ passes   same"), std::string::npos) << text;
+  EXPECT_NE(text.find("✗ FLAGGED  other"), std::string::npos) << text;
+  EXPECT_NE(text.find("some_law: w0/loss"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,74 @@
+// Bits that another order of additions left: a failure of class `order` where a claim fixes it, none where it is free.
+#include "properties/faults/fault.hpp"
+#include "properties/laws/judge.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+/// Micro-batches of `rows` rows.
+Case with_rows_of(std::int64_t rows, unsigned seed) {
+  Case c = mlp(seed);
+  c.windows = {{rows, rows}};
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, seed);
+  return c;
+}
+
+Trace reversed(const Case& c) {
+  RunOptions options;
+  options.stages = &find_fault("bias-gradient-reversed")->stages();
+  return run(c, options);
+}
+
+TEST(OrderClass, IsWhatAReversedSumFailsWith) {
+  for (const std::int64_t rows : {7, 63, 64, 97}) {
+    const Case c = with_rows_of(rows, 3);
+    const auto checks = local_lens(c, reversed(c));
+    const TensorCheck* failure = first_failure(checks);
+    ASSERT_NE(failure, nullptr) << rows;
+    EXPECT_EQ(failure->failure, FailureClass::order) << rows;
+    EXPECT_EQ(failure->over_bound, 0u) << rows;
+    EXPECT_TRUE(failure->tap.ends_with("bias")) << failure->tap;
+  }
+}
+
+TEST(OrderClass, IsNeverClaimedOfTheShippedKernel) {
+  for (const std::int64_t rows : {1, 7, 63, 64, 97}) {
+    for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+      Case c = with_rows_of(rows, 4);
+      c.precision.storage = storage;
+      c.tensors.clear();
+      fill_tensors(c);
+      draw_normal(c, 4);
+      for (const std::uint64_t schedule : {0, 1, 2}) {
+        RunOptions options;
+        options.schedule_seed = schedule;
+        const auto checks = local_lens(c, run(c, options));
+        EXPECT_EQ(first_failure(checks), nullptr) << rows << " " << told(first_failure(checks));
+      }
+    }
+  }
+}
+
+TEST(OrderClass, IsNotClaimedWhereTheOrderIsFree) {
+  const Case c = with_rows_of(64, 3);
+  Trace trace = reversed(c);
+  trace.claims.kernels.at("linear.bias_gradient").algorithm.clear();
+  EXPECT_EQ(first_failure(local_lens(c, trace)), nullptr);
+}
+
+TEST(OrderClass, LeavesAWrongSumToLogic) {
+  const Case c = with_rows_of(64, 3);
+  RunOptions options;
+  options.stages = &find_fault("lost-atomic-add")->stages();
+  Trace trace = run(c, options);
+  trace.claims.kernels.at("linear.bias_gradient").algorithm = "column_lanes";
+  const auto checks = local_lens(c, trace);
+  ASSERT_NE(first_failure(checks), nullptr);
+  EXPECT_EQ(first_failure(checks)->failure, FailureClass::logic);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,73 @@
+#include "properties/compare/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "properties/compare/judge.hpp"
+
+namespace tally {
+namespace {
+
+const Place here{"local", "w0/m0/backward/d.w", "backward"};
+
+/// Ones, each with a bound of one ulp.
+oracle::Expected ones(Eigen::Index n) {
+  oracle::Expected x{oracle::Matrix<long double>(1, n), oracle::Matrix<double>(1, n)};
+  x.v.setConstant(1);
+  x.e.setConstant(0x1p-23);
+  return x;
+}
+
+Tensor all_ones(std::int64_t n) {
+  Tensor tensor(Dtype::fp32, {n});
+  for (std::int64_t i = 0; i < n; ++i) tensor.set(static_cast<std::size_t>(i), 1);
+  return tensor;
+}
+
+TEST(Profile, is_made_only_of_a_tensor_that_fails) {
+  EXPECT_EQ(judge(here, ones(4), all_ones(4)).profile.stretch, 0u);
+  EXPECT_TRUE(judge(here, ones(4), all_ones(4)).elements_worst.empty());
+}
+
+TEST(Profile, says_where_errors_are_in_ulps_with_their_sign) {
+  Tensor got = all_ones(200);
+  got.set(7, 1 + 3 * 0x1p-23);
+  got.set(199, 1 - 8 * 0x1p-23);
+  const TensorCheck check = judge(here, ones(200), got);
+  const ElementProfile& profile = check.profile;
+  EXPECT_EQ(profile.stretch, 3u);  // 200 elements in at most 96 stretches
+  ASSERT_EQ(profile.high.size(), 67u);
+  EXPECT_EQ(profile.high[2], 3);
+  EXPECT_EQ(profile.low[2], 0);
+  EXPECT_EQ(profile.low[66], -8);
+  EXPECT_EQ(profile.error[66], 8);
+  EXPECT_EQ(profile.bound[66], 1);
+  EXPECT_EQ(profile.value[66], 1);
+  EXPECT_EQ(profile.error[0], 0);
+}
+
+TEST(Profile, lists_the_worst_elements_first_and_none_that_is_right) {
+  Tensor got = all_ones(20);
+  got.set(3, 1 + 2 * 0x1p-23);
+  got.set(11, 1 + 6 * 0x1p-23);
+  got.set(17, std::numeric_limits<double>::quiet_NaN());
+  const TensorCheck check = judge(here, ones(20), got);
+  ASSERT_EQ(check.elements_worst.size(), 3u);
+  EXPECT_EQ(check.elements_worst[0].index, std::vector<std::int64_t>{17});
+  EXPECT_EQ(check.elements_worst[1].index, std::vector<std::int64_t>{11});
+  EXPECT_EQ(check.elements_worst[1].error, 6 * 0x1p-23);
+  EXPECT_EQ(check.elements_worst[2].got, 1 + 2 * 0x1p-23);
+  EXPECT_TRUE(std::isnan(check.profile.error[17]));
+}
+
+TEST(Profile, lists_no_more_than_a_few) {
+  Tensor got(Dtype::fp32, {4, 50});
+  const TensorCheck check = judge(here, ones(200), got);
+  ASSERT_EQ(check.elements_worst.size(), listed_elements);
+  EXPECT_EQ(check.elements_worst[7].index, (std::vector<std::int64_t>{0, 7}));
+}
+
+}  // namespace
+}  // namespace tally

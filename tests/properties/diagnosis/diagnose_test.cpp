@@ -1,0 +1,126 @@
+#include "properties/diagnosis/diagnose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "oracle/case/io.hpp"
+#include "properties/campaign/fault_task.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/law.hpp"
+
+namespace tally {
+namespace {
+
+FaultRecord record_of(const std::string& fault) {
+  CampaignOptions options;
+  options.processes = 1;
+  return run_faults({fault}, options).at(0);
+}
+
+std::string likeliest(const std::string& fault) {
+  const FaultRecord record = record_of(fault);
+  return record.suspects.empty() ? "" : record.suspects.front().name;
+}
+
+/// Two bugs of one stage whose formulas are easily taken for each other: each must point to its own suspect.
+TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs) {
+  EXPECT_EQ(likeliest("overwrite-not-add"), "last-only");
+  EXPECT_EQ(likeliest("microstep-dropped"), "first-only");
+  EXPECT_EQ(likeliest("mean-of-means"), "mean-of-means");
+  EXPECT_EQ(likeliest("denominator-counts-ignored"), "ignored-rows-counted");
+  EXPECT_EQ(likeliest("clip-before-unscale"), "clip-before-unscale");
+  EXPECT_EQ(likeliest("clip-local-norm"), "norm-of-first-parameter");
+  EXPECT_EQ(likeliest("tail-row-dropped"), "last-row-dropped");
+  EXPECT_EQ(likeliest("half-accumulator"), "fp16-bias-sum");
+  EXPECT_EQ(likeliest("overflow-not-checked"), "overflow-never-found");
+  EXPECT_EQ(likeliest("found-inf-last-microbatch-only"), "overflow-of-last-micro-batch");
+}
+
+/// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
+/// good.
+TEST(Diagnose, every_fault_that_has_a_suspect_looks_like_it) {
+  std::set<std::string> claimed;
+  for (const Suspect* suspect : suspects()) claimed.insert(suspect->faults.begin(), suspect->faults.end());
+  CampaignOptions options;
+  options.processes = 1;
+
+  for (const FaultRecord& record : run_faults({claimed.begin(), claimed.end()}, options)) {
+    bool found = false;
+    for (const Suspicion& s : record.suspects) {
+      const Suspicion& first = record.suspects.front();
+      const bool as_good = s.share == first.share && s.parameters == first.parameters;
+      found = found || (as_good && stands_for(*find_suspect(s.name), record.name));
+    }
+    EXPECT_TRUE(found) << record.name << ": " << record.message;
+    EXPECT_TRUE(record.right_stage) << record.name;
+  }
+}
+
+TEST(Diagnose, a_listed_suspect_explains_most_of_the_error) {
+  for (const char* fault : {"sum-not-mean", "double-unscale", "low-precision-accumulator", "bn-momentum-swapped"}) {
+    const FaultRecord record = record_of(fault);
+    ASSERT_FALSE(record.suspects.empty()) << fault;
+    EXPECT_TRUE(record.right_suspect) << fault << " looks like " << record.suspects.front().name;
+    EXPECT_GT(record.suspects.front().share, 0.99) << fault;
+    EXPECT_NE(record.message.find("looks like " + record.suspects.front().name), std::string::npos) << record.message;
+  }
+}
+
+TEST(Diagnose, a_clean_run_has_no_suspects) {
+  CampaignOptions options;
+  options.cases = 4;
+  options.processes = 1;
+  options.training = false;
+  options.law_glob = "*_once*";
+  const Results results = run_campaign(options);
+  ASSERT_FALSE(results.cases.empty());
+
+  for (const CaseRecord& c : results.cases) EXPECT_TRUE(c.suspects.empty()) << c.title;
+}
+
+/// A tensor that no formula explains: every element off by a number of its own.
+TEST(Diagnose, an_error_without_a_formula_has_no_suspects) {
+  CampaignOptions options;
+  options.cases = 1;
+  options.processes = 1;
+  const FaultRecord seeded = record_of("microstep-dropped");
+  const Case c = case_of_token(seeded.token);
+  Trace trace;
+  const Trace clean = run(c, {});
+  for (const Tap& tap : clean.taps()) {
+    Tap other = tap;
+    const bool buffer = tap.name.stage == "accumulate" && tap.name.tensor.starts_with("buffer.");
+    for (std::size_t i = 0; buffer && i < other.value.elements(); ++i) {
+      other.value.set(i, other.value.value(i) + std::sin(double(7 * i + tap.name.tensor.size())));
+    }
+    trace.add(other.name, other.value);
+  }
+  const auto checks = local_lens(c, trace);
+  ASSERT_NE(first_failure(checks), nullptr);
+
+  EXPECT_TRUE(diagnose(c, trace, checks).empty()) << text_of(diagnose(c, trace, checks));
+}
+
+TEST(Suspects, stand_for_faults_that_exist_and_say_what_they_are) {
+  std::set<std::string> claimed;
+  for (const Suspect* suspect : suspects()) {
+    EXPECT_FALSE(suspect->sentence.empty()) << suspect->name;
+    EXPECT_FALSE(suspect->formula.empty()) << suspect->name;
+    for (const std::string& fault : suspect->faults) {
+      const Fault* found = find_fault(fault);
+      ASSERT_NE(found, nullptr) << suspect->name << " stands for " << fault;
+      EXPECT_TRUE(claimed.insert(fault).second) << fault << " has two suspects";
+      const auto& stages = suspect->stages;
+      EXPECT_NE(std::find(stages.begin(), stages.end(), found->stage), stages.end()) << suspect->name;
+    }
+  }
+  EXPECT_FALSE(claimed.empty());
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,104 @@
+#include "properties/diagnosis/explained.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace tally {
+namespace {
+
+HeldTensor tensor(Values expected, Values got) {
+  return {TapName{0, 0, "accumulate", "buffer.w"}, Dtype::fp32, std::move(expected), std::move(got)};
+}
+
+TEST(Explained, a_candidate_that_is_what_came_explains_everything) {
+  const Explained found = explained_by({tensor({1, 2, 3}, {4, 4, 4})}, {Values{4, 4, 4}}, false);
+
+  EXPECT_EQ(found.share, 1);
+  EXPECT_EQ(found.chance, 0);
+}
+
+TEST(Explained, the_expectation_itself_explains_nothing) {
+  const Explained found = explained_by({tensor({1, 2, 3}, {4, 4, 4})}, {std::nullopt}, false);
+
+  EXPECT_EQ(found.share, 0);
+  EXPECT_EQ(found.chance, 1);
+}
+
+TEST(Explained, half_way_leaves_a_quarter_of_the_squared_error) {
+  const Explained found = explained_by({tensor({0, 0}, {2, -2})}, {Values{1, -1}}, false);
+
+  EXPECT_EQ(found.share, 0.75);
+  EXPECT_EQ(found.dimensions, 2);
+  EXPECT_EQ(found.chance, 0.25);  // the area of a disc of half the radius
+}
+
+TEST(Explained, a_factor_fits_any_single_number_and_so_shows_nothing) {
+  const Explained found = explained_by({tensor({1}, {0.3})}, {Values{1}}, true);
+
+  EXPECT_GT(found.share, 0.5);
+  EXPECT_EQ(found.chance, 1);
+}
+
+TEST(Explained, a_factor_common_to_many_numbers_is_no_chance) {
+  const Explained found = explained_by({tensor({1, 2, -3, 4}, {0.5, 1, -1.5, 2})}, {Values{1, 2, -3, 4}}, true);
+
+  EXPECT_EQ(found.factor, 0.5);
+  EXPECT_EQ(found.share, 1);
+  EXPECT_EQ(found.chance, 0);
+}
+
+TEST(Explained, one_wild_element_counts_as_one) {
+  const Explained found = explained_by({tensor({0, 0, 0, 0}, {8, 0, 0, 0})}, {Values{7, 0, 0, 0}}, false);
+
+  EXPECT_EQ(found.dimensions, 1);
+}
+
+TEST(Explained, elements_that_are_not_finite_are_matched_by_place) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const HeldTensor held = tensor({0, 0, 0, 0}, {nan, 0, nan, 0});
+
+  EXPECT_EQ(explained_by({held}, {Values{nan, 0, nan, 0}}, false).share, 1);
+  EXPECT_EQ(explained_by({held}, {Values{nan, 0, 0, 0}}, false).share, 0.5);
+  EXPECT_EQ(explained_by({held}, {Values{0, 0, 0, 0}}, false).share, 0);
+}
+
+/// The chance given is that of a random direction: of 4000 of them in five dimensions, those that explain a share with
+/// a chance of p or less are p of all, to five standard deviations of a binomial count.
+TEST(Explained, random_directions_do_as_well_as_their_chance_says) {
+  constexpr int trials = 4000, n = 5;
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  const auto draw = [&] {
+    Values v(n);
+    for (double& x : v) x = normal(random);
+    return v;
+  };
+  double energy = 0;
+  int below = 0;
+  constexpr double p = 0.2;
+  for (int i = 0; i < trials; ++i) {
+    const Values error = draw(), direction = draw();
+    double along = 0, size = 0, all = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      along += error[k] * direction[k], size += direction[k] * direction[k], all += error[k] * error[k];
+    }
+    HeldTensor held = tensor(Values(n, 0.0), error);
+    held.dtype = Dtype::fp32;
+    Explained found = explained_by({held}, {direction}, true);
+    energy += along * along / (size * all);
+    found.dimensions = n;
+    below += found.share > 0 && found.chance <= p;
+  }
+
+  const double mean = energy / trials, deviation = std::sqrt(2.0 * (n - 1) / (n * n * (n + 2.0)) / trials);
+  EXPECT_LE(std::fabs(mean - 1.0 / n), 5 * deviation);
+  // Participation counts at most n dimensions, so that the chance given is never smaller than the true one.
+  EXPECT_LE(below, trials * p + 5 * std::sqrt(trials * p * (1 - p)));
+  EXPECT_GT(below, 0);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,44 @@
+// The page of known faults and the registries name the same faults.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "properties/faults/equivalent/equivalent.hpp"
+#include "properties/faults/fault.hpp"
+
+namespace tally {
+namespace {
+
+/// Words in backquotes.
+std::set<std::string> named_on_the_page() {
+  std::ifstream file(std::string(TALLY_SOURCE_DIR) + "/properties/faults/catalogue.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  static const std::regex quoted("`([^`]+)`");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(page.begin(), page.end(), quoted), end; at != end; ++at) names.insert((*at)[1]);
+  return names;
+}
+
+TEST(CataloguePage, names_every_seeded_fault_and_every_equivalent_mutant) {
+  const auto names = named_on_the_page();
+  for (const Fault* fault : faults()) EXPECT_TRUE(names.contains(fault->name)) << fault->name;
+  for (const EquivalentMutant* mutant : equivalent_mutants()) EXPECT_TRUE(names.contains(mutant->name)) << mutant->name;
+}
+
+TEST(CataloguePage, names_no_fault_that_is_not_seeded) {
+  std::set<std::string> seeded;
+  for (const Fault* fault : faults()) seeded.insert(fault->name);
+  for (const EquivalentMutant* mutant : equivalent_mutants()) seeded.insert(mutant->name);
+  for (const std::string& name : named_on_the_page()) {
+    const bool other = name.find(' ') != std::string::npos || name.find('_') != std::string::npos;  // commands, laws
+    EXPECT_TRUE(other || seeded.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,33 @@
+#include "properties/faults/planted_place.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/training_step/stages.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+TEST(PlantedPlace, is_the_same_in_every_run_of_a_case_and_another_in_another) {
+  std::set<std::size_t> places;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const Case c = mlp(seed);
+    const tally::Run first(c, {}, shipped_stages()), second(c, {}, shipped_stages());
+    const std::size_t place = drawn(first, "window", 100);
+    EXPECT_EQ(place, drawn(second, "window", 100));
+    EXPECT_LT(place, 100u);
+    places.insert(place);
+  }
+  EXPECT_GT(places.size(), 1u);
+}
+
+TEST(PlantedPlace, differs_by_the_word_it_is_drawn_for) {
+  const Case c = mlp(1);
+  const tally::Run run(c, {}, shipped_stages());
+  EXPECT_NE(drawn(run, "window", std::size_t{1} << 40), drawn(run, "micro_batch", std::size_t{1} << 40));
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,55 @@
+// Laws that cannot fail, or never run: the campaign's own records refuse them.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "properties/campaign/law_task.hpp"
+#include "tests/properties/suite/small_plan.hpp"
+
+namespace tally {
+namespace {
+
+Outcome agrees(const Case&, const Subject&) { return {}; }
+bool never(const Case&, const Subject&) { return false; }
+void breaks(Plan&) { throw std::logic_error("the shape is broken"); }
+
+Law law_of(void (*shape)(Plan&)) {
+  Law law;
+  law.name = "agrees_with_itself";
+  law.shape = shape;
+  law.holds = agrees;
+  law.control = "something differs";
+  law.differs = never;
+  return law;
+}
+
+CampaignOptions three_cases() {
+  CampaignOptions options;
+  options.cases = 3;
+  return options;
+}
+
+TEST(LawThatCannotFail, is_known_by_a_control_that_never_differs) {
+  const TaskResult result = run_law_task(law_of(nullptr), Dtype::fp32, three_cases());
+  ASSERT_EQ(result.cases.size(), 3u);
+  EXPECT_FALSE(result.control_differs);
+
+  LawRecord record;
+  record.control = "something differs";
+  record.cases = result.cases.size();
+  record.control_differs = result.control_differs;
+  EXPECT_TRUE(control_is_missing(record));
+}
+
+TEST(LawThatNeverRuns, is_an_error_and_no_silence_where_its_shape_throws) {
+  EXPECT_THROW(run_law_task(law_of(breaks), Dtype::fp32, three_cases()), std::logic_error);
+}
+
+TEST(LawThatNeverRuns, is_refused_where_no_law_has_the_name) {
+  CampaignOptions options = three_cases();
+  options.law_glob = "no_such_law";
+  EXPECT_THROW(run_campaign(options), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,78 @@
+"""Chromium with its driver, pages over loopback, and what tests of pages ask of them."""
+import functools
+import http.server
+import shutil
+import threading
+
+JENKINS = "sandbox; default-src 'none'; style-src 'self'"
+
+
+class Requests(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder; what lies under /jenkins/ is the same folder under Jenkins' default policy."""
+    seen = []
+
+    def log_message(self, *_):
+        Requests.seen.append(self.path)
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix("/jenkins"))
+
+    def end_headers(self):
+        if self.path.startswith("/jenkins/"):
+            self.send_header("Content-Security-Policy", JENKINS)
+        super().end_headers()
+
+
+def serve(folder):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Requests, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def absent():
+    """Why no browser can be had; empty if it can."""
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        return "no Chromium with its driver here"
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "no Selenium here"
+    return ""
+
+
+def start():
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+
+def emulate(driver, width, height, scheme, media=""):
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                           {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                           {"media": media, "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+
+
+def scripts(driver, allowed):
+    """Of the page itself; ours run all the same."""
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not allowed})
+
+
+def value_of(driver, expression):
+    """Works where the page may run nothing, too."""
+    answer = driver.execute_cdp_cmd("Runtime.evaluate", {"expression": expression, "returnByValue": True})
+    if "exceptionDetails" in answer:
+        raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+    return answer["result"].get("value")
+
+
+def fresh(driver, address):
+    """A load, even where only the fragment differs from the page before."""
+    driver.get("about:blank")
+    driver.get(address)

@@ -1,0 +1,26 @@
+#include "reports/text/nearest.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally {
+namespace {
+
+TEST(Nearest, counts_single_changes) {
+  EXPECT_EQ(edit_distance("clip", "clip"), 0u);
+  EXPECT_EQ(edit_distance("clip", "slip"), 1u);
+  EXPECT_EQ(edit_distance("clip", "lips"), 2u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+TEST(Nearest, offers_what_somebody_may_have_meant) {
+  const std::vector<std::string> names{"mean-of-means", "sum-not-mean", "last-only", "first-only"};
+
+  EXPECT_EQ(nearest_names("mean-of-mean", names, 1), (std::vector<std::string>{"mean-of-means"}));
+  EXPECT_EQ(nearest_names("lost-only", names, 2), (std::vector<std::string>{"last-only", "first-only"}));
+  EXPECT_EQ(nearest_names("sum", names, 1), (std::vector<std::string>{"sum-not-mean"}));
+  EXPECT_EQ(nearest_names("x", names, 9).size(), names.size());
+}
+
+}  // namespace
+}  // namespace tally
