@@ -36,7 +36,8 @@ def parsed():
     parser.add_argument("--cases", default="4,24", help="cases a law and precision, round by round")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, help="start no mutant later than this")
-    parser.add_argument("--known", help="results of an earlier run: only its survivors and what it lacks run again")
+    parser.add_argument("--known", help="results of an earlier run: what it lacks is run and added")
+    parser.add_argument("--again", action="store_true", help="with --known: its survivors run again, as after a new law")
     parser.add_argument("--out", default="build/mutation")
     parser.add_argument("--list", action="store_true", help="print the mutants, build nothing")
     return parser.parse_args()
@@ -64,23 +65,26 @@ def chosen(mutants, options):
     return found
 
 
-def known(path):
-    if not path:
+def known(options):
+    if not options.known:
         return {}
-    with open(path, encoding="utf-8") as file:
+    with open(options.known, encoding="utf-8") as file:
         rows = json.load(file)["mutants"]
-    return {row["id"]: row for row in rows if row["outcome"] in ("killed", "invalid", "same_code")}
+    repeated = {"not_run", "survived"} if options.again else {"not_run"}
+    return {row["id"]: row for row in rows if row["outcome"] not in repeated}
 
 
 def tried(mutants, options, built):
     """One row a mutant, in their order."""
-    rows, earlier = {}, known(options.known)
+    rows, earlier = {}, known(options)
     rows.update((m.id, dict(earlier[m.id], line=m.line)) for m in mutants if m.id in earlier)
 
     def told(mutant, outcome, details, seconds):
         rows[mutant.id] = report.row_of(mutant, outcome, details, seconds)
         print(f"[{len(rows)}/{len(mutants)}] {outcome} {details.get('by', '')} {details.get('law', '')} "
               f"{mutant.file}:{mutant.line} {mutant.operator} {seconds:.1f} s", flush=True)
+        if outcome == "survived":
+            print(f"  - {mutant.before}\n  + {mutant.after}", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         laws = laws_of(f"{built.build}/reports/tally", folder)

@@ -90,6 +90,11 @@ class WhatIsNoCode(unittest.TestCase):
 
         self.assertEqual([m.after for m in mutants_of("file.cu", text)], [])
 
+    def test_headers_inside_their_inline_namespace_are_code(self):
+        text = "namespace tally {\ninline namespace TALLY_SIDE {\nint f() {\n  __syncthreads();\n}\n}\n}\n"
+
+        self.assertEqual([m.operator for m in mutants_of("file.hpp", text)], ["barrier_dropped"])
+
 
 class Places(unittest.TestCase):
     def test_a_mutant_knows_its_line_its_function_and_its_number_among_equals(self):

@@ -4,7 +4,7 @@ from tokens import code_tokens
 OPENING = {"(": ")", "[": "]", "{": "}"}
 # Not mutated: what compiles to no code of its own, the words of errors, registrations, declarations of shared memory.
 FROZEN_STATEMENTS = {"using", "static_assert", "throw", "refuse", "friend", "typedef"}
-FROZEN_NAMES = ("Register", "TALLY_")
+FROZEN_NAMES = ("Register", "TALLY_SHARED", "TALLY_DYNAMIC_SHARED")
 KEYWORDS = {"return", "if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue", "struct",
             "class", "enum", "namespace", "template", "const", "constexpr", "static", "inline", "auto", "delete",
             "public", "private"} | FROZEN_STATEMENTS

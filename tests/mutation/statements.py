@@ -17,7 +17,8 @@ def control_of(source, closing):
 
 def begins_statement(source, i):
     around = source.enclosing[i]
-    if around is None or not source.is_mark(around, "{") or source.is_mark(i, *"{};"):
+    if around is None or not source.is_mark(around, "{") or not (
+            source.is_word(i) or source.is_mark(i, "(", "*", "++", "--")):
         return False
     return (source.is_mark(i - 1, ";", "{", "}") or source.tokens[i - 1].text == "else"
             or control_of(source, i - 1) is not None)

@@ -10,13 +10,17 @@ def is_sign(source, i):
     return source.is_mark(i, "-") and not source.gap(i + 1) and not follows_value
 
 
+def joins_text(source, i):
+    return "string" in (source.tokens[i - 1].kind, source.tokens[i + 1].kind)
+
+
 def mutants(source):
     for i, token in enumerate(source.tokens):
         if token.text in WORDS:
             yield i, i, WORDS[token.text]
         elif source.is_mark(i, *COUNTING):
             yield i, i, COUNTING[token.text]
-        elif source.is_mark(i, *BINARY) and source.spaced(i):
+        elif source.is_mark(i, *BINARY) and source.spaced(i) and not joins_text(source, i):
             yield i, i, BINARY[token.text]
         elif i > 0 and is_sign(source, i):
             yield i, i, ""
