@@ -39,7 +39,7 @@ struct VerifyOptions {
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;
   std::string time;  // "60s", "2m"; empty: none
-  bool json = false, no_training = false;
+  bool json = false, no_training = false, no_shrink = false;
   int processes = 2;
 };
 int verify(const VerifyOptions& options);
