@@ -64,9 +64,9 @@ class Campaign:
     def _run_law(self, program, folder, law, turn, limit):
         out = f"{folder}/out"
         shutil.rmtree(out, ignore_errors=True)
-        command = [program, "verify", "--subject", "host", "--no-training", "--no-shrink", "--processes", "1", "--law", law,
-                   "--precision", PRECISIONS, "--cases", str(self.cases[turn]), "--seed", str(self.seed + turn),
-                   "--out", out]
+        command = [program, "verify", "--subject", "host", "--no-training", "--no-shrink", "--processes", "1",
+                   "--law", law, "--precision", PRECISIONS, "--cases", str(self.cases[turn]),
+                   "--seed", str(self.seed + turn), "--out", out]
         code, output = run_limited(command, folder, limit)
         if code == 0:
             return None

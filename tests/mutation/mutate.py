@@ -37,14 +37,15 @@ def parsed():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, help="start no mutant later than this")
     parser.add_argument("--known", help="results of an earlier run: what it lacks is run and added")
-    parser.add_argument("--again", action="store_true", help="with --known: its survivors run again, as after a new law")
+    parser.add_argument("--again", action="store_true", help="with --known: its survivors too, as after a new law")
     parser.add_argument("--out", default="build/mutation")
     parser.add_argument("--list", action="store_true", help="print the mutants, build nothing")
     return parser.parse_args()
 
 
 def files_of(root):
-    found = {os.path.relpath(path, root) for pattern in SCOPE for path in glob.glob(f"{root}/{pattern}", recursive=True)}
+    found = {os.path.relpath(path, root) for pattern in SCOPE
+             for path in glob.glob(f"{root}/{pattern}", recursive=True)}
     return sorted(path for path in found if os.path.isfile(f"{root}/{path}"))
 
 

@@ -1,4 +1,4 @@
-"""Builds the program with one file changed: only what includes that file is compiled, all else is linked as it stands."""
+"""Builds the program with one file changed: only what includes that file is compiled, all else is linked as it is."""
 import json
 import os
 import posixpath

@@ -39,7 +39,7 @@ def table(title, rows, name_of):
     groups = collections.defaultdict(list)
     for row in rows:
         groups[name_of(row)].append(row)
-    lines = [f"| {title} | made | no C++ | same code | killed | survived | of these equivalent | killed of what could be |",
+    lines = [f"| {title} | tried | no C++ | same code | killed | survived | equivalent of these | killed of killable |",
              "|---|--:|--:|--:|--:|--:|--:|--:|"]
     for name in [*sorted(groups), "all"]:
         c = counts_of(groups.get(name, rows))
@@ -83,14 +83,15 @@ def page(rows, run, stale):
     share = "none" if c["per_cent"] is None else f"{c['per_cent']:.1f} %"
     times = sorted(row["seconds"] for row in ran) or [0]
     lines = ["# Source mutation", "",
-             f"{len(ran)} of {run['made_of']} possible mutants were tried (seed {run['seed']}). {c['invalid']} are no C++, "
-             f"{c['same_code']} give the same machine code, {c['killed']} were killed, {c['survived']} survived, of which "
-             f"{c['equivalent']} are equivalent. **{share} of those that could be killed were.**", "",
-             f"Each ran up to {run['laws']} laws on the host with {run['cases']} cases a law and precision; the unchanged "
-             f"program passes them all. One mutant took {times[len(times) // 2]:.1f} s in the median, {times[-1]:.1f} s at "
-             f"most, {run['jobs']} at a time.", "", "## By operator", *table("operator", rows, lambda row: row["operator"]),
-             "", "## By file", *table("file", rows, lambda row: row["file"]), "", "## How they died", *killers(rows), "",
-             "## Survivors", *survivors(rows)]
+             f"{len(ran)} of {run['made_of']} possible mutants were tried (seed {run['seed']}). {c['invalid']} are no "
+             f"C++, {c['same_code']} give the same machine code, {c['killed']} were killed, {c['survived']} survived, "
+             f"of which {c['equivalent']} are equivalent. **{share} of those that could be killed were.**", "",
+             f"Each ran up to {run['laws']} laws on the host with {run['cases']} cases a law and precision; the "
+             f"unchanged program passes them all. One mutant took {times[len(times) // 2]:.1f} s in the median, "
+             f"{times[-1]:.1f} s at most, {run['jobs']} at a time.", "",
+             "## By operator", *table("operator", rows, lambda row: row["operator"]), "",
+             "## By file", *table("file", rows, lambda row: row["file"]), "",
+             "## How they died", *killers(rows), "", "## Survivors", *survivors(rows)]
     if stale:
         lines += ["", "## Stale verdicts", *(f"- {now}: `{key[0]}` `` {key[3][:160]} ``" for key, now in stale)]
     return "\n".join(lines) + "\n"

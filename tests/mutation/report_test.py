@@ -11,9 +11,9 @@ import verdicts
 
 
 def row(after, outcome, **details):
-    return {"id": after, "file": "kernels/a.cu", "function": "f", "line": 3, "operator": "bound_moved", "before": "a < b",
-            "after": after, "nth": 1, "outcome": outcome, "by": "law", "law": "exact_lane", "stage": "loss",
-            "class": "logic", "seconds": 1.0, **details}
+    return {"id": after, "file": "kernels/a.cu", "function": "f", "line": 3, "operator": "bound_moved",
+            "before": "a < b", "after": after, "nth": 1, "outcome": outcome, "by": "law", "law": "exact_lane",
+            "stage": "loss", "class": "logic", "seconds": 1.0, **details}
 
 
 def key(after):
@@ -27,8 +27,9 @@ def finish(rows, judged, makeable=None):
     """Exit status, what was printed, and the page."""
     with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()) as said:
         status = report.finish(rows, RUN, judged, makeable or {report.key_of(r) for r in rows}, out)
-        with open(f"{out}/mutation.md", encoding="utf-8") as page, open(f"{out}/mutants.json", encoding="utf-8") as file:
+        with open(f"{out}/mutants.json", encoding="utf-8") as file:
             assert len(json.load(file)["mutants"]) == len(rows)
+        with open(f"{out}/mutation.md", encoding="utf-8") as page:
             return status, said.getvalue(), page.read()
 
 
@@ -77,7 +78,8 @@ class Verdicts(unittest.TestCase):
             self.read([{"verdict": "equivalent", "reason": "r", "mutants": [key("x"), key("x")[:4]]}])
 
     def test_killed_and_vanished_mutants_make_verdicts_stale(self):
-        judged = self.read([{"verdict": "equivalent", "reason": "r", "mutants": [key("x"), key("gone"), key("not run")]}])
+        mutants = [key("x"), key("gone"), key("not run")]
+        judged = self.read([{"verdict": "equivalent", "reason": "r", "mutants": mutants}])
         _, said, page = finish([row("x", "killed")], judged, {key("x"), key("not run")})
 
         self.assertIn("stale verdict (killed): kernels/a.cu: x", said)
@@ -85,7 +87,9 @@ class Verdicts(unittest.TestCase):
         self.assertNotIn("`` not run ``", page)
 
     def test_the_kept_verdicts_are_readable(self):
-        self.assertIsInstance(verdicts.read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "verdicts.json")), dict)
+        here = os.path.dirname(os.path.abspath(__file__))
+
+        self.assertIsInstance(verdicts.read(f"{here}/verdicts.json"), dict)
 
 
 if __name__ == "__main__":
