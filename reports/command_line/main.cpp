@@ -44,6 +44,7 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
   command.add_flag("--json", options.json, "print results.json instead of the summary");
   command.callback([&action] { action = [] { return verify(options); }; });
 }

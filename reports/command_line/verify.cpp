@@ -55,6 +55,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
   campaign.training = !options.no_training && options.law == "*";
+  campaign.shrink = !options.no_shrink;
   campaign.processes = options.processes;
   campaign.triggers_required = is_default(options, campaign);
   campaign.interrupted = &interruption();

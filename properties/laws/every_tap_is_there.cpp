@@ -1,0 +1,57 @@
+// Law: the built-in training step leaves every tap that the lenses judge or read. What is not tapped is judged by
+// nobody, and a case with a gap would only count as not run.
+#include <algorithm>
+
+#include "properties/compare/lens.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+const TensorCheck* first_missing(const Outcome& outcome) {
+  const auto found = std::find_if(outcome.checks.begin(), outcome.checks.end(),
+                                  [](const TensorCheck& check) { return check.status == Status::not_run; });
+  return found == outcome.checks.end() ? nullptr : &*found;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged judged = judge(c, subject);
+  if (judged.outcome.checks.empty()) return judged.outcome;  // the case could not run at all
+  const TensorCheck* missing = first_missing(judged.outcome);
+  if (missing == nullptr) return judged.outcome;
+  const std::string tap = missing->tap, stage = missing->stage;
+  judged.outcome.status = Status::pass;
+  require(judged.outcome, false, tap, stage, tap + " was not tapped: nobody judges it");
+  return settled(std::move(judged.outcome));
+}
+
+/// A trace without its last output has a gap.
+bool differs(const Case& c, const Subject& subject) {
+  const Trace whole = run(c, subject);
+  const auto is_output = [](const Tap& tap) { return !tap.name.tensor.starts_with("in."); };
+  const auto last = std::find_if(whole.taps().rbegin(), whole.taps().rend(), is_output);
+  if (last == whole.taps().rend()) return false;
+  Trace shorter;
+  shorter.claims = whole.claims;
+  for (const Tap& tap : whole.taps()) {
+    if (!(tap.name == last->name)) shorter.add(tap.name, tap.value);
+  }
+  Outcome outcome;
+  outcome.checks = local_lens(c, shorter);
+  return first_missing(outcome) != nullptr;
+}
+
+const RegisterLaw registered{{
+    .name = "every_tap_is_there",
+    .family = "kernels",
+    .statement = "The training step leaves every tap that the lenses judge or read.",
+    .faults = {"growth-counter-untapped"},
+    .holds = holds,
+    .control = "a trace without its last output has a gap",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

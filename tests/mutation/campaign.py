@@ -1,0 +1,98 @@
+"""The fixed quick campaign that a mutant has to survive: every law on the host, the fitting ones first."""
+import fnmatch
+import json
+import os
+import shutil
+import signal
+import time
+
+from program import run_limited
+
+PRECISIONS = "fp32,fp16"
+SECONDS_AT_LEAST = 20  # a law of the unchanged program takes a second or two
+SLOWER = 30            # how many times slower than the unchanged program counts as hanging
+
+# The laws that fit a file go first: they only make a kill sooner, every other law follows.
+FITTING = [
+    ("kernels/batch_norm/*", ["batch_norm_keeps_its_definition", "running_statistics_move_once"]),
+    ("kernels/training_step/layers/batch_norm.cpp", ["batch_norm_keeps_its_definition"]),
+    ("kernels/training_step/running_stats.cpp", ["running_statistics_move_once"]),
+    ("kernels/window/running_stats.cu", ["running_statistics_move_once"]),
+    ("kernels/window/[cn]*.cu", ["clip_once_after_unscale"]),
+    ("kernels/training_step/[cn]*.cpp", ["clip_once_after_unscale"]),
+    ("kernels/window/[ads]*.cu", ["decay_and_momentum_once", "overflow_skips_the_window"]),
+    ("kernels/training_step/[dos]*.cpp", ["decay_and_momentum_once", "overflow_skips_the_window"]),
+    ("kernels/training_step/s*.cpp", ["rate_counts_steps_taken"]),
+    ("kernels/training_step/memory.cpp", ["memory_follows_the_micro_batch"]),
+    ("*", ["any_order_of_additions", "guard_zones_stay_intact", "repeats_bitwise", "many_micro_batches_stay_bounded"]),
+]
+
+
+def ordered(laws, path):
+    """All laws, those that fit `path` first."""
+    first = [law for pattern, names in FITTING if fnmatch.fnmatchcase(path, pattern) for law in names if law in laws]
+    return list(dict.fromkeys(first + sorted(laws)))
+
+
+class Campaign:
+    """`cases` are cases a law and precision, one number a round; the later rounds draw other cases."""
+
+    def __init__(self, laws, cases, seed):
+        self.laws, self.cases, self.seed = laws, cases, seed
+        self.seconds = {}  # (law, round) -> what the unchanged program took
+
+    def prove(self, program, folder):
+        """Runs the unchanged program; raises where it fails a law, since a kill would then mean nothing."""
+        for turn in range(len(self.cases)):
+            for law in self.laws:
+                started = time.monotonic()
+                found = self._run_law(program, folder, law, turn, None)
+                if found is not None:
+                    raise RuntimeError(f"the unchanged program fails {law}: {found}; nothing can be said of mutants")
+                self.seconds[law, turn] = time.monotonic() - started
+
+    def run(self, program, path, folder):
+        """What killed the program whose file `path` was changed, as a dictionary, or None."""
+        for turn in range(len(self.cases)):
+            for law in ordered(self.laws, path):
+                limit = SECONDS_AT_LEAST + SLOWER * self.seconds[law, turn]
+                found = self._run_law(program, folder, law, turn, limit)
+                if found is not None:
+                    return found
+        return None
+
+    def _run_law(self, program, folder, law, turn, limit):
+        out = f"{folder}/out"
+        shutil.rmtree(out, ignore_errors=True)
+        command = [program, "verify", "--subject", "host", "--no-training", "--no-shrink", "--processes", "1",
+                   "--law", law, "--precision", PRECISIONS, "--cases", str(self.cases[turn]),
+                   "--seed", str(self.seed + turn), "--out", out]
+        code, output = run_limited(command, folder, limit)
+        if code == 0:
+            return None
+        if code is None:
+            return {"by": "timeout", "law": law, "stage": "", "class": f"no end within {limit:.0f} s"}
+        if code < 0:
+            return {"by": "crash", "law": law, "stage": "", "class": signal.Signals(-code).name}
+        return self._reason(out, law, code, output)
+
+    def _reason(self, out, law, code, output):
+        """The first failing case: its stage and class; without one, why the law is not green."""
+        if not os.path.isfile(f"{out}/results.json"):
+            last = output.strip().splitlines()[-1:] or [""]
+            return {"by": "error", "law": law, "stage": "", "class": f"exit code {code}: {last[0][:200]}"}
+        with open(f"{out}/results.json", encoding="utf-8") as file:
+            results = json.load(file)
+        for case in results["cases"]:
+            if case["status"] in ("fail", "error"):
+                by = "law" if case["status"] == "fail" else "error"
+                return {"by": by, "law": law, "stage": case["first_stage"], "class": case["failure"]}
+        message = results["laws"][0]["message"] or f"exit code {code}"
+        return {"by": "not green", "law": law, "stage": "", "class": message[:200]}
+
+
+def laws_of(program, folder):
+    code, output = run_limited([program, "list", "laws"], folder, 60)
+    if code != 0:
+        raise RuntimeError(f"tally list laws: {output}")
+    return [line.split()[0] for line in output.splitlines() if "[" in line]

@@ -1,0 +1,127 @@
+"""Mutates the shipped kernels and the training step, one place at a time, and asks the laws to notice.
+
+mutate.py --build BUILD [--sample N --seed S] [--file GLOB]... [--operator GLOB]... [--out FOLDER] [--list]
+
+Exit status 0 when at least 95 of 100 mutants that change anything are killed and every survivor has a verdict in
+verdicts.json; 1 when not; 2 when nothing can be said (no mutant, or the unchanged program fails).
+"""
+import argparse
+import fnmatch
+import glob
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+
+import program
+import report
+import verdicts
+from campaign import Campaign, laws_of
+from mutant import mutants_of
+from trial import Trial
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCOPE = ["kernels/**/*.cu", "kernels/reduction/*.hpp", "kernels/window/*", "kernels/training_step/**/*.cpp"]
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/dev", help="a finished Ninja build of the program tally")
+    parser.add_argument("--file", action="append", help="only files that match this pattern")
+    parser.add_argument("--operator", action="append", help="only operators that match this pattern")
+    parser.add_argument("--sample", type=int, help="so many mutants, drawn by --seed; default: all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", default="4,24", help="cases a law and precision, round by round")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--minutes", type=float, help="start no mutant later than this")
+    parser.add_argument("--known", help="results of an earlier run: what it lacks is run and added")
+    parser.add_argument("--again", action="store_true", help="with --known: its survivors too, as after a new law")
+    parser.add_argument("--out", default="build/mutation")
+    parser.add_argument("--list", action="store_true", help="print the mutants, build nothing")
+    return parser.parse_args()
+
+
+def files_of(root):
+    found = {os.path.relpath(path, root) for pattern in SCOPE
+             for path in glob.glob(f"{root}/{pattern}", recursive=True)}
+    return sorted(path for path in found if os.path.isfile(f"{root}/{path}"))
+
+
+def all_mutants(root):
+    for path in files_of(root):
+        with open(f"{root}/{path}", encoding="utf-8") as file:
+            yield from mutants_of(path, file.read())
+
+
+def chosen(mutants, options):
+    def fits(name, patterns):
+        return not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+    found = [m for m in mutants if fits(m.file, options.file) and fits(m.operator, options.operator)]
+    if options.sample is not None and options.sample < len(found):
+        drawn = set(random.Random(options.seed).sample(range(len(found)), options.sample))
+        found = [m for i, m in enumerate(found) if i in drawn]
+    return found
+
+
+def known(options):
+    if not options.known:
+        return {}
+    with open(options.known, encoding="utf-8") as file:
+        rows = json.load(file)["mutants"]
+    repeated = {"not_run", "survived"} if options.again else {"not_run"}
+    return {row["id"]: row for row in rows if row["outcome"] not in repeated}
+
+
+def tried(mutants, options, built):
+    """One row a mutant, in their order."""
+    rows, earlier = {}, known(options)
+    rows.update((m.id, dict(earlier[m.id], line=m.line)) for m in mutants if m.id in earlier)
+
+    def told(mutant, outcome, details, seconds):
+        rows[mutant.id] = report.row_of(mutant, outcome, details, seconds)
+        print(f"[{len(rows)}/{len(mutants)}] {outcome} {details.get('by', '')} {details.get('law', '')} "
+              f"{mutant.file}:{mutant.line} {mutant.operator} {seconds:.1f} s", flush=True)
+        if outcome == "survived":
+            print(f"  - {mutant.before}\n  + {mutant.after}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        laws = laws_of(f"{built.build}/reports/tally", folder)
+        trial = Trial(built, Campaign(laws, [int(n) for n in options.cases.split(",")], options.seed), folder)
+        started = time.monotonic()
+        trial.prove()
+        print(f"the unchanged program passes {len(laws)} laws in {time.monotonic() - started:.0f} s", flush=True)
+        deadline = started + 60 * options.minutes if options.minutes else None
+        waiting = [m for m in mutants if m.id not in earlier]
+        random.Random(options.seed).shuffle(waiting)  # a run cut short has seen a fair draw
+        trial.try_all(waiting, options.jobs, deadline, told)
+    return [rows[m.id] for m in mutants], len(laws)
+
+
+def main():
+    options = parsed()
+    built = program.Program(options.build)
+    everything = list(all_mutants(built.root))
+    mutants = chosen(everything, options)
+    if options.list:
+        for m in mutants:
+            print(f"{m.file}:{m.line}: {m.operator}\n  - {m.before}\n  + {m.after}")
+        print(f"{len(mutants)} of {len(everything)} mutants")
+        return 0
+    program.be_modest()
+    judged = verdicts.read(f"{HERE}/verdicts.json")
+    started = time.monotonic()
+    rows, laws = tried(mutants, options, built)
+    run = {"made_of": len(everything), "sample": options.sample, "seed": options.seed, "cases": options.cases,
+           "laws": laws, "jobs": options.jobs, "seconds": round(time.monotonic() - started)}
+    return report.finish(rows, run, judged, {m.key for m in everything}, options.out)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (RuntimeError, ValueError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,117 @@
+"""Builds the program with one file changed: only what includes that file is compiled, all else is linked as it is."""
+import json
+import os
+import posixpath
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+COMPILE_SECONDS = 300
+MEMORY_BYTES = 8 << 30
+
+
+def be_modest():
+    """Low priority, and memory for a mutant that asks for all there is; inherited by everything started."""
+    os.nice(5)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run_limited(command, folder, seconds):
+    """(exit code or None after `seconds`, stdout and stderr); a negative code is a signal. Kills what it started."""
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        return process.returncode, output.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, ""
+
+
+class Program:
+    """What a finished Ninja build knows: the command of every object, and of the program's last link."""
+
+    def __init__(self, build):
+        self.build = os.path.abspath(build)
+        with open(f"{self.build}/compile_commands.json", encoding="utf-8") as file:
+            entries = json.load(file)
+        self.root = self._cached("CMAKE_HOME_DIRECTORY")
+        self.link_line = self._link_line()
+        linked = set(self.link_line)
+        self.commands = {}  # source -> its compile command
+        for entry in entries:
+            command = shlex.split(entry["command"])
+            source = os.path.relpath(entry["file"], self.root)
+            if command[command.index("-o") + 1] in linked:
+                self.commands[source] = command
+        self.includes = {}
+        self.linker = next((f"-fuse-ld={name}" for name in ("lld", "gold") if shutil.which(f"ld.{name}")), None)
+
+    def _cached(self, name):
+        with open(f"{self.build}/CMakeCache.txt", encoding="utf-8") as file:
+            return re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)[1]
+
+    def _link_line(self):
+        listed = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "reports/tally"], check=True,
+                                capture_output=True, text=True).stdout
+        link = listed.strip().splitlines()[-1].removeprefix(": && ").removesuffix(" && :")
+        return shlex.split(link)
+
+    def text(self, path):
+        with open(f"{self.root}/{path}", encoding="utf-8") as file:
+            return file.read()
+
+    def included_by(self, path):
+        """All files of the repository that `path` includes, itself too."""
+        if path not in self.includes:
+            found = {path}
+            self.includes[path] = found
+            for name in INCLUDE.findall(self.text(path)):
+                for candidate in (name, posixpath.join(posixpath.dirname(path), name)):
+                    if os.path.isfile(f"{self.root}/{candidate}"):
+                        found |= self.included_by(posixpath.normpath(candidate))
+                        break
+        return self.includes[path]
+
+    def sources_with(self, path):
+        """Sources of the program that a change of `path` touches."""
+        return sorted(source for source in self.commands if path in self.included_by(source))
+
+    def compile(self, source, path, text, folder):
+        """The object of `source` with `path` holding `text`, made below `folder`; None where it does not compile.
+
+        Paths inside `folder` are relative, so that equal code gives equal bytes wherever `folder` is.
+        """
+        self._write(folder, path, text)
+        if source != path:
+            self._write(folder, source, self.text(source))
+        command = list(self.commands[source])
+        place = f"object/{source}.o"
+        os.makedirs(os.path.dirname(f"{folder}/{place}"), exist_ok=True)
+        command[command.index("-o") + 1] = place
+        command[command.index("-c") + 1] = f"overlay/{source}"
+        code, _ = run_limited([command[0], "-w", "-iquote", "overlay", *command[1:]], folder, COMPILE_SECONDS)
+        return f"{folder}/{place}" if code == 0 else None
+
+    def _write(self, folder, path, text):
+        os.makedirs(os.path.dirname(f"{folder}/overlay/{path}"), exist_ok=True)
+        with open(f"{folder}/overlay/{path}", "w", encoding="utf-8") as file:
+            file.write(f'#line 1 "{self.root}/{path}"\n{text}')
+
+    def link(self, objects, folder):
+        """The program with `objects` (source -> object) in the place of its own; its path."""
+        place = {self.commands[source][self.commands[source].index("-o") + 1]: made for source, made in objects.items()}
+        program = f"{folder}/tally"
+        command = [place.get(word, word) for word in self.link_line]
+        command[command.index("-o") + 1] = program
+        command += [self.linker] if self.linker else []
+        code, output = run_limited(command, self.build, COMPILE_SECONDS)
+        if code != 0:
+            raise RuntimeError(f"the program does not link: {output[:2000]}")
+        return program
