@@ -58,8 +58,8 @@ std::vector<Dtype> precisions_of(const std::vector<std::string>& words) {
   std::vector<Dtype> found;
   for (const std::string& word : words) {
     const auto dtype = dtype_of(word);
-    if (!dtype || (*dtype != Dtype::fp32 && *dtype != Dtype::fp16)) {
-      throw UsageError("--precision: '" + word + "' is not a storage format; expected fp32 or fp16");
+    if (!dtype || (*dtype != Dtype::fp32 && *dtype != Dtype::fp16 && *dtype != Dtype::bf16)) {
+      throw UsageError("--precision: '" + word + "' is not a storage format; expected fp32, fp16 or bf16");
     }
     found.push_back(*dtype);
   }
