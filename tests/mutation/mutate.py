@@ -82,7 +82,9 @@ def tried(mutants, options, built):
 
     def told(mutant, outcome, details, seconds):
         rows[mutant.id] = report.row_of(mutant, outcome, details, seconds)
-        print(f"[{len(rows)}/{len(mutants)}] {outcome} {details.get('by', '')} {details.get('law', '')} "
+        if outcome == "not_run":
+            return
+        print(f"[{len(rows)} of {len(mutants)}] {outcome} {details.get('by', '')} {details.get('law', '')} "
               f"{mutant.file}:{mutant.line} {mutant.operator} {seconds:.1f} s", flush=True)
         if outcome == "survived":
             print(f"  - {mutant.before}\n  + {mutant.after}", flush=True)

@@ -104,7 +104,8 @@ def finish(rows, run, judged, makeable, out):
     os.makedirs(out, exist_ok=True)
     c = counts_of(rows)
     with open(f"{out}/mutants.json", "w", encoding="utf-8") as file:
-        json.dump({"run": run, "counts": c, "mutants": rows}, file, indent=1, ensure_ascii=False)
+        ran = [row for row in rows if row["outcome"] != "not_run"]
+        json.dump({"run": run, "counts": c, "mutants": ran}, file, indent=1, ensure_ascii=False)
         file.write("\n")
     with open(f"{out}/mutation.md", "w", encoding="utf-8") as file:
         file.write(page(rows, run, stale))

@@ -1,4 +1,5 @@
 """Tries mutants: builds each, asks the compiler whether anything changed at all, and runs the campaign."""
+import collections
 import concurrent.futures
 import hashlib
 import os
@@ -16,7 +17,7 @@ class Trial:
     def __init__(self, program, campaign, folder):
         self.program, self.campaign, self.folder = program, campaign, folder
         self.originals = {}  # source -> digest of its object, unchanged
-        self.lock = threading.Lock()
+        self.locks = collections.defaultdict(threading.Lock)
 
     def prove(self):
         """The unchanged program, built the same way, has to pass the campaign."""
@@ -46,8 +47,8 @@ class Trial:
         text = mutant.applied(self.program.text(mutant.file))
         changed = {}
         for source in self.program.sources_with(mutant.file):
-            with self.lock:
-                original = self._original(source, self._fresh("original"))
+            with self.locks[source]:
+                original = self._original(source, self._fresh(f"original/{source}"))
             made = self.program.compile(source, mutant.file, text, folder)
             if made is None:
                 return None

@@ -1,0 +1,38 @@
+// Law: weight decay leaves out what the recipe excludes, biases and the parameters of norms apart from each other.
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  if (plan.seed % 2 == 0) with_batch_norm(plan, "micro_batch");
+  static const std::vector<std::vector<std::string>> excluded = {{"bias"}, {"norm"}, {"bias", "norm"}};
+  plan.recipe.weight_decay =
+      choice("weight_decay", plan.seed / 2 % 2 == 0 ? "l2" : "decoupled",
+             {{"lambda", Decimal{"0.05"}}, {"exclude", excluded[plan.seed / 4 % excluded.size()]}});
+}
+
+Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+
+bool differs(const Case& c, const Subject& subject) {
+  Case all = c;
+  all.recipe.weight_decay.options["exclude"] = std::vector<std::string>{};
+  return bits_differ(run(c, subject), run(all, subject), {"optimizer"});
+}
+
+const RegisterLaw registered{{
+    .name = "excluded_parameters_do_not_decay",
+    .family = "decay, optimizer, schedule",
+    .statement = "Weight decay leaves out the biases and norm parameters that the recipe excludes.",
+    .faults = {"excluded-parameters-decayed"},
+    .shape = shape,
+    .holds = holds,
+    .control = "without the exclusion the update is another",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally
