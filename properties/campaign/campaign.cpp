@@ -145,13 +145,13 @@ void merge(Results& results, const Job& job, const std::string& answer) {
 }
 
 void summarise(Results& results, const CampaignOptions& options) {
+  results.partial = options.interrupted && *options.interrupted;
+  if (results.partial) results.partial_reason = "interrupted";
   settle_laws(results);
   std::uint64_t checks = 0;
   for (const CaseRecord& c : results.cases) checks += c.checks;
   for (const TrainingRecord& t : results.training) checks += t.checks;
   (options.subject.executor == ExecutorKind::cuda ? results.ran_on_device : results.ran_on_host) = checks;
-  results.partial = options.interrupted && *options.interrupted;
-  if (results.partial) results.partial_reason = "interrupted";
 }
 
 }  // namespace

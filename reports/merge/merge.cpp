@@ -91,13 +91,13 @@ Results merged(std::vector<Results> shards, const std::vector<std::pair<std::str
   const std::string absent = missing(shards);
   Results whole = std::move(shards.front());
   for (std::size_t i = 1; i < shards.size(); ++i) add(whole, shards[i]);
-  settle_laws(whole);
   sort_trainings(whole, trainings);
   if (!absent.empty()) {
     whole.partial = true;
     whole.partial_reason =
         "shard " + absent + " of " + std::to_string(shard_name_of(whole.shard).count) + " is missing";
   }
+  settle_laws(whole);
   whole.shard.clear();
   return whole;
 }

@@ -22,13 +22,16 @@ void count(LawRecord& law, const CaseRecord& c) {
   law.worst_ratio = std::max({law.worst_ratio, c.worst_local_ratio, c.worst_end_to_end_ratio});
 }
 
-void settle(LawRecord& law) {
+void settle(LawRecord& law, bool partial) {
   if (law.cases == 0 || law.not_run == law.cases) {
     law.status = Status::not_run;
   } else if (law.failed > 0) {
     law.status = Status::fail;
   } else if (law.vacuous + law.not_run == law.cases) {
     law.status = Status::vacuous;
+  } else if (!law.control_differs && partial) {
+    law.status = Status::not_run;
+    law.message = "the control has not differed in what ran";
   } else if (!law.control_differs) {
     law.status = Status::fail;
     law.message = "the control never differed: this law could not have failed";
@@ -48,7 +51,7 @@ void settle_laws(Results& results) {
     for (const CaseRecord& c : results.cases) {
       if (c.law == law.name) count(law, c);
     }
-    settle(law);
+    settle(law, results.partial);
   }
 }
 
