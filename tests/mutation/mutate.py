@@ -96,9 +96,9 @@ def tried(mutants, options, built):
         trial.prove()
         print(f"the unchanged program passes {len(laws)} laws in {time.monotonic() - started:.0f} s", flush=True)
         deadline = started + 60 * options.minutes if options.minutes else None
-        waiting = [m for m in mutants if m.id not in earlier]
-        random.Random(options.seed).shuffle(waiting)  # a run cut short has seen a fair draw
-        trial.try_all(waiting, options.jobs, deadline, told)
+        order = list(mutants)
+        random.Random(options.seed).shuffle(order)  # a run cut short has seen a fair draw
+        trial.try_all([m for m in order if m.id not in earlier], options.jobs, deadline, told)
     return [rows[m.id] for m in mutants], len(laws)
 
 

@@ -81,11 +81,14 @@ def page(rows, run, stale):
     c = counts_of(rows)
     ran = [row for row in rows if row["outcome"] != "not_run"]
     share = "none" if c["per_cent"] is None else f"{c['per_cent']:.1f} %"
+    changed = c["killed"] + c["survived"]
+    raw = f"{100 * c['killed'] / changed:.1f} %" if changed else "none"
     times = sorted(row["seconds"] for row in ran) or [0]
     lines = ["# Source mutation", "",
              f"{len(ran)} of {run['made_of']} possible mutants were tried (seed {run['seed']}). {c['invalid']} are no "
              f"C++, {c['same_code']} give the same machine code, {c['killed']} were killed, {c['survived']} survived, "
-             f"of which {c['equivalent']} are equivalent. **{share} of those that could be killed were.**", "",
+             f"of which {c['equivalent']} are equivalent by a verdict. **{share} of those that could be killed were**, "
+             f"{raw} with the equivalent ones counted as survivors.", "",
              f"Each ran up to {run['laws']} laws on the host with {run['cases']} cases a law and precision; the "
              f"unchanged program passes them all. One mutant took {times[len(times) // 2]:.1f} s in the median, "
              f"{times[-1]:.1f} s at most, {run['jobs']} at a time.", "",

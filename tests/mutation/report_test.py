@@ -51,6 +51,7 @@ class ExitStatus(unittest.TestCase):
 
         self.assertEqual(status, 0)
         self.assertIn("100.0 % of those that could be killed were", page)
+        self.assertIn("75.0 % with the equivalent ones counted as survivors", page)
         self.assertIn("the loop stops before", page)
 
     def test_gaps_with_a_verdict_still_lower_the_share(self):
