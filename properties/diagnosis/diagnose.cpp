@@ -56,6 +56,11 @@ std::optional<Tried> tried(const Suspect& suspect, const Evidence& evidence) {
   return one;
 }
 
+/// Nothing but the name puts one before the other.
+bool as_good(const Tried& a, const Tried& b) {
+  return a.unexplained() == b.unexplained() && a.suspicion.parameters == b.suspicion.parameters;
+}
+
 }  // namespace
 
 std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
@@ -77,7 +82,9 @@ std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::ve
            std::make_tuple(b.unexplained(), b.suspicion.parameters, b.suspicion.name);
   });
   std::vector<Suspicion> listed;
-  for (std::size_t i = 0; i < std::min(all.size(), listed_suspects); ++i) listed.push_back(all[i].suspicion);
+  for (const Tried& each : all) {
+    if (listed.size() < listed_suspects || as_good(each, all.front())) listed.push_back(each.suspicion);
+  }
   return listed;
 }
 

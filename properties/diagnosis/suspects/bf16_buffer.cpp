@@ -19,7 +19,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterSuspect registered{{
     .name = "bf16-buffer",
-    .faults = {},
+    .faults = {"bf16-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to bf16 after every addition",
     .formula = "A = bf16(A + s_k)",

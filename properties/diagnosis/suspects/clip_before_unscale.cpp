@@ -6,6 +6,8 @@ namespace {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != "global_norm") return std::nullopt;
+  const auto clips = evidence.tap(held.name.window, -1, "clip", "in.norm");
+  if (clips && *clips != held.got) return std::nullopt;  // the clip reads another norm than is reported
   return norm_of(evidence, held.name.window, "unscale", "in.buffer.", parameters_of(evidence.c.model));
 }
 

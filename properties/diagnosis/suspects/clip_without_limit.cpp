@@ -14,7 +14,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterSuspect registered{{
     .name = "clip-without-limit",
-    .faults = {},
+    .faults = {"clip-coefficient-not-capped"},
     .stages = {"clip"},
     .sentence = "the clip also makes small gradients larger: its coefficient is not held below 1",
     .formula = "coefficient = max_norm / (norm + eps)",

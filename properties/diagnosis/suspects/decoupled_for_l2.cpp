@@ -1,4 +1,4 @@
-// The gradient is left as it was where the penalty should be added.
+// The parameter shrinks where the penalty should be added to the gradient.
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
@@ -7,6 +7,8 @@ namespace {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "d.");
   if (parameter.empty()) return std::nullopt;
+  const auto before = evidence.tap(held.name.window, -1, "decay", "in." + parameter);
+  if (evidence.tap(held.name.window, -1, "optimizer", "in." + parameter) == before) return std::nullopt;
   return evidence.tap(held.name.window, -1, "decay", "in.d." + parameter);
 }
 
@@ -14,8 +16,8 @@ const RegisterSuspect registered{{
     .name = "decoupled-for-l2",
     .faults = {"adam-vs-adamw-decay"},
     .stages = {"decay"},
-    .sentence = "the gradient takes no l2 penalty: the decay is decoupled, or left out",
-    .formula = "g = g",
+    .sentence = "the gradient takes no l2 penalty, the parameter shrinks instead: the decay is decoupled",
+    .formula = "g = g, p (1 - lr λ)",
     .left = left,
 }};
 

@@ -12,4 +12,7 @@ namespace tally {
 std::optional<Values> norm_of(const Evidence& evidence, int window, const std::string& stage, const std::string& prefix,
                               const std::vector<std::string>& parameters);
 
+/// Over the taps `norm/in.d.<parameter>`, of the kind that the case's clip asks for: 2, 1 or inf.
+std::optional<Values> recipe_norm_of(const Evidence& evidence, int window, const std::vector<std::string>& parameters);
+
 }  // namespace tally

@@ -12,7 +12,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterSuspect registered{{
     .name = "own-items",
-    .faults = {},
+    .faults = {"denominator-kwarg-dropped", "denominator-skipped-branch"},
     .stages = {"loss"},
     .sentence = "every micro-batch is divided by its own items alone, and nobody divides by K",
     .formula = "c = S / n_k",

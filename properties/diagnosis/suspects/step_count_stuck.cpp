@@ -4,9 +4,13 @@
 namespace tally {
 namespace {
 
-std::optional<Values> left(const Evidence&, const HeldTensor& held) {
-  if (held.name.tensor != "in.step") return std::nullopt;
-  return Values{0.0};
+/// At every window what the first one must read.
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.step" || held.name.window == 0) return std::nullopt;
+  for (const HeldTensor& first : evidence.held) {
+    if (first.name.window == 0 && first.name.tensor == "in.step") return first.expected;
+  }
+  return std::nullopt;
 }
 
 const RegisterSuspect registered{{
@@ -14,7 +18,7 @@ const RegisterSuspect registered{{
     .faults = {"bias-correction-stuck"},
     .stages = {"optimizer"},
     .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
-    .formula = "t = 0",
+    .formula = "t = t of the first window",
     .left = left,
 }};
 

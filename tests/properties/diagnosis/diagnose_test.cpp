@@ -41,6 +41,27 @@ TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs) {
   EXPECT_EQ(likeliest("found-inf-last-microbatch-only"), "overflow-of-last-micro-batch");
 }
 
+TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs_of_one_tensor) {
+  EXPECT_EQ(likeliest("adamw-vs-adam-decay"), "l2-for-decoupled");
+  EXPECT_EQ(likeliest("wrapper-drops-decay"), "decay-left-out");
+  EXPECT_EQ(likeliest("decay-scaled-by-accumulation"), "decay-times-k");
+  EXPECT_EQ(likeliest("decay-per-microbatch"), "decayed-k-times");
+  EXPECT_EQ(likeliest("reported-norm-still-scaled"), "reported-norm-scaled");
+  EXPECT_EQ(likeliest("clip-duplicate-count"), "norm-counts-one-twice");
+  EXPECT_EQ(likeliest("multi-tensor-norm-offset"), "norm-slots-shift");
+  EXPECT_EQ(likeliest("boundary-off-by-one"), "stepped-after-the-first");
+  EXPECT_EQ(likeliest("step-at-every-microbatch"), "stepped-after-each");
+  EXPECT_EQ(likeliest("forced-step-at-the-end"), "stepped-at-the-end-of-data");
+  EXPECT_EQ(likeliest("step-not-restored"), "step-not-restored");
+  EXPECT_EQ(likeliest("bias-correction-stuck"), "step-count-stuck");
+  EXPECT_EQ(likeliest("bf16-accumulator"), "bf16-buffer");
+  EXPECT_EQ(likeliest("gradient-rounded-before-adding"), "rounded-before-adding");
+  EXPECT_EQ(likeliest("missing-zero-between-windows"), "window-not-cleared");
+  EXPECT_EQ(likeliest("zero-grad-inside-loop"), "last-only");
+  EXPECT_EQ(likeliest("buffer-rebuilt-on-new-shape"), "cleared-on-new-size");
+  EXPECT_EQ(likeliest("overflow-not-cleared"), "skipped-window-not-cleared");
+}
+
 /// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
 /// good.
 TEST(Diagnose, every_fault_that_has_a_suspect_looks_like_it) {

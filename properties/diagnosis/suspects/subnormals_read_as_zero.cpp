@@ -1,0 +1,27 @@
+// Operands below the normal range are read as zero.
+#include <cmath>
+
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/weight_gradient.hpp"
+
+namespace tally {
+namespace {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const double least = std::ldexp(1.0, evidence.c.precision.storage == Dtype::fp16 ? -14 : -126);
+  return weight_gradient(
+      evidence, held, [](std::size_t rows) { return rows; },
+      [least](double value) { return std::fabs(value) < least ? 0 : value; });
+}
+
+const RegisterSuspect registered{{
+    .name = "subnormals-read-as-zero",
+    .faults = {"subnormals-flushed"},
+    .stages = {"backward"},
+    .sentence = "the products' operands below the normal range are read as zero",
+    .formula = "dW = Σ flush(dy)ᵀ flush(x)",
+    .left = left,
+}};
+
+}  // namespace
+}  // namespace tally
