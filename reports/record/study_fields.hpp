@@ -1,4 +1,4 @@
-// The keys of a study's document, once (fields.hpp says how). results.md says what each key means.
+// The keys of a study's document, once (fields.hpp says how). studies.md says what each key means.
 #pragma once
 
 #include "reports/record/archive.hpp"

@@ -1,4 +1,4 @@
-// results.md and results.json name the same keys.
+// The reference pages and the files that they describe name the same keys.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -23,9 +23,9 @@ void collect(const nlohmann::json& value, const std::string& path, Keys& keys) {
   }
 }
 
-/// The keys of the format whose part of the page starts with `# <format>`.
-Keys documented(const std::string& format) {
-  std::ifstream page(TALLY_SOURCE_DIR "/reports/results.md");
+/// The keys of the format that a page of this name in reports/ documents under `# <format>`.
+Keys documented(const std::string& page_name, const std::string& format) {
+  std::ifstream page(TALLY_SOURCE_DIR "/reports/" + page_name);
   Keys keys;
   std::string section;
   bool inside = false;
@@ -42,14 +42,14 @@ TEST(ResultsPage, DocumentsEveryKeyThatIsWrittenAndNoOther) {
   Keys written;
   collect(nlohmann::json::parse(to_json(samples::failing())), "", written);
   std::erase_if(written, [](const auto& entry) { return entry.first.starts_with("studies[]"); });  // as on its own
-  EXPECT_EQ(documented("results.json"), written);
+  EXPECT_EQ(documented("results.md", "results.json"), written);
 }
 
 TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {
   Keys written;
   collect(nlohmann::json::parse(to_json(samples::study())), "", written);
   written.erase("environment"), written.erase("environment.ledger[]");  // as in results.json
-  EXPECT_EQ(documented("Studies"), written);
+  EXPECT_EQ(documented("studies.md", "Studies"), written);
 }
 
 }  // namespace
