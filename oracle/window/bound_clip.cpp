@@ -96,7 +96,9 @@ Expected clipped(const Choice& clip, const Expected& coefficient, const Expected
     if (std::isinf(g.v)) return Bounded{std::copysign(most.v, g.v), most.e};
     const double reach = std::fabs(g.v) + g.e;
     const double v = std::clamp(g.v, -most.v, most.v);
-    return Bounded{v, reach < most.v - most.e ? g.e : std::min(g.e + most.e, 2 * most.v)};
+    if (reach < most.v - most.e) return Bounded{v, g.e};
+    // The subject's limit is its own constant: both may lie at limits of opposite signs.
+    return Bounded{v, std::min(g.e + most.e, 2 * most.v + most.e) * inflation};
   };
   const long double by = coefficient.v.size() == 0 ? 1 : coefficient.v(0, 0);
   return joined([&] { return tally::oracle::clipped<long double>(clip, by, gradient.v); }, each(clamp, gradient));
