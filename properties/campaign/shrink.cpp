@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <tuple>
 
@@ -17,6 +18,9 @@ namespace tally {
 namespace {
 
 constexpr int plan_attempts = 600, value_attempts = 1500;
+/// Elements of all cases tried: some ten seconds where a case has many rows, never reached where it has few. Counted,
+/// not timed, so that the smallest case found is the same on every machine.
+constexpr std::uint64_t elements_at_most = 1u << 23;
 
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
@@ -51,10 +55,11 @@ class Shrinker {
   }
 
   ShrunkCase run() {
-    while (best_.attempts < plan_attempts && smaller_plan(true)) {
+    while (best_.attempts < plan_attempts && !spent() && smaller_plan(true)) {
     }
     const bool in_one_stage = signature_.lens == "local" || signature_.stage == "kernel";
-    while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && smaller_plan(false)) {
+    while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && !spent() &&
+           smaller_plan(false)) {
     }
     if (signature_.lens == "local" || subject_.stages != nullptr) {
       with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
@@ -66,7 +71,7 @@ class Shrinker {
   /// Takes one step to a smaller plan, inside the law's shape or not; false when none fails alike.
   bool smaller_plan(bool shaped) {
     for (Plan& plan : simpler_plans(plan_)) {
-      if (best_.attempts >= (shaped ? 1 : 2) * plan_attempts) return false;
+      if (best_.attempts >= (shaped ? 1 : 2) * plan_attempts || spent()) return false;
       if (shaped && law_.shape) law_.shape(plan);
       Case c;
       try {
@@ -84,8 +89,12 @@ class Shrinker {
   /// A law's shape may give back what a step took away: without this the search would go in circles.
   bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
 
+  bool spent() const { return elements_ > elements_at_most; }
+
   bool fails_alike(const Case& c) {
+    if (spent()) return false;
     ++best_.attempts;
+    for (const auto& [name, tensor] : c.tensors) elements_ += tensor.elements();
     Outcome outcome = outcome_of(law_, c, subject_);
     if (!is_alike(signature_of(outcome), signature_)) return false;
     if (signature_.lens != "local" && subject_.stages != nullptr && !shipped_stages_pass(c)) return false;
@@ -106,6 +115,7 @@ class Shrinker {
   const FailureSignature signature_;
   Plan plan_;
   ShrunkCase best_;
+  std::uint64_t elements_ = 0;
 };
 
 }  // namespace
