@@ -12,10 +12,11 @@ namespace {
 /// The elements with a random part, one array a quantity: their errors, the bound on the deterministic part, the
 /// spread, and |error| beyond that bound in units of the spread.
 struct Samples {
-  explicit Samples(Eigen::Index most) : exact(most), error(most), fixed(most), sigma(most), z(most), at(most) {}
+  explicit Samples(Eigen::Index most)
+      : exact(most), got(most), error(most), fixed(most), sigma(most), z(most), at(most) {}
 
   Eigen::Index count = 0;
-  Eigen::ArrayXd exact, error, fixed, sigma, z;
+  Eigen::ArrayXd exact, got, error, fixed, sigma, z;
   Eigen::Array<Eigen::Index, Eigen::Dynamic, 1> at;  // in the tensor
 };
 
@@ -32,6 +33,7 @@ Samples samples_of(const oracle::Expected& expected, const Tensor& got) {
     if (!(s > 0) || !(e < INFINITY) || !std::isfinite(exact) || !std::isfinite(value)) continue;
     const Eigen::Index n = samples.count++;
     samples.exact[n] = exact;
+    samples.got[n] = value;
     samples.error[n] = static_cast<double>(value - v);
     samples.fixed[n] = std::max(0.0, e - expected.r.data()[i]);
     samples.sigma[n] = s;
@@ -43,14 +45,15 @@ Samples samples_of(const oracle::Expected& expected, const Tensor& got) {
   return samples;
 }
 
-/// Runs of elements that may share their rounding errors: those whose exact values have the same significand.
+/// Runs of elements that may share their rounding errors: those that came to the same significand. Where exact values
+/// crowd within one ulp, they all are rounded the same way.
 class Groups {
  public:
   explicit Groups(const Samples& samples) : order_(static_cast<std::size_t>(samples.count)) {
     std::vector<double> significand(order_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
       int exponent = 0;
-      significand[i] = std::fabs(std::frexp(samples.exact[static_cast<Eigen::Index>(i)], &exponent));
+      significand[i] = std::fabs(std::frexp(samples.got[static_cast<Eigen::Index>(i)], &exponent));
       order_[i] = static_cast<Eigen::Index>(i);
     }
     const auto of = [&](Eigen::Index i) { return significand[static_cast<std::size_t>(i)]; };

@@ -23,7 +23,7 @@ struct Direction {
 /// mean-independent roundings to nearest:
 ///   element  the largest |error| beyond the deterministic part, in standard units z: 2 n exp(-z^2 / 2);
 ///   tensor   the sum of z^2: above n + 2 sqrt(n g t) + 2 g t with chance exp(-t), where at most g elements share their
-///            rounding errors because their exact values have the same significand;
+///            rounding errors because they came to the same significand;
 ///   along w  |sum w error| beyond sum |w| d, in units of its own spread: 2 exp(-z^2 / 2); always along the exact value
 ///            ("along itself"), and along the directions given.
 /// The finding is the least likely of them, or of those directions that fail by themselves; `comparisons` counts all.

@@ -39,7 +39,7 @@ const RegisterFault registered{{
     .wrong = "fp16 partial sums",
     .condition = "several addends",
     .source = "pytorch 116870, cutlass 1188",
-    .laws = {"exact_lane", "any_order_of_additions", "partition_equals_full_batch"},
+    .laws = {"any_order_of_additions", "exact_lane", "partition_equals_full_batch"},
     .stages = with_gemm<half_gemm>,
 }};
 

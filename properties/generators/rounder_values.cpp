@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "oracle/case/io.hpp"
+
 namespace tally {
 namespace {
 
@@ -72,6 +74,7 @@ class Rounder {
     tensor.drawing.reset();
     Case other = case_;
     other.tensors.at(name) = std::move(tensor);
+    if (!validate(other).empty()) return false;  // a class beyond the last, say
     if (!still_fails_(other)) return false;
     case_ = std::move(other);
     return true;
@@ -80,8 +83,10 @@ class Rounder {
   void round_whole(const std::string& name) {
     for (const Rounding rounding : roundings()) {
       Tensor tensor = case_.tensors.at(name);
-      if (tensor.dtype == Dtype::i64 && tensor.integer(0) < 0) return;
-      for (std::size_t i = 0; i < tensor.elements(); ++i) tensor.set(i, rounding(tensor.value(i)));
+      for (std::size_t i = 0; i < tensor.elements(); ++i) {
+        const bool ignored = tensor.dtype == Dtype::i64 && tensor.integer(i) < 0;
+        if (!ignored) tensor.set(i, rounding(tensor.value(i)));
+      }
       if (offer(name, std::move(tensor))) return;
     }
   }

@@ -23,7 +23,7 @@ const Failing failing[] = {
     {"tail-row-dropped", "any_order_of_additions", "backward", "last-row-dropped"},
     {"overwrite-not-add", "partition_equals_full_batch", "accumulate", "last-only"},
     {"clip-before-unscale", "clip_once_after_unscale", "norm", "clip-before-unscale"},
-    {"decay-per-microbatch", "decay_and_momentum_once", "decay", "decayed-k-times"},
+    {"decay-per-microbatch", "decay_and_momentum_once", "decay", "decay-times-k"},
 };
 
 CampaignOptions with_fault(const std::string& fault, bool shrink) {
