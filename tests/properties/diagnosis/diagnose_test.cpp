@@ -61,15 +61,15 @@ TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs_of_one_tensor) {
 }
 
 /// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
-/// good. A drawn case may show a bug in a way that no formula tells: four in five must be told, nineteen in twenty
-/// found where they entered.
+/// good. A drawn case may show a bug in a way that no formula tells: four in five must be recognised, nineteen in
+/// twenty found where they entered.
 TEST(Diagnose, faults_that_have_a_suspect_look_like_it) {
   std::set<std::string> claimed;
   for (const Suspect* suspect : suspects()) claimed.insert(suspect->faults.begin(), suspect->faults.end());
   CampaignOptions options;
   options.processes = 1;
 
-  std::size_t told = 0, placed = 0;
+  std::size_t recognised = 0, placed = 0;
   std::string others;
   const auto records = run_faults({claimed.begin(), claimed.end()}, options);
   for (const FaultRecord& record : records) {
@@ -79,12 +79,12 @@ TEST(Diagnose, faults_that_have_a_suspect_look_like_it) {
       const bool as_good = s.share == first.share && s.parameters == first.parameters;
       found = found || (as_good && stands_for(*find_suspect(s.name), record.name));
     }
-    told += found;
+    recognised += found;
     placed += record.right_stage;
     if (!found || !record.right_stage) others += record.name + ": " + record.message + "\n";
   }
   EXPECT_FALSE(records.empty());
-  EXPECT_GE(told * 5, records.size() * 4) << others;
+  EXPECT_GE(recognised * 5, records.size() * 4) << others;
   EXPECT_GE(placed * 20, records.size() * 19) << others;
 }
 
