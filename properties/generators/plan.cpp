@@ -27,7 +27,7 @@ Case case_of(const Plan& plan) {
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;
-  c.recompute = plan.recompute;
+  c.execution = plan.execution;
   draw_tensors(plan, c);
   if (const auto errors = validate(c); !errors.empty()) {
     throw std::logic_error("the plan makes an invalid case: " + errors[0].path + ": found " + errors[0].found +

@@ -15,6 +15,10 @@ rc::Gen<Plan> random_plan(Dtype storage);
 /// Gives every second plan values of one class of bit pattern; follows from its seed.
 void draw_values(Plan& plan);
 
+/// How the plan is run, from its seed: in every second one the host GEMM's order of additions is drawn, in every second
+/// one the order of threads.
+void draw_execution(Plan& plan);
+
 void showValue(const Plan& plan, std::ostream& out);
 
 }  // namespace tally
