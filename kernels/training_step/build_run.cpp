@@ -167,7 +167,8 @@ void declare(Run& run) {
   const bool cuda = run.options.executor == ExecutorKind::cuda;
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   KernelClaim gemm{.variant = cuda ? "cublas" : drawn ? "drawn_order" : "sequential_fma"};
-  run.trace.claims.tensor_cores = cuda && run.c.precision.storage != Dtype::fp32;
+  run.trace.claims.tensor_cores = cuda && (run.c.precision.storage != Dtype::fp32 || run.c.precision.tf32);
+  if (!cuda) run.trace.claims.tf32_rounding = "nearest";
   run.trace.claims.flushes_subnormals = cuda;  // cuBLAS does not say that it keeps them
   gemm.result = run.c.precision.storage;
   run.trace.claims.kernels.emplace("gemm", gemm);

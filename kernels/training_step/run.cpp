@@ -31,11 +31,6 @@ void require_kernels(const Case& c, ExecutorKind executor) {
 
 /// Throws NotSupported for what the built-in training step cannot do.
 void require_supported(const Case& c, const RunOptions& options) {
-  const Precision& precision = c.precision;
-  if (precision.accumulate != Dtype::fp32) refuse("precision.accumulate", name_of(precision.accumulate), "fp32");
-  if (precision.master != Dtype::fp32) refuse("precision.master", name_of(precision.master), "fp32");
-  if (precision.compute != Dtype::fp32) refuse("precision.compute", name_of(precision.compute), "fp32");
-  if (precision.tf32) refuse("precision.tf32", "true", "false");
   require_kernels(c, options.executor);
   if (options.accumulate) return;
   for (const auto& window : c.windows) {

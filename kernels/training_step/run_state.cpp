@@ -108,6 +108,8 @@ std::uint64_t order_by_number(const Run& run) { return run.options.order_seed * 
 
 void Run::gemm(GemmCall call) {
   call.operands = call.result = c.precision.storage;
+  call.compute = c.precision.compute;
+  call.tf32 = c.precision.tf32;
   ++products;
   stages.gemm(*this, call, GemmOrder::draw(options.order_seed == 0 ? order_by_shape(c, call) : order_by_number(*this)));
 }

@@ -25,6 +25,9 @@ std::int64_t frills_of(const Case& c) {
   std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute;
   count += (c.execution.order != 0) + (c.execution.schedule != 0);
   count += static_cast<std::int64_t>(c.execution.kernels.size());
+  const Precision& precision = c.precision;
+  count += (precision.accumulate != Dtype::fp32) + (precision.master != Dtype::fp32);
+  count += (precision.compute != Dtype::fp32) + precision.tf32;
   count += (recipe.optimizer.kind != "sgd") + (recipe.learning_rate.kind != "constant");
   for (const Choice* section : {&recipe.weight_decay, &recipe.clip, &recipe.loss_scale})
     count += section->kind != "none";

@@ -212,6 +212,18 @@ void draw_execution(Plan& plan) {
   plan.execution.schedule = drawn();
 }
 
+void draw_formats(Plan& plan) {
+  executor::Schedule random(plan.seed ^ 0x2545f4914f6cdd1dull);
+  if (random.below(2) == 0) return;
+  constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  Precision& precision = plan.precision;
+  precision.accumulate = formats[random.below(3)];
+  if (random.below(2) == 0) precision.master = random.below(4) == 0 ? formats[random.below(3)] : precision.storage;
+  const bool other = random.below(2) == 0;
+  if (other && precision.storage == Dtype::fp16) precision.compute = Dtype::fp16;
+  if (other && precision.storage == Dtype::fp32) precision.tf32 = true;
+}
+
 void showValue(const Plan& plan, std::ostream& out) { out << title_of(case_of(plan)); }
 
 }  // namespace tally

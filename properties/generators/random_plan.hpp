@@ -19,6 +19,10 @@ void draw_values(Plan& plan);
 /// one the order of threads.
 void draw_execution(Plan& plan);
 
+/// Gives every second plan other formats than fp32 for its buffers, masters, GEMM accumulators or operands (TF32), as
+/// oracle/case.md allows beside its storage; follows from its seed.
+void draw_formats(Plan& plan);
+
 void showValue(const Plan& plan, std::ostream& out);
 
 }  // namespace tally
