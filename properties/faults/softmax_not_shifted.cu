@@ -37,9 +37,8 @@ __global__ void softmax_as_it_is(CrossEntropyArguments a) {
 }
 
 void cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
-  by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<softmax_as_it_is<S>>(stream, a.rows, CrossEntropyArguments(a));
-  });
+  by_storage(a.storage,
+             [&]<class S>(S) { launch_elements<softmax_as_it_is<S>>(stream, a.rows, CrossEntropyArguments(a)); });
 }
 
 const RegisterKernel kernel("cross_entropy", {.variant = "~softmax-not-shifted", .algorithm = "three_pass"},

@@ -126,8 +126,9 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) + triggers(results) +
-         law_table(results) + fault_table(results) + training_table(results) + worst_table(results) + failures(results);
+  return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) +
+         triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
+         worst_table(results) + failures(results);
 }
 
 }  // namespace tally
