@@ -179,6 +179,18 @@ void add_norm_partials(Run& run) {
   run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
 }
 
+/// Partial sums of the widest linear layer's bias gradient, for the variants that leave some.
+void add_bias_partials(Run& run, std::int64_t rows) {
+  const std::string& variant = run.kernels.claims.at("linear.bias_gradient").variant;
+  if (variant != "two_stage" && variant != "atomic_add") return;
+  std::int64_t features = 0;
+  for (const LayerState& layer : run.layers) {
+    if (layer.layer->kind == "linear" && layer.bias != nullptr) features = std::max(features, layer.out);
+  }
+  const std::int64_t chunks = std::max<std::int64_t>(bias_gradient_chunks(rows), 1);
+  run.bias_partials = DeviceTensor(run.device, "partial bias gradients", Dtype::fp32, {chunks, features});
+}
+
 }  // namespace
 
 Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages)
@@ -207,6 +219,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
   add_scalars(*this);
   add_norm_partials(*this);
+  add_bias_partials(*this, alive.rows);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
   declare(*this);
 }
