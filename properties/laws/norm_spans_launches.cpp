@@ -52,7 +52,8 @@ double norm_with_empty_tensors(Device& on, const std::string& variant) {
 Outcome holds(const Case& c, const Subject& subject) {
   Judged judged = judge(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
-  const double found = norm_with_empty_tensors(device(subject.executor), judged.trace.claims.kernels.at("norm").variant);
+  const double found =
+      norm_with_empty_tensors(device(subject.executor), judged.trace.claims.kernels.at("norm").variant);
   note_shown("no element");
   require(judged.outcome, found == tensors * 2 / 3 * elements, "norm/empty tensors", "norm",
           "the norm over tensors of ones, some of them empty, is not the number of elements");

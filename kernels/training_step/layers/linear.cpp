@@ -34,8 +34,8 @@ void backward(Run& run, LayerState& layer, int k) {
             .c = run.gradient_of(layer.weight, k)});
   if (layer.bias == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
-  run.kernels.bias_gradient(
-      run.stream, {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
+  run.kernels.bias_gradient(run.stream,
+                            {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
 }
 
 const RegisterLayerSteps registered("linear", {forward, backward});
