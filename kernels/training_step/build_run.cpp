@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
 
@@ -164,6 +165,7 @@ void declare(Run& run) {
   run.trace.case_hash = remembered_hash(run.c);
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims;
+  claim_fused_passes(run);
   const bool cuda = run.options.executor == ExecutorKind::cuda;
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   KernelClaim gemm{.variant = cuda ? "cublas" : drawn ? "drawn_order" : "sequential_fma"};
@@ -197,6 +199,7 @@ void add_bias_partials(Run& run, std::int64_t rows) {
 std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = stages.variants;
   chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
+  std::erase_if(chosen, [](const auto& kernel) { return is_fused_pass(kernel.first); });
   return chosen;
 }
 

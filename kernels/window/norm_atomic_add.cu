@@ -39,8 +39,8 @@ __global__ void finish(float* norm) {
 void norm(Stream& stream, const NormArguments& a) {
   by_norm_kind(a.kind, [&]<class Reduction>() {
     launch<clear>(stream, {1, 1}, a.norm);
-    for_each_launch(a.sources, [&](const NormChunks& batch, LaunchShape shape, std::int64_t) {
-      launch<add_chunk<Reduction>>(stream, shape, batch, a.norm);
+    for_each_launch(a.sources, [&](const NormChunks& of_batch, const TensorBatch& batch) {
+      launch<add_chunk<Reduction>>(stream, shape_of(batch), of_batch, a.norm);
     });
     launch<finish<Reduction>>(stream, {1, 1}, a.norm);
   });

@@ -23,14 +23,20 @@ __global__ void reduce_partials(const float* partial, std::int64_t chunks, float
   if (threadIdx.x == 0) *norm = Reduction::finish(value);
 }
 
+/// The second stage.
+template <class Reduction, class Block>
+void launch_partials(Stream& stream, const float* partial, std::int64_t chunks, float* norm) {
+  const auto threads = static_cast<unsigned>(std::clamp<std::int64_t>((chunks + 31) / 32 * 32, 32, 256));
+  launch<reduce_partials<Reduction, Block>>(stream, {1, threads}, partial, chunks, norm);
+}
+
 template <class Block>
 void launch_two_stage_norm(Stream& stream, const NormArguments& a) {
   by_norm_kind(a.kind, [&]<class Reduction>() {
-    const std::int64_t chunks =
-        for_each_launch(a.sources, [&](const NormChunks& batch, LaunchShape shape, std::int64_t done) {
-          launch<reduce_chunk<Reduction, Block>>(stream, shape, batch, a.partial + done);
-        });
-    launch<reduce_partials<Reduction, Block>>(stream, {1, norm_threads(chunks)}, a.partial, chunks, a.norm);
+    const std::int64_t chunks = for_each_launch(a.sources, [&](const NormChunks& of_batch, const TensorBatch& batch) {
+      launch<reduce_chunk<Reduction, Block>>(stream, shape_of(batch), of_batch, a.partial + batch.done);
+    });
+    launch_partials<Reduction, Block>(stream, a.partial, chunks, a.norm);
   });
 }
 
