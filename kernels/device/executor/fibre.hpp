@@ -27,6 +27,9 @@ class Fibre {
   /// False once a kernel grew its stack into the last bytes.
   bool stack_intact() const;
   void repair_stack();
+  bool on_stack(std::uintptr_t address) const {
+    return address - reinterpret_cast<std::uintptr_t>(mapping_) <= stack_bytes;
+  }
 
   Context context;
   unsigned thread = 0;       // the thread that waits here
