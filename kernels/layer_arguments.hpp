@@ -47,10 +47,11 @@ struct DropoutArguments {
 struct BatchNormStatisticsArguments {
   Dtype storage;
   const void* x;
-  const float *running_mean, *running_var;  // frozen only
+  const void *running_mean, *running_var;  // frozen only
   float *mean, *var, *rstd;
   std::int64_t rows, features;
   float inverse_rows, eps;
+  Dtype running_format = Dtype::fp32;  // of the running values
 };
 
 /// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own. weight and bias S [features], or

@@ -165,8 +165,10 @@ void declare(Run& run) {
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims;
   const bool cuda = run.options.executor == ExecutorKind::cuda;
-  KernelClaim gemm{.variant = cuda ? "cublas" : run.options.order_seed == 0 ? "sequential_fma" : "drawn_order"};
-  run.trace.claims.tensor_cores = cuda && run.c.precision.storage != Dtype::fp32;
+  const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
+  KernelClaim gemm{.variant = cuda ? "cublas" : drawn ? "drawn_order" : "sequential_fma"};
+  run.trace.claims.tensor_cores = cuda && (run.c.precision.storage != Dtype::fp32 || run.c.precision.tf32);
+  if (!cuda) run.trace.claims.tf32_rounding = "nearest";
   run.trace.claims.flushes_subnormals = cuda;  // cuBLAS does not say that it keeps them
   gemm.result = run.c.precision.storage;
   run.trace.claims.kernels.emplace("gemm", gemm);
@@ -179,6 +181,13 @@ void add_norm_partials(Run& run) {
   run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
 }
 
+/// A stage table's kernels come before the case's.
+std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
+  std::map<std::string, std::string> chosen = stages.variants;
+  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
+  return chosen;
+}
+
 }  // namespace
 
 Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages)
@@ -187,9 +196,10 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       stages(the_stages),
       device(tally::device(the_options.executor)),
       stream(device),
-      kernels(the_options.executor, the_stages.variants),
+      kernels(the_options.executor, chosen_kernels(the_case, the_stages)),
       lockstep(has_window_statistics(the_case.model)) {
-  stream.set_schedule_seed(options.schedule_seed);
+  const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);
+  stream.set_schedule_seed(options.schedule_seed != 0 ? options.schedule_seed : drawn_schedule);
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     auto& firsts = first_rows_.emplace_back();
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));

@@ -23,8 +23,12 @@ void decay(Run& run) {
   const double lambda = choice.number("lambda").to_double();
   for (Parameter& parameter : run.parameters) {
     if (!parameter.decays) continue;
-    const DecayArguments arguments{parameter.unscaled.as<float>(), parameter.master.as<float>(), parameter.elements,
-                                   static_cast<float>(lambda), static_cast<float>(1 - run.learning_rate * lambda)};
+    const DecayArguments arguments{parameter.unscaled.as<float>(),
+                                   parameter.master.data(),
+                                   parameter.elements,
+                                   static_cast<float>(lambda),
+                                   static_cast<float>(1 - run.learning_rate * lambda),
+                                   parameter.master.dtype};
     (choice.kind == "l2" ? into_gradient : into_parameter)(run, parameter, arguments);
   }
 }

@@ -16,14 +16,15 @@ void sgd(Run& run, const Choice& choice) {
     tap_inputs(run, parameter);
     if (parameter.momentum_started) run.tap("optimizer", "in.momentum." + parameter.name, parameter.momentum);
     run.kernels.sgd(run.stream, {.gradient = parameter.unscaled.as<float>(),
-                                 .parameter = parameter.master.as<float>(),
-                                 .momentum = parameter.momentum ? parameter.momentum.as<float>() : nullptr,
+                                 .parameter = parameter.master.data(),
+                                 .momentum = parameter.momentum ? parameter.momentum.data() : nullptr,
                                  .elements = parameter.elements,
                                  .rate = static_cast<float>(run.learning_rate),
                                  .mu = static_cast<float>(mu),
                                  .one_minus_dampening = static_cast<float>(1 - choice.number("dampening").to_double()),
                                  .nesterov = choice.flag("nesterov"),
-                                 .first = !parameter.momentum_started});
+                                 .first = !parameter.momentum_started,
+                                 .format = parameter.master.dtype});
     run.tap("optimizer", parameter.name, parameter.master);
     if (!parameter.momentum) continue;
     parameter.momentum_started = true;
@@ -46,7 +47,8 @@ AdamArguments constants_of(const Run& run, const Choice& choice) {
           .one_minus_beta2 = static_cast<float>(1 - beta2),
           .corrected_rate = static_cast<float>(run.learning_rate / (1 - std::pow(beta1, count))),
           .root_correction = static_cast<float>(std::sqrt(1 - std::pow(beta2, count))),
-          .eps = static_cast<float>(choice.number("eps").to_double())};
+          .eps = static_cast<float>(choice.number("eps").to_double()),
+          .format = run.c.precision.master};
 }
 
 void adam(Run& run, const Choice& choice) {
@@ -56,9 +58,9 @@ void adam(Run& run, const Choice& choice) {
     run.tap("optimizer", "in.exp_avg." + parameter.name, parameter.exp_avg);
     run.tap("optimizer", "in.exp_avg_sq." + parameter.name, parameter.exp_avg_sq);
     arguments.gradient = parameter.unscaled.as<float>();
-    arguments.parameter = parameter.master.as<float>();
-    arguments.exp_avg = parameter.exp_avg.as<float>();
-    arguments.exp_avg_sq = parameter.exp_avg_sq.as<float>();
+    arguments.parameter = parameter.master.data();
+    arguments.exp_avg = parameter.exp_avg.data();
+    arguments.exp_avg_sq = parameter.exp_avg_sq.data();
     arguments.elements = parameter.elements;
     run.kernels.adam(run.stream, arguments);
     run.tap("optimizer", parameter.name, parameter.master);

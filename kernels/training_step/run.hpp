@@ -15,8 +15,8 @@ struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fau
 struct RunOptions {
   ExecutorKind executor = ExecutorKind::host;
   bool accumulate = true;           // false: one micro-batch a window, gradients written directly: no buffer
-  std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: sequential
-  std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: in order
+  std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: as the case says
+  std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: the same
   bool taps = true;                // false: only the final state is kept (parameters, optimizer state, running values),
                                    // under the names of the last windows that wrote them
   const Stages* stages = nullptr;  // nullptr: the shipped ones

@@ -131,15 +131,6 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
   return multiplied(subject, &c, a, b);
 }
 
-BoundedMatrix transposed(const BoundedMatrix& a) {
-  BoundedMatrix t;
-  t.v = a.v.transpose();
-  t.e = a.e.transpose();
-  t.r = a.r.transpose();
-  t.s = a.s.transpose();
-  return t;
-}
-
 BoundedMatrix transposed(const Expected& a) {
   BoundedMatrix t;
   t.v = a.v.transpose().cast<double>();

@@ -18,7 +18,6 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
                            const BoundedMatrix& b);
 
 /// The transpose.
-BoundedMatrix transposed(const BoundedMatrix& a);
 BoundedMatrix transposed(const Expected& a);
 
 /// Stores every element in the format.

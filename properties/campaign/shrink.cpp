@@ -18,14 +18,16 @@ namespace tally {
 namespace {
 
 constexpr int plan_attempts = 600, value_attempts = 1500;
-/// Elements of all cases tried: some ten seconds where a case has many rows, never reached where it has few. Counted,
-/// not timed, so that the smallest case found is the same on every machine.
-constexpr std::uint64_t elements_at_most = 1u << 23;
 
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
   const Recipe& recipe = c.recipe;
-  std::int64_t count = (c.model.loss.kind != "mse") + c.recompute;
+  std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute;
+  count += (c.execution.order != 0) + (c.execution.schedule != 0);
+  count += static_cast<std::int64_t>(c.execution.kernels.size());
+  const Precision& precision = c.precision;
+  count += (precision.accumulate != Dtype::fp32) + (precision.master != Dtype::fp32);
+  count += (precision.compute != Dtype::fp32) + precision.tf32;
   count += (recipe.optimizer.kind != "sgd") + (recipe.learning_rate.kind != "constant");
   for (const Choice* section : {&recipe.weight_decay, &recipe.clip, &recipe.loss_scale})
     count += section->kind != "none";
@@ -49,8 +51,13 @@ Size size_of(const Case& c) {
 
 class Shrinker {
  public:
-  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject)
-      : law_(law), subject_(subject), signature_(signature_of(failing)), plan_(plan) {
+  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+           std::uint64_t elements_at_most)
+      : law_(law),
+        subject_(subject),
+        signature_(signature_of(failing)),
+        elements_at_most_(elements_at_most),
+        plan_(plan) {
     best_ = {case_of(plan), failing, 0};
   }
 
@@ -89,7 +96,7 @@ class Shrinker {
   /// A law's shape may give back what a step took away: without this the search would go in circles.
   bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
 
-  bool spent() const { return elements_ > elements_at_most; }
+  bool spent() const { return elements_ > elements_at_most_; }
 
   bool fails_alike(const Case& c) {
     if (spent()) return false;
@@ -113,6 +120,7 @@ class Shrinker {
   const Law& law_;
   const Subject& subject_;
   const FailureSignature signature_;
+  const std::uint64_t elements_at_most_;
   Plan plan_;
   ShrunkCase best_;
   std::uint64_t elements_ = 0;
@@ -152,8 +160,9 @@ bool is_alike(const FailureSignature& now, const FailureSignature& before) {
   });
 }
 
-ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject) {
-  return Shrinker(law, plan, failing, subject).run();
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+                  std::uint64_t elements_at_most) {
+  return Shrinker(law, plan, failing, subject, elements_at_most).run();
 }
 
 }  // namespace tally

@@ -25,7 +25,7 @@ struct Plan {
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
-  bool recompute = false;
+  Execution execution;
   Data data = Data::ordinary;
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
   std::string values;  // of x: a drawing's family by class of bit pattern, "tiny", "halfway", …; empty: ordinary ones

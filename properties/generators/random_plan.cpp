@@ -184,7 +184,7 @@ Plan draw_plan(Dtype storage) {
   choose_rate_and_decay(plan.recipe);
   choose_clip(plan.recipe);
   choose_scale(plan);
-  plan.recompute = one_in(8);
+  plan.execution.recompute = one_in(8);
   return plan;
 }
 
@@ -200,6 +200,28 @@ void draw_values(Plan& plan) {
   const std::uint64_t drawn = random.below(2 * std::size(classes));  // every second plan has ordinary values
   plan.values = drawn < std::size(classes) ? classes[drawn] : "";
   plan.far_mean = random.below(8) == 0;
+}
+
+void draw_execution(Plan& plan) {
+  executor::Schedule random(plan.seed ^ 0x5851f42d4c957f2dull);
+  const auto drawn = [&] {
+    const std::uint64_t number = random.next() >> 44;
+    return number % 2 == 0 ? 0 : static_cast<std::int64_t>(number);
+  };
+  plan.execution.order = drawn();
+  plan.execution.schedule = drawn();
+}
+
+void draw_formats(Plan& plan) {
+  executor::Schedule random(plan.seed ^ 0x2545f4914f6cdd1dull);
+  if (random.below(2) == 0) return;
+  constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  Precision& precision = plan.precision;
+  precision.accumulate = formats[random.below(3)];
+  if (random.below(2) == 0) precision.master = random.below(4) == 0 ? formats[random.below(3)] : precision.storage;
+  const bool other = random.below(2) == 0;
+  if (other && precision.storage == Dtype::fp16) precision.compute = Dtype::fp16;
+  if (other && precision.storage == Dtype::fp32) precision.tf32 = true;
 }
 
 void showValue(const Plan& plan, std::ostream& out) { out << title_of(case_of(plan)); }

@@ -13,3 +13,13 @@ foreach(function exp log tanh erf rsqrt)
   add_test(NAME detmath_full_sweep.${function} COMMAND detmath_full_sweep ${function} CONFIGURATIONS nightly)
   set_tests_properties(detmath_full_sweep.${function} PROPERTIES LABELS nightly TIMEOUT 3600)
 endforeach()
+
+# What nvcc made of the kernels, read from their objects: no GPU needed.
+if(TALLY_HAS_CUDA)
+  set(ptx ${CMAKE_CURRENT_LIST_DIR}/ptx)
+  add_test(NAME kernels.ptx_gate
+    COMMAND python3 -B ${ptx}/gate.py ${PROJECT_SOURCE_DIR}/kernels $<TARGET_OBJECTS:tally_kernels_cuda>
+    COMMAND_EXPAND_LISTS)
+  add_test(NAME kernels.ptx_gate_refuses COMMAND python3 -B ${ptx}/gate_test.py ${CMAKE_CUDA_COMPILER})
+  set_tests_properties(kernels.ptx_gate kernels.ptx_gate_refuses PROPERTIES LABELS unit TIMEOUT 300)
+endif()
