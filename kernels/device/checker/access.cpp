@@ -85,7 +85,7 @@ void check(Access access, const void* address, std::size_t bytes, const void* co
   Accessed now{access, reinterpret_cast<std::uintptr_t>(address), bytes, {}};
   Shadowed& block = shared_shadow;
   const bool shared = now.address - block.begin < block.bytes;
-  if (!shared && !memory.has(now.address)) return check_elsewhere(access, now.address, code);
+  if (!shared && !memory.has(now.address)) return check_elsewhere(access, now.address, bytes, code);
   executor::State& s = executor::state();
   if (s.schedule.interrupts()) [[unlikely]]
     executor::interrupt();
@@ -93,7 +93,7 @@ void check(Access access, const void* address, std::size_t bytes, const void* co
   if (shared) {
     const std::size_t used = shared_bytes_used();
     if (now.address - block.begin + bytes > used) [[unlikely]]
-      report_outside(access, now.address, now.stamp);
+      report_outside(access, now.address, bytes, now.stamp);
     check_cells<true>(block, used, now);
     if (access == Access::atomic) meet(address);
     return;
@@ -101,7 +101,7 @@ void check(Access access, const void* address, std::size_t bytes, const void* co
   Shadowed* buffer = buffer_near(now.address);
   if (buffer == nullptr || now.address < buffer->begin || now.address - buffer->begin + bytes > buffer->bytes)
       [[unlikely]]
-    report_outside(access, now.address, now.stamp);
+    report_outside(access, now.address, bytes, now.stamp);
   check_cells<false>(*buffer, buffer->bytes, now);
   if (access == Access::atomic) meet(address);
 }

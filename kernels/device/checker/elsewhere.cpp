@@ -32,14 +32,14 @@ bool thread_local_here(std::uintptr_t address) {
 
 }  // namespace
 
-void check_elsewhere(Access now, std::uintptr_t address, const void* code) {
+void check_elsewhere(Access now, std::uintptr_t address, std::size_t bytes, const void* code) {
   const executor::State& s = executor::state();
   if (s.fibre->on_stack(address)) return;
   const auto program = reinterpret_cast<std::uintptr_t>(&__executable_start);
   if (address - program < reinterpret_cast<std::uintptr_t>(&_end) - program) return;
   static thread_local const Range stack = launching_stack();
   if (stack.has(address) || thread_local_here(address)) return;
-  report_outside(now, address, {running.block, running.epoch, running.who, code_offset(code)});
+  report_outside(now, address, bytes, {running.block, running.epoch, running.who, code_offset(code)});
 }
 
 }  // namespace tally::checker

@@ -120,16 +120,19 @@ Shadowed* buffer_near(std::uintptr_t address) {
   return entry == 0 ? nullptr : &m.all[entry].buffer;
 }
 
+std::size_t bytes_of_buffer(std::uintptr_t address) {
+  const Shadowed* buffer = memory.has(address) ? buffer_near(address) : nullptr;
+  return buffer == nullptr ? 0 : buffer->bytes;
+}
+
 std::string describe_memory(std::uintptr_t address) {
   Memory& m = mine();
   const std::uint32_t entry = memory.has(address) ? m.owners[(address - memory.begin) / line_bytes] : 0;
   if (entry == 0) return "memory of no buffer";
   const Shadowed& it = m.all[entry].buffer;
   const std::string name = "'" + m.all[entry].name + "'";
-  if (address < it.begin) return std::to_string(it.begin - address) + " bytes before buffer " + name;
-  if (address - it.begin < it.bytes) return "buffer " + name + "+" + std::to_string(address - it.begin);
-  return std::to_string(address - it.begin - it.bytes) + " bytes behind buffer " + name + " of " +
-         std::to_string(it.bytes) + " bytes";
+  if (address < it.begin) return "buffer " + name + "-" + std::to_string(it.begin - address);
+  return "buffer " + name + "+" + std::to_string(address - it.begin);
 }
 
 }  // namespace tally::checker

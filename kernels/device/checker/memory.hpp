@@ -31,7 +31,10 @@ void note_buffer(const void* data, std::size_t bytes, const std::string& name);
 /// outside the buffer proper.
 Shadowed* buffer_near(std::uintptr_t address);
 
-/// "buffer 'NAME' + BYTES", "8 bytes behind buffer 'NAME' of 40 bytes", "no buffer".
+/// How long that buffer is; 0 where there is none.
+std::size_t bytes_of_buffer(std::uintptr_t address);
+
+/// "buffer 'NAME'+BYTES", also where that lies outside of it; "memory of no buffer".
 std::string describe_memory(std::uintptr_t address);
 
 }  // namespace tally::checker

@@ -42,9 +42,11 @@ void report_unwritten(Access now, std::uintptr_t address, const Stamp& stamp) {
                       who(stamp) + " at " + source_line(stamp.code));
 }
 
-void report_outside(Access now, std::uintptr_t address, const Stamp& stamp) {
-  executor::fail_here(executor::place() + ": OUT OF BOUNDS " + name_of(now) + " of " + where(address) + " by " +
-                      who(stamp) + " at " + source_line(stamp.code));
+void report_outside(Access now, std::uintptr_t address, std::size_t bytes, const Stamp& stamp) {
+  const std::size_t all = bytes_of_buffer(address);
+  const std::string size = all == 0 ? "" : ", which has " + std::to_string(all) + " bytes,";
+  executor::fail_here(executor::place() + ": OUT OF BOUNDS " + name_of(now) + " of " + std::to_string(bytes) +
+                      " bytes of " + where(address) + size + " by " + who(stamp) + " at " + source_line(stamp.code));
 }
 
 }  // namespace tally::checker

@@ -1,6 +1,8 @@
 // The checker's findings in words. Each ends the launch with an ExecutorFinding.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/device/checker/access.hpp"
 #include "kernels/device/checker/clock.hpp"
 
@@ -12,10 +14,10 @@ namespace tally::checker {
 /// Shared memory that no thread of the block has written.
 [[noreturn]] void report_unwritten(Access now, std::uintptr_t address, const Stamp& stamp);
 /// Device or shared memory that nobody was given.
-[[noreturn]] void report_outside(Access now, std::uintptr_t address, const Stamp& stamp);
+[[noreturn]] void report_outside(Access now, std::uintptr_t address, std::size_t bytes, const Stamp& stamp);
 
 /// An address that is neither shared nor the device's: allowed on the running thread's stack and in the program's own
 /// constants only.
-void check_elsewhere(Access now, std::uintptr_t address, const void* code);
+void check_elsewhere(Access now, std::uintptr_t address, std::size_t bytes, const void* code);
 
 }  // namespace tally::checker
