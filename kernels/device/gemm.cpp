@@ -32,7 +32,7 @@ void check(const GemmCall& call, const GemmOrder& order, std::source_location at
 void gemm(Stream& stream, const GemmCall& call, const GemmOrder& order, std::source_location at) {
   check(call, order, at);
   if (call.m == 0 || call.n == 0) return;
-  if (stream.device().kind() == ExecutorKind::host) return host_gemm(call, order);
+  if (stream.device().kind() != ExecutorKind::cuda) return host_gemm(call, order);
 #ifdef TALLY_HAS_CUDA
   cublas_gemm(stream, call);
 #endif

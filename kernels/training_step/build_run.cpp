@@ -215,6 +215,9 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       lockstep(has_window_statistics(the_case.model)) {
   const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);
   stream.set_schedule_seed(options.schedule_seed != 0 ? options.schedule_seed : drawn_schedule);
+  const bool listed = options.schedule_seed == 0 && !c.execution.preemptions.empty();
+  stream.set_schedule(listed ? &c.execution.preemptions : nullptr);
+  stream.record_schedule(options.recorded);
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     auto& firsts = first_rows_.emplace_back();
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));

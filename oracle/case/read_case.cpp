@@ -96,6 +96,26 @@ std::int64_t read_drawing(ObjectReader& object, const char* key, Findings& findi
   return number.value_or(0);
 }
 
+/// One number draws the schedule, a list writes it down.
+void read_schedule(ObjectReader& object, Execution& execution, Findings& findings) {
+  const Json* json = object.optional("schedule");
+  if (json == nullptr || !json->is(Json::Kind::array)) {
+    execution.schedule = read_drawing(object, "schedule", findings);
+    return;
+  }
+  for (std::size_t i = 0; i < json->items.size(); ++i) {
+    ObjectReader entry(&json->items[i], element_path(object.path("schedule"), i), findings);
+    Preemption& preemption = execution.preemptions.emplace_back();
+    for (auto [key, place] :
+         {std::pair{"launch", &preemption.launch}, {"step", &preemption.step}, {"pick", &preemption.pick}}) {
+      const auto number = read_integer(entry.required(key), entry.path(key), findings);
+      if (number && *number < 1) findings.add(entry.path(key), std::to_string(*number), "an integer >= 1");
+      *place = static_cast<std::uint64_t>(number.value_or(1));
+    }
+    entry.finish();
+  }
+}
+
 std::map<std::string, std::string> read_kernels(const Json* json, const std::string& path, Findings& findings) {
   std::map<std::string, std::string> kernels;
   if (json == nullptr) return kernels;
@@ -112,7 +132,7 @@ Execution read_execution(const Json* json, Findings& findings) {
   ObjectReader object(json, "$.execution", findings);
   execution.recompute = read_boolean(object.optional("recompute"), object.path("recompute"), findings).value_or(false);
   execution.order = read_drawing(object, "order", findings);
-  execution.schedule = read_drawing(object, "schedule", findings);
+  read_schedule(object, execution, findings);
   execution.kernels = read_kernels(object.optional("kernels"), object.path("kernels"), findings);
   object.finish();
   return execution;

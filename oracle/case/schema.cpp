@@ -193,10 +193,17 @@ Json normalisation_schema() {
 Json execution_schema() {
   Json kernels = typed("object");
   kernels.add("additionalProperties", typed("string"));
+  Json schedule = Json::object();
+  schedule.add("oneOf", Json::array()).items = {ranged("integer", {.at_least = "0"}),
+                                                list_of(ObjectSchema{}
+                                                            .required("launch", ranged("integer", {.at_least = "1"}))
+                                                            .required("step", ranged("integer", {.at_least = "1"}))
+                                                            .required("pick", ranged("integer", {.at_least = "1"}))
+                                                            .take())};
   return ObjectSchema{}
       .optional("recompute", typed("boolean"))
       .optional("order", ranged("integer", {.at_least = "0"}))
-      .optional("schedule", ranged("integer", {.at_least = "0"}))
+      .optional("schedule", std::move(schedule))
       .optional("kernels", std::move(kernels))
       .take();
 }

@@ -9,6 +9,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
+#include "properties/campaign/listed_schedule.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/generators/rounder_values.hpp"
 #include "properties/generators/simpler_plans.hpp"
@@ -17,13 +18,13 @@
 namespace tally {
 namespace {
 
-constexpr int plan_attempts = 600, value_attempts = 1500;
+constexpr int plan_attempts = 600, value_attempts = 1500, schedule_attempts = 300;
 
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
   const Recipe& recipe = c.recipe;
   std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute;
-  count += (c.execution.order != 0) + (c.execution.schedule != 0);
+  count += (c.execution.order != 0) + (c.execution.schedule != 0 || !c.execution.preemptions.empty());
   count += static_cast<std::int64_t>(c.execution.kernels.size());
   const Precision& precision = c.precision;
   count += (precision.accumulate != Dtype::fp32) + (precision.master != Dtype::fp32);
@@ -68,6 +69,7 @@ class Shrinker {
     while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && !spent() &&
            smaller_plan(false)) {
     }
+    with_listed_schedule(Case(best_.c), subject_, schedule_attempts, [this](const Case& c) { return fails_alike(c); });
     if (signature_.lens == "local" || subject_.stages != nullptr) {
       with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
     }

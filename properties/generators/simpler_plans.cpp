@@ -158,6 +158,7 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   if (!plan.values.empty()) steps.add([](Plan& p) { p.values.clear(); });
   if (plan.far_mean) steps.add([](Plan& p) { p.far_mean = false; });
   if (plan.execution.schedule != 0) steps.add([](Plan& p) { p.execution.schedule = 0; });
+  if (!plan.execution.preemptions.empty()) steps.add([](Plan& p) { p.execution.preemptions.clear(); });
   if (plan.execution.order != 0) steps.add([](Plan& p) { p.execution.order = 0; });
   for (const auto& named : plan.execution.kernels)
     steps.add([operation = named.first](Plan& p) { p.execution.kernels.erase(operation); });

@@ -28,7 +28,7 @@ Status status_of(const Evidence& evidence) {
 Study run(const StudyOptions& options) {
   const Evidence evidence = gather_evidence(EvidencePlan::of(options.effort), options);
   Study study;
-  study.device = options.subject.executor == ExecutorKind::cuda ? "cuda" : "host";
+  study.device = name_of(options.subject.executor);
   study.tables = evidence_tables(evidence);
   study.plots = evidence_plots(evidence);
   study.answer = answer_of(evidence);

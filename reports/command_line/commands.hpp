@@ -28,7 +28,7 @@ class UsageError : public std::runtime_error {
 
 /// Where and under what a case runs; shared by verify, replay and faults.
 struct SubjectOptions {
-  std::string subject;  // "", "host", "cuda"; empty: the best device there is
+  std::string subject;  // "", "host", "cuda", "checked"; empty: the best device there is
   std::string fault;    // a seeded fault to run with; empty: none
 };
 

@@ -16,7 +16,7 @@ using Action = std::function<int()>;
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
   command.add_option("--subject", options.subject, "where the kernels run: host or cuda (default: the best there is)")
-      ->check(CLI::IsMember({"host", "cuda"}));
+      ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
 }
 
@@ -82,7 +82,7 @@ void add_faults(CLI::App& app, Action& action) {
   static FaultsOptions options;
   CLI::App& command = *app.add_subcommand("faults", "run every seeded fault: caught, by which law, at which stage");
   command.add_option("--subject", options.subject.subject, "where the kernels run")
-      ->check(CLI::IsMember({"host", "cuda"}));
+      ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("names", options.names, "faults to run (default: all)");
   command.add_flag("--json", options.json, "print one JSON document");
   command.add_option("--processes", options.processes, "processes on the host")

@@ -132,6 +132,15 @@ TEST(ReadCase, ReadsHowASubjectIsToRun) {
   EXPECT_EQ(case_of_token(token_of(c)), c);
 }
 
+TEST(ReadCase, ReadsAScheduleWrittenDownAsAList) {
+  const Case c = read_case_file(case_folder / "valid/schedule_listed.json");
+
+  EXPECT_EQ(c.execution.schedule, 0);
+  EXPECT_EQ(c.execution.preemptions, (std::vector<Preemption>{{3, 40, 1}, {3, 41, 2}}));
+  EXPECT_EQ(read_case(write_case(c)), c);
+  EXPECT_EQ(case_of_token(token_of(c)), c);
+}
+
 TEST(ReadCase, WritesNothingOfAnExecutionThatChoosesNothing) {
   const Case c = read_case_file(case_folder / "valid/narrow_everywhere.json");
 
