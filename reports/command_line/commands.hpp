@@ -115,6 +115,6 @@ int explain(const ExplainOptions& options);
 
 /// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
-int doctor();
+int doctor(const std::string& probed);
 
 }  // namespace tally::command_line

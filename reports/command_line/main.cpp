@@ -161,9 +161,10 @@ void add_list_and_doctor(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember({"laws", "faults", "triggers", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
-  app.add_subcommand("doctor", "say what there is to run on")->callback([&action] {
-    action = [] { return doctor(); };
-  });
+  static std::string probed;
+  CLI::App& doctor_command = *app.add_subcommand("doctor", "say what there is to run on");
+  doctor_command.add_option("--probe", probed, "ask a subject's GEMM how it rounds: host or cuda");
+  doctor_command.callback([&action] { action = [] { return doctor(probed); }; });
 }
 
 int say(const std::exception& problem, int code) {
