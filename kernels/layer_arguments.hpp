@@ -17,13 +17,21 @@ struct BiasAddArguments {
   std::int64_t rows, features;
 };
 
-/// db [features] S = column sums of dy [rows, features] S.
+/// db [features] S = column sums of dy [rows, features] S. `partial` fp32 [bias_gradient_chunks(rows), features], at
+/// least one row of it: where variants that add in two stages or by atomics leave their sums; others take nullptr.
 struct BiasGradientArguments {
   Dtype storage;
   const void* dy;
   void* db;
   std::int64_t rows, features;
+  float* partial = nullptr;
 };
+
+/// Rows whose sum is one partial result.
+inline constexpr std::int64_t bias_gradient_chunk = 16;
+inline std::int64_t bias_gradient_chunks(std::int64_t rows) {
+  return (rows + bias_gradient_chunk - 1) / bias_gradient_chunk;
+}
 
 /// relu, tanh, sigmoid, gelu. Forward: y from x. Backward: dx from x and dy. All S, `elements` long.
 struct ActivationArguments {

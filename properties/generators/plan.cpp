@@ -21,7 +21,7 @@ Case case_of(const Plan& plan) {
   Case c;
   c.model.input = plan.input;
   c.model.layers = plan.hidden;
-  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
+  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}, {"bias", plan.output_bias}}));
   c.model.loss = plan.loss;
   c.windows = plan.windows;
   c.normalisation = plan.normalisation;

@@ -46,7 +46,7 @@ double reach_of(const Case& c, const Trace& trace) {
 
 Outcome holds(const Case& c, const Subject& subject) {
   const double reach = reach_of(c, run(with_limit(c, 0x1p100), subject));
-  if (reach == 0) return {Status::vacuous, "the gradient is zero or not finite: no limit is near it", {}};
+  if (reach == 0) return {Status::vacuous, "the gradient is zero or not finite: no limit is near it", {}, {}, 0};
   const Case inside = with_limit(c, reach * just_outside);
   Judged judged = judge(inside, subject);
   for (const std::string& parameter : parameters_of(c.model)) {

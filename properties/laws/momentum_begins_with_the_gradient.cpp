@@ -10,6 +10,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  usual_formats(plan);
   const bool nesterov = plan.seed % 2 == 0;
   at_least_windows(plan, 2);
   plan.recipe.weight_decay = choice("weight_decay", "none");

@@ -7,6 +7,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
+#include "properties/evidence/clean_case.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/generators/rounder_values.hpp"
 
@@ -68,8 +69,8 @@ TEST(Shrink, leaves_the_shape_of_a_law_that_judges_any_case) {
 }
 
 /// Formulas that leave the same numbers on a small case are equally good: any of the likeliest may be the bug.
-bool is_among_the_likeliest(const std::vector<SuspectRecord>& suspects, const std::string& name) {
-  return std::any_of(suspects.begin(), suspects.end(), [&](const SuspectRecord& s) {
+bool is_among_the_likeliest(const std::vector<Suspicion>& suspects, const std::string& name) {
+  return std::any_of(suspects.begin(), suspects.end(), [&](const Suspicion& s) {
     return s.name == name && s.share == suspects.front().share && s.parameters == suspects.front().parameters;
   });
 }
@@ -107,7 +108,7 @@ TEST(Shrink, stops_where_its_elements_are_spent) {
   const Failing& f = failing[2];
   const Law& law = *find_law(f.law);
   const Subject subject = with_fault(f.fault, true).subject;
-  Plan plan;
+  Plan plan = drawn_plan(Dtype::fp32, 1);
   if (law.shape) law.shape(plan);
   const Outcome outcome = outcome_of(law, case_of(plan), subject);
   ASSERT_EQ(outcome.status, Status::fail);

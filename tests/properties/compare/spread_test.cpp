@@ -142,6 +142,22 @@ TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
   EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::expected);
 }
 
+/// A step far below an fp16 parameter is rounded away: every element errs by the step itself, along the gradient.
+TEST(Spread, expects_steps_that_round_away) {
+  Case c = mlp(3, Dtype::fp16);
+  c.precision.master = Dtype::fp16;
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 3);
+  c.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.001"}}});
+  for (const char* kind : {"sgd", "adam"}) {
+    c.recipe.optimizer = choice_of("optimizer", kind);
+    c.recipe.weight_decay = choice_of("weight_decay", "decoupled", {{"lambda", Decimal{"0.01"}}});
+    const auto checks = local_lens(c, run(c));
+    EXPECT_EQ(first_failure(checks), nullptr) << kind << told(first_failure(checks));
+  }
+}
+
 TEST(Spread, passes_clean_runs_in_every_format_and_order) {
   std::uint64_t comparisons = 0;
   double least = 0;
