@@ -2,50 +2,53 @@
 #include <benchmark/benchmark.h>
 
 #include <random>
+#include <string>
+#include <vector>
 
 #include "kernels/training_step/run.hpp"
-#include "oracle/case/choice.hpp"
+#include "oracle/case/io.hpp"
 
 namespace tally {
 namespace {
 
-Tensor drawn(Dtype dtype, std::vector<std::int64_t> shape, std::mt19937_64& random) {
-  Tensor tensor(dtype, std::move(shape));
-  for (std::size_t i = 0; i < tensor.elements(); ++i) {
-    const auto number = static_cast<double>(random() % 17) / 16 - 0.5;
-    dtype == Dtype::i64 ? tensor.set(i, static_cast<double>(random() % 8)) : tensor.set(i, number);
+/// One tensor of drawn sixteenths, or of classes, as a case file writes it.
+std::string tensor(const std::string& name, std::vector<std::int64_t> shape, std::mt19937_64& random) {
+  const bool classes = shape.size() == 1 && name == "target";
+  std::int64_t count = 1;
+  std::string sizes, data;
+  for (const std::int64_t size : shape) {
+    count *= size;
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
   }
-  return tensor;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double number = static_cast<double>(random() % 17) / 16 - 0.5;
+    data += (data.empty() ? "" : ", ") + (classes ? std::to_string(random() % 8) : std::to_string(number));
+  }
+  return "\"" + name + "\": {\"dtype\": \"" + (classes ? "i64" : "fp32") + "\", \"shape\": [" + sizes +
+         "], \"data\": [" + data + "]}";
 }
 
-Layer linear(const std::string& name, std::int64_t out) {
-  Layer layer;
-  layer.kind = "linear", layer.name = name;
-  layer.options = {{"out", out}, {"bias", true}};
-  return layer;
-}
+constexpr const char* problem = R"(
+  "model": {"input": 16, "loss": {"kind": "cross_entropy"}, "layers": [
+    {"kind": "linear", "name": "fc1", "out": 32}, {"kind": "relu"}, {"kind": "linear", "name": "fc2", "out": 8}]},
+  "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
+  "recipe": {"optimizer": {"kind": "sgd", "momentum": 0.9}, "learning_rate": {"kind": "constant", "base": 0.1},
+    "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},)";
 
 /// `rows` in each of eight micro-batches, or all in one.
 Case case_of(std::int64_t rows, bool accumulated) {
   std::mt19937_64 random(1);
-  Case c;
-  c.model.input = 16;
-  Layer relu;
-  relu.kind = "relu";
-  c.model.layers = {linear("fc1", 32), relu, linear("fc2", 8)};
-  c.model.loss.kind = "cross_entropy";
-  c.model.loss.options = {{"ignore_index", std::int64_t{-100}}, {"label_smoothing", Decimal{"0"}}};
-  c.windows = {accumulated ? std::vector<std::int64_t>(8, rows) : std::vector<std::int64_t>{8 * rows}};
-  c.recipe.optimizer = {"sgd", {{"momentum", Decimal{"0.9"}}, {"dampening", Decimal{"0"}}, {"nesterov", false}}};
-  c.recipe.learning_rate = {"constant", {{"base", Decimal{"0.1"}}}};
-  for (Choice* none : {&c.recipe.weight_decay, &c.recipe.clip, &c.recipe.loss_scale}) none->kind = "none";
-  c.recipe.weight_decay.options = {{"exclude", std::vector<std::string>{}}};
-  c.tensors = {{"x", drawn(Dtype::fp32, {8 * rows, 16}, random)}, {"target", drawn(Dtype::i64, {8 * rows}, random)}};
-  c.tensors.emplace("fc1.weight", drawn(Dtype::fp32, {32, 16}, random));
-  c.tensors.emplace("fc1.bias", drawn(Dtype::fp32, {32}, random));
-  c.tensors.emplace("fc2.weight", drawn(Dtype::fp32, {8, 32}, random));
-  c.tensors.emplace("fc2.bias", drawn(Dtype::fp32, {8}, random));
-  return c;
+  std::string sizes = std::to_string(accumulated ? rows : 8 * rows);
+  for (int k = 1; accumulated && k < 8; ++k) sizes += ", " + std::to_string(rows);
+  std::string tensors = tensor("x", {8 * rows, 16}, random) + ", " + tensor("target", {8 * rows}, random);
+  for (const auto& [name, shape] : {std::pair{"fc1.weight", std::vector<std::int64_t>{32, 16}},
+                                    {"fc1.bias", {32}},
+                                    {"fc2.weight", {8, 32}},
+                                    {"fc2.bias", {8}}}) {
+    tensors += ", " + tensor(name, shape, random);
+  }
+  return read_case("{\"tally_case\": 1," + std::string(problem) + "\"windows\": [[" + sizes + "]], \"tensors\": {" +
+                   tensors + "}}");
 }
 
 void equivalence_case(benchmark::State& state) {
