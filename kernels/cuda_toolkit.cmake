@@ -68,7 +68,7 @@ function(tally_add_checked_sources target)
     CXX_COMPILER_LAUNCHER "${checker}/with_clang.sh;${TALLY_CHECKED_COMPILER};${launcher}")
   target_compile_definitions(${target}_checked PRIVATE TALLY_CHECKED)
   target_compile_options(${target}_checked PRIVATE -w -O2 -gline-tables-only -fdeclspec
-    -fdebug-prefix-map=${PROJECT_SOURCE_DIR}/= -fsanitize=thread -fsanitize-ignorelist=${checker}/unobserved.txt
+    -fdebug-prefix-map=${PROJECT_SOURCE_DIR}/= -fdebug-compilation-dir=. -fsanitize=thread -fsanitize-ignorelist=${checker}/unobserved.txt
     "SHELL:-mllvm -tsan-instrument-func-entry-exit=0" "SHELL:-mllvm -tsan-instrument-atomics=0"
     "SHELL:-mllvm -tsan-instrument-read-before-write=1")
   target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_checked>)

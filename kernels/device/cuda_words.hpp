@@ -59,5 +59,8 @@ using Shared = typename SharedArray<T, sizes...>::type&;
 #include "kernels/device/host/indices.hpp"
 #include "kernels/device/host/shared.hpp"
 #include "kernels/device/host/synchronise.hpp"
+#ifdef TALLY_CHECKED
+#include "kernels/device/host/unobserved_indices.hpp"
+#endif
 
 #endif

@@ -16,7 +16,8 @@ rc::Gen<Plan> random_plan(Dtype storage);
 void draw_values(Plan& plan);
 
 /// How the plan is run, from its seed: in every second one the host GEMM's order of additions is drawn, in every second
-/// one the order of threads.
+/// one the order of threads; of an operation with several shipped kernels, in every second one any of them; in every
+/// fourth one each of the fused passes.
 void draw_execution(Plan& plan);
 
 /// Gives every second plan other formats than fp32 for its buffers, masters, GEMM accumulators or operands (TF32), as

@@ -1,5 +1,6 @@
 // `tally doctor`: what there is to run on.
 #include <iostream>
+#include <utility>
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/probes.hpp"
@@ -30,11 +31,14 @@ int doctor(const std::string& probed) {
   std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
   std::cout << "toolkit   " TALLY_CUDA_TOOLKIT "\n";
   std::cout << "host      " << device(ExecutorKind::host).name() << "\n";
-  std::cout << "cuda      ";
-  try {
-    std::cout << device(ExecutorKind::cuda).name() << "\n";
-  } catch (const DeviceAbsent& reason) {
-    std::cout << "not run: " << reason.what() << "\n";
+  for (const auto& [label, kind] :
+       {std::pair{"checked   ", ExecutorKind::checked}, {"cuda      ", ExecutorKind::cuda}}) {
+    std::cout << label;
+    try {
+      std::cout << device(kind).name() << "\n";
+    } catch (const DeviceAbsent& reason) {
+      std::cout << "not run: " << reason.what() << "\n";
+    }
   }
   std::cout << "laws      " << laws().size() << "\n";
   std::cout << "faults    " << tally::faults().size() << "\n";

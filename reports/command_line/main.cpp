@@ -15,7 +15,10 @@ namespace {
 using Action = std::function<int()>;
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
-  command.add_option("--subject", options.subject, "where the kernels run: host or cuda (default: the best there is)")
+  command
+      .add_option(
+          "--subject", options.subject,
+          "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)")
       ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
 }

@@ -1,5 +1,7 @@
 #include "kernels/device/checker/access.hpp"
 
+#include <cstring>
+
 #include "kernels/device/checker/cell.hpp"
 #include "kernels/device/checker/memory.hpp"
 #include "kernels/device/checker/order.hpp"
@@ -78,16 +80,15 @@ void check_cells(Shadowed& memory, std::size_t used, const Accessed& now) {
   }
 }
 
-}  // namespace
-
-void check(Access access, const void* address, std::size_t bytes, const void* code) {
-  if (!running.active) return;
+template <Access access>
+inline __attribute__((always_inline)) void check_access(const void* address, std::size_t bytes, const void* code) {
+  if (!running.active) [[unlikely]]
+    return;
   Accessed now{access, reinterpret_cast<std::uintptr_t>(address), bytes, {}};
   Shadowed& block = shared_shadow;
   const bool shared = now.address - block.begin < block.bytes;
   if (!shared && !memory.has(now.address)) return check_elsewhere(access, now.address, bytes, code);
-  executor::State& s = executor::state();
-  if (s.schedule.interrupts()) [[unlikely]]
+  if (executor::state().schedule.interrupts()) [[unlikely]]
     executor::interrupt();
   now.stamp = {running.block, running.epoch, running.who, code_offset(code)};
   if (shared) {
@@ -95,15 +96,65 @@ void check(Access access, const void* address, std::size_t bytes, const void* co
     if (now.address - block.begin + bytes > used) [[unlikely]]
       report_outside(access, now.address, bytes, now.stamp);
     check_cells<true>(block, used, now);
-    if (access == Access::atomic) meet(address);
-    return;
+  } else {
+    Shadowed* buffer = buffer_near(now.address);
+    if (buffer == nullptr || now.address < buffer->begin || now.address - buffer->begin + bytes > buffer->bytes)
+        [[unlikely]]
+      report_outside(access, now.address, bytes, now.stamp);
+    check_cells<false>(*buffer, buffer->bytes, now);
   }
-  Shadowed* buffer = buffer_near(now.address);
-  if (buffer == nullptr || now.address < buffer->begin || now.address - buffer->begin + bytes > buffer->bytes)
-      [[unlikely]]
-    report_outside(access, now.address, bytes, now.stamp);
-  check_cells<false>(*buffer, buffer->bytes, now);
   if (access == Access::atomic) meet(address);
 }
 
+}  // namespace
 }  // namespace tally::checker
+
+using tally::checker::Access;
+using tally::checker::check_access;
+
+#define TALLY_HOOK(name, access, bytes) \
+  void name(void* address) { check_access<access>(address, bytes, __builtin_return_address(0)); }
+#define TALLY_HOOKS(bytes)                                      \
+  TALLY_HOOK(__tsan_read##bytes, Access::read, bytes)           \
+  TALLY_HOOK(__tsan_write##bytes, Access::write, bytes)         \
+  TALLY_HOOK(__tsan_unaligned_read##bytes, Access::read, bytes) \
+  TALLY_HOOK(__tsan_unaligned_write##bytes, Access::write, bytes)
+
+extern "C" {
+
+TALLY_HOOKS(1)
+TALLY_HOOKS(2)
+TALLY_HOOKS(4)
+TALLY_HOOKS(8)
+TALLY_HOOKS(16)
+
+void __tsan_init() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) {
+    check_access<Access::read>(from, bytes, __builtin_return_address(0));
+    check_access<Access::write>(to, bytes, __builtin_return_address(0));
+  }
+  return std::memcpy(to, from, bytes);
+}
+
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) {
+    check_access<Access::read>(from, bytes, __builtin_return_address(0));
+    check_access<Access::write>(to, bytes, __builtin_return_address(0));
+  }
+  return std::memmove(to, from, bytes);
+}
+
+void* __tsan_memset(void* to, int byte, std::size_t bytes) {
+  if (bytes > 0) check_access<Access::write>(to, bytes, __builtin_return_address(0));
+  return std::memset(to, byte, bytes);
+}
+
+/// An atomic of a checked kernel, which is about to happen unobserved.
+void tally_check_atomic(void* address, std::size_t bytes, const void* code) {
+  check_access<Access::atomic>(address, bytes, code);
+}
+}

@@ -10,9 +10,10 @@
 namespace tally::checker {
 namespace {
 
+constexpr std::size_t most_buffers = std::size_t{1} << 16;
+
 struct Allotted {
   std::size_t lines = 0;
-  Shadowed buffer;
   std::string name;
 };
 
@@ -20,7 +21,6 @@ struct Memory {
   std::mutex mutex;
   std::byte* base = nullptr;
   Cell* cells = nullptr;                                 // memory_bytes of them
-  std::uint32_t* owners = nullptr;                       // by line: index in `all`, 0: nobody
   std::size_t lines_used = 0;                            // the first so many were handed out at some time
   std::multimap<std::size_t, std::size_t> free;          // released: lines, first line
   std::vector<Allotted> all = std::vector<Allotted>(1);  // 0 is nobody
@@ -43,9 +43,9 @@ T* reserve(std::size_t count) {
 
 void reserve_all(Memory& m) {
   m.cells = reserve<Cell>(memory_bytes);
-  m.owners = reserve<std::uint32_t>(memory_bytes / line_bytes);
+  owners = reserve<std::uint32_t>(memory_bytes / line_bytes);
   m.base = reserve<std::byte>(memory_bytes);
-  m.all.reserve(1u << 16);  // so that buffer_near needs no lock: entries stay where they are
+  buffers = reserve<Shadowed>(most_buffers);
   memory = {reinterpret_cast<std::uintptr_t>(m.base), memory_bytes};
 }
 
@@ -84,13 +84,14 @@ void* allocate(std::size_t bytes) {
     entry = m.free_entries.back();
     m.free_entries.pop_back();
   } else {
-    if (m.all.size() == m.all.capacity()) throw std::bad_alloc();
+    if (m.all.size() == most_buffers) throw std::bad_alloc();
     entry = static_cast<std::uint32_t>(m.all.size());
     m.all.emplace_back();
   }
   m.all[entry] = {};
+  buffers[entry] = {};
   m.all[entry].lines = lines;
-  for (std::size_t i = 0; i < lines; ++i) m.owners[first + i] = entry;
+  for (std::size_t i = 0; i < lines; ++i) owners[first + i] = entry;
   return m.base + first * line_bytes;
 }
 
@@ -98,9 +99,9 @@ void release(void* address) noexcept {
   Memory& m = mine();
   const std::lock_guard lock(m.mutex);
   const std::size_t first = line_of(m, address);
-  const std::uint32_t entry = m.owners[first];
+  const std::uint32_t entry = owners[first];
   const std::size_t lines = m.all[entry].lines;
-  for (std::size_t i = 0; i < lines; ++i) m.owners[first + i] = 0;
+  for (std::size_t i = 0; i < lines; ++i) owners[first + i] = 0;
   m.free.emplace(lines, first);
   m.free_entries.push_back(entry);
 }
@@ -108,16 +109,10 @@ void release(void* address) noexcept {
 void note_buffer(const void* data, std::size_t bytes, const std::string& name) {
   Memory& m = mine();
   const std::lock_guard lock(m.mutex);
-  Allotted& it = m.all[m.owners[line_of(m, data)]];
+  const std::uint32_t owner = owners[line_of(m, data)];
   const std::size_t first_byte = static_cast<std::size_t>(static_cast<const std::byte*>(data) - m.base);
-  it.buffer = {reinterpret_cast<std::uintptr_t>(data), bytes, m.cells + first_byte, 2};
-  it.name = name;
-}
-
-Shadowed* buffer_near(std::uintptr_t address) {
-  Memory& m = mine();
-  const std::uint32_t entry = m.owners[(address - memory.begin) / line_bytes];
-  return entry == 0 ? nullptr : &m.all[entry].buffer;
+  buffers[owner] = {reinterpret_cast<std::uintptr_t>(data), bytes, m.cells + first_byte, 2};
+  m.all[owner].name = name;
 }
 
 std::size_t bytes_of_buffer(std::uintptr_t address) {
@@ -127,9 +122,9 @@ std::size_t bytes_of_buffer(std::uintptr_t address) {
 
 std::string describe_memory(std::uintptr_t address) {
   Memory& m = mine();
-  const std::uint32_t entry = memory.has(address) ? m.owners[(address - memory.begin) / line_bytes] : 0;
+  const std::uint32_t entry = memory.has(address) ? owners[(address - memory.begin) / line_bytes] : 0;
   if (entry == 0) return "memory of no buffer";
-  const Shadowed& it = m.all[entry].buffer;
+  const Shadowed& it = buffers[entry];
   const std::string name = "'" + m.all[entry].name + "'";
   if (address < it.begin) return "buffer " + name + "-" + std::to_string(it.begin - address);
   return "buffer " + name + "+" + std::to_string(address - it.begin);

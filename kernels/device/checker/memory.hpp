@@ -19,6 +19,9 @@ struct Range {
 };
 /// All there is; empty until the first allocation.
 inline constinit Range memory{};
+/// By line: whose it is, 0 for nobody's; and all buffers, which stay where they are.
+inline constinit std::uint32_t* owners = nullptr;
+inline constinit Shadowed* buffers = nullptr;
 
 /// Throws std::bad_alloc. Never nullptr, also for 0 bytes.
 void* allocate(std::size_t bytes);
@@ -29,7 +32,10 @@ void note_buffer(const void* data, std::size_t bytes, const std::string& name);
 
 /// The buffer that owns the line an address lies in, guard zones included; nullptr when none does. The address may lie
 /// outside the buffer proper.
-Shadowed* buffer_near(std::uintptr_t address);
+inline Shadowed* buffer_near(std::uintptr_t address) {
+  const std::uint32_t owner = owners[(address - memory.begin) / line_bytes];
+  return owner == 0 ? nullptr : &buffers[owner];
+}
 
 /// How long that buffer is; 0 where there is none.
 std::size_t bytes_of_buffer(std::uintptr_t address);

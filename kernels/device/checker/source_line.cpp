@@ -28,6 +28,8 @@ std::string found_line(std::uint32_t code) {
   std::string first;
   for (std::string line; std::getline(lines, line);) {
     line = line.substr(0, line.find(" (discriminator"));
+    if (const auto up = line.rfind("../"); up != std::string::npos) line.erase(0, up + 3);
+    while (line.starts_with("./")) line.erase(0, 2);
     if (line.starts_with("??")) continue;
     if (first.empty()) first = line;
     if (line.find("kernels/device/host/") == std::string::npos && !line.starts_with("/usr/")) return line;

@@ -55,8 +55,9 @@ void resume(Fibre* fibre) {
   checker::enter_thread(s.thread);
 }
 
-/// Leaves `from` for this ready thread, or for a new one.
-void switch_to(Fibre* from, Fibre* ready) {
+/// Leaves `from` for this ready thread, or for a new one. Inlined, as its caller is: the fewer lines of its stack a
+/// waiting thread touches, the more stacks stay in the cache.
+__attribute__((always_inline)) inline void switch_to(Fibre* from, Fibre* ready) {
   Fibre* to = ready;
   if (ready == nullptr) {
     state().fibre = to = take_idle();
@@ -67,7 +68,7 @@ void switch_to(Fibre* from, Fibre* ready) {
 }
 
 /// Leaves `from` for whatever runs next: a ready thread, a new one, or home when there is neither.
-void go_on(Fibre* from) {
+__attribute__((always_inline)) inline void go_on(Fibre* from) {
   State& s = state();
   if (s.failure != nullptr || (s.ready.empty() && !s.unstarted())) {
     switch_context(from->context, s.home);
@@ -94,6 +95,7 @@ void add_fibre() {
 }
 
 uint3 index_of(unsigned thread) {
+  if (blockDim.y == 1 && blockDim.z == 1) return {thread, 0, 0};  // no division
   return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
