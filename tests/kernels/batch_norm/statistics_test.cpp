@@ -91,6 +91,22 @@ TEST_P(BatchNormStatistics, SurviveAMeanFarAboveTheSpreadUnlessSquaresCancel) {
   EXPECT_EQ(got.var[0], variant() == "one_pass" ? 0 : 1);
 }
 
+/// The bounds tell the algorithms apart: what one pass leaves is outside of what two passes may.
+TEST(BatchNormStatisticsByOnePass, LeaveTheBoundOfTwoPassesWhereSquaresCancel) {
+  const std::int64_t rows = 65;
+  std::vector<double> x = drawn(rows);
+  for (double& value : x) value = static_cast<float>(value + 1000);
+  const Claims claims;
+  std::vector<oracle::Bounded> sample;
+  for (const double value : x) sample.push_back({value, 0});
+  const oracle::Moments expected =
+      oracle::sample_moments(oracle::declared({}, claims), {.algorithm = "two_pass"}, sample, {0.125, 0});
+  const double by_one = statistics_of("one_pass", x, rows, 1, 0.125f).var[0];
+  const double by_two = statistics_of("two_pass", x, rows, 1, 0.125f).var[0];
+  EXPECT_GT(std::fabs(by_one - expected.var.v), expected.var.e);
+  EXPECT_LE(std::fabs(by_two - expected.var.v), expected.var.e);
+}
+
 TEST_P(BatchNormStatistics, ShowANaNInItsColumnOnly) {
   for (const std::int64_t rows : {3, 100}) {
     std::vector<double> x(static_cast<std::size_t>(2 * rows), 1);
