@@ -10,6 +10,7 @@
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -48,7 +49,10 @@ class LawTask {
       if (kept.law != law_.name) continue;
       const Case c = read_case_file(kept.file);
       if (c.precision.storage != storage_) continue;
-      CaseRecord record = record_of(c, law_, watched_outcome(c));
+      const OperationScope operations;
+      const Outcome outcome = watched_outcome(c);
+      CaseRecord record = record_of(c, law_, outcome);
+      record.operations = operations.records(c, outcome.checks);
       record.title = "kept: " + record.title;
       result_.cases.push_back(std::move(record));
     }
@@ -88,9 +92,12 @@ class LawTask {
     const Case c = case_of(plan);
     std::size_t new_pairs = 0;
     Outcome outcome;
+    std::vector<OperationRecord> operations;
     {
       const CoverageScope scope(c);
+      const OperationScope operation_scope;
       outcome = watched_outcome(c);
+      operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());
       coverage_.add_case(scope.runs());
     }
@@ -102,6 +109,7 @@ class LawTask {
     result_.cases.push_back(record_of(c, law_, outcome));
     CaseRecord& record = result_.cases.back();
     record.seed = plan.seed;
+    record.operations = std::move(operations);
     return static_cast<double>(new_pairs) +
            pairs_worth * std::max(record.worst_local_ratio, record.worst_end_to_end_ratio);
   }

@@ -9,6 +9,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
+#include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -97,6 +98,7 @@ Judged judge(const Case& c, const Subject& subject) {
     return judged;
   }
   note_judged_run(c, judged.trace);
+  note_operations(c, judged.trace);
   for (auto& check : hard_lenses(c, judged.trace, Grouping::declared).checks) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/gate/bless.hpp"
+
 namespace tally::command_line {
 
 /// Exit codes, the same for every command.
@@ -74,13 +76,18 @@ struct FaultsOptions {
 int faults(const FaultsOptions& options);
 
 struct GateOptions {
-  std::string results, baseline;
+  std::string results, baseline, waivers;
+  std::string today;  // day that waivers are held against; empty: today
 };
 int gate(const GateOptions& options);
 
+/// `tally bless`, and the commands of `tally baseline` that write.
 struct BlessOptions {
-  std::string results, baseline, reason;
+  std::string results, baseline, reason, commit;
+  std::string law = "*", precision = "*";
+  std::vector<std::string> cases;
   bool allow_ci = false;
+  BlessReport (*change)(const Results&, const std::string&, const tally::BlessOptions&) = tally::bless;
 };
 int bless(const BlessOptions& options);
 

@@ -104,6 +104,8 @@ void add_gate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline");
   command.add_option("results", options.results, "results.json of a run")->required();
   command.add_option("--baseline", options.baseline, "baseline file")->required();
+  command.add_option("--waivers", options.waivers, "file of known failures, each with reason, link and last day");
+  command.add_option("--today", options.today, "day that waivers are held against, such as 2027-03-31");
   command.callback([&action] { action = [] { return gate(options); }; });
 }
 
@@ -113,6 +115,10 @@ void add_bless(CLI::App& app, Action& action) {
   command.add_option("results", options.results, "results.json of a run")->required();
   command.add_option("--baseline", options.baseline, "baseline file to write")->required();
   command.add_option("--reason", options.reason, "why the change is right")->required();
+  command.add_option("--law", options.law, "laws to bless, as a shell pattern")->capture_default_str();
+  command.add_option("--precision", options.precision, "storage formats, as a shell pattern")->capture_default_str();
+  command.add_option("--case", options.cases, "ids of cases to bless (default: all)");
+  command.add_option("--commit", options.commit, "commit of the run (default: this program's)");
   command.add_flag("--allow-ci", options.allow_ci, "write even where CI is set");
   command.callback([&action] { action = [] { return bless(options); }; });
 }

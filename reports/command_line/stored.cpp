@@ -45,4 +45,12 @@ Baseline baseline_at(const std::string& file) {
   }
 }
 
+std::vector<Waiver> waivers_at(const std::string& file) {
+  try {
+    return read_waivers(file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
 }  // namespace tally::command_line

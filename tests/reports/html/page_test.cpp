@@ -107,7 +107,7 @@ TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) 
   const Results results = samples::passing();
   ReportContext context;
   context.baseline = baseline_of(results);
-  context.baseline->groups.front().worst_ratio /= 2;
+  for (BlessedCase& c : context.baseline->cases) c.worst_ratio /= 2, c.digest = digest_of(c);
   context.history = {samples::failing(), results};
   const std::string page = report_html(results, context);
   EXPECT_TRUE(has(page, "<svg role=\"img\" aria-labelledby=\"p4-t p4-d\""));
