@@ -62,7 +62,8 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !failing_; ++drawn) {
-      source.reward(try_one(shaped(source.next())));
+      const double score = try_one(shaped(source.next()));
+      if (options_.steered) source.reward(score);
     }
     while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
       try_control(case_of(shaped(source.next())));

@@ -8,16 +8,18 @@
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/gate_commands.hpp"
 
 namespace tally::command_line {
 namespace {
-
-using Action = std::function<int()>;
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
   command.add_option("--subject", options.subject, "where the kernels run: host or cuda (default: the best there is)")
       ->check(CLI::IsMember({"host", "cuda"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
+  command
+      .add_option("--kernel", options.kernels, "OPERATION=VARIANT to run in place of the shipped one (list kernels)")
+      ->allow_extra_args(false);
 }
 
 void add_verify(CLI::App& app, Action& action) {
@@ -44,6 +46,8 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_flag("--unsteered", options.unsteered,
+                   "draw every case from the seed alone, so that other kernels are shown the same ones");
   command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
   command.add_flag("--json", options.json, "print results.json instead of the summary");
   command.callback([&action] { action = [] { return verify(options); }; });
@@ -99,30 +103,6 @@ void add_explain(CLI::App& app, Action& action) {
   command.callback([&action] { action = [] { return explain(options); }; });
 }
 
-void add_gate(CLI::App& app, Action& action) {
-  static GateOptions options;
-  CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline");
-  command.add_option("results", options.results, "results.json of a run")->required();
-  command.add_option("--baseline", options.baseline, "baseline file")->required();
-  command.add_option("--waivers", options.waivers, "file of known failures, each with reason, link and last day");
-  command.add_option("--today", options.today, "day that waivers are held against, such as 2027-03-31");
-  command.callback([&action] { action = [] { return gate(options); }; });
-}
-
-void add_bless(CLI::App& app, Action& action) {
-  static BlessOptions options;
-  CLI::App& command = *app.add_subcommand("bless", "make results the new baseline, with a reason");
-  command.add_option("results", options.results, "results.json of a run")->required();
-  command.add_option("--baseline", options.baseline, "baseline file to write")->required();
-  command.add_option("--reason", options.reason, "why the change is right")->required();
-  command.add_option("--law", options.law, "laws to bless, as a shell pattern")->capture_default_str();
-  command.add_option("--precision", options.precision, "storage formats, as a shell pattern")->capture_default_str();
-  command.add_option("--case", options.cases, "ids of cases to bless (default: all)");
-  command.add_option("--commit", options.commit, "commit of the run (default: this program's)");
-  command.add_flag("--allow-ci", options.allow_ci, "write even where CI is set");
-  command.callback([&action] { action = [] { return bless(options); }; });
-}
-
 void add_report(CLI::App& app, Action& action) {
   static ReportOptions options;
   CLI::App& command = *app.add_subcommand("report", "render results again");
@@ -130,7 +110,8 @@ void add_report(CLI::App& app, Action& action) {
   command.add_option("--out", options.out, "folder to write to (default: beside the results)");
   command.add_option("--study", options.studies, "NAME.json of a study to show in place of the kept one of its name");
   command.add_option("--baseline", options.baseline, "baseline file to compare with on the page");
-  command.add_option("--history", options.history, "results.json of earlier runs, the oldest first");
+  command.add_option("--history", options.history,
+                     "history (.jsonl) or results.json of earlier runs, the oldest first");
   command.callback([&action] { action = [] { return report(options); }; });
 }
 
@@ -215,8 +196,7 @@ int main(int argc, char** argv) {
   add_oracle(app, action);
   add_faults(app, action);
   add_explain(app, action);
-  add_gate(app, action);
-  add_bless(app, action);
+  add_gate_commands(app, action);
   add_report(app, action);
   add_merge(app, action);
   add_study(app, action, "sweep", "study how far gradients drift against one quantity");

@@ -5,6 +5,7 @@
 
 #include "reports/gate/baseline.hpp"
 #include "reports/gate/waivers.hpp"
+#include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::command_line {
@@ -13,5 +14,7 @@ Results results_of(const std::string& file);
 Study study_at(const std::string& file);
 Baseline baseline_at(const std::string& file);
 std::vector<Waiver> waivers_at(const std::string& file);
+/// Of a history (.jsonl), or of one results.json.
+std::vector<HistoryEntry> history_at(const std::string& file);
 
 }  // namespace tally::command_line

@@ -50,7 +50,7 @@ void add_operations(Strata& strata, const CaseEntry& before, const CaseEntry& no
 void add_pair(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
   auto& [change, drifts] = strata.laws[{now.law, now.precision}];
   ++change.cases;
-  change.equal += before.digest == now.digest;
+  change.equal += same_content(before, now);
   change.broken += is_broken(now) && !is_broken(before);
   change.mended += is_broken(before) && !is_broken(now);
   if (!was_judged(before.status) || !was_judged(now.status)) return;
@@ -99,6 +99,12 @@ Comparison compared(const std::vector<CaseEntry>& before, const std::vector<Case
     comparison.gone += law.gone, comparison.fresh += law.fresh;
   }
   return comparison;
+}
+
+bool is_worse(const Comparison& comparison) {
+  return comparison.broken > 0 ||
+         std::any_of(comparison.operations.begin(), comparison.operations.end(),
+                     [](const OperationChange& o) { return o.accuracy.verdict == AccuracyVerdict::worse; });
 }
 
 std::string bits_text(const OperationChange& change) {

@@ -39,6 +39,9 @@ struct Comparison {
 /// Both sorted as entries_of() leaves them.
 Comparison compared(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now);
 
+/// Laws break that did not, or the errors of an operation have grown.
+bool is_worse(const Comparison& comparison);
+
 /// "bits equal", "bits changed", "order of additions changed": other bits from equal inputs, at the same accuracy.
 std::string bits_text(const OperationChange& change);
 

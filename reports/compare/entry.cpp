@@ -1,6 +1,7 @@
 #include "reports/compare/entry.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "reports/census/census.hpp"
@@ -20,6 +21,13 @@ bool CaseEntry::same_place(const CaseEntry& other) const { return place_of(*this
 
 bool CaseEntry::repeats() const {
   return std::all_of(operations.begin(), operations.end(), [](const OperationRecord& o) { return o.repeats; });
+}
+
+bool same_content(const CaseEntry& a, const CaseEntry& b) {
+  if (a.digest == b.digest) return true;
+  if (a.operations.empty() == b.operations.empty() || a.status != b.status) return false;
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  return bits(a.worst_ratio) == bits(b.worst_ratio) && bits(a.rounding_drift) == bits(b.rounding_drift);
 }
 
 bool stands_before(const CaseEntry& a, const CaseEntry& b) { return place_of(a) < place_of(b); }

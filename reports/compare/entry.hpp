@@ -22,6 +22,10 @@ struct CaseEntry {
   bool repeats() const;
 };
 
+/// Equal digests; or equal verdict, ratio and drift to the bit where one side is of an older file that knows no
+/// operations.
+bool same_content(const CaseEntry& a, const CaseEntry& b);
+
 /// By law, precision and id: the order of a baseline's lines.
 bool stands_before(const CaseEntry& a, const CaseEntry& b);
 

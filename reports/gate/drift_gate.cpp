@@ -21,7 +21,7 @@ std::map<std::string, std::uint64_t> changed_cases(const Sides& sides, bool on_d
       sides.before, sides.now,
       [&](const CaseEntry& before, const CaseEntry& now) {
         const bool counts = now.status == Status::pass || now.status == Status::vacuous;
-        if (counts && before.digest != now.digest && repeats(before) && repeats(now))
+        if (counts && !same_content(before, now) && repeats(before) && repeats(now))
           ++changed[place_of(now.law, now.precision)];
       },
       [](const CaseEntry&) {}, [](const CaseEntry&) {});

@@ -44,6 +44,16 @@ TEST(Comparison, tells_a_change_of_order_from_one_of_accuracy_and_one_of_inputs)
   EXPECT_EQ(accumulate_of(found, "bf16").own, 0u);
 }
 
+TEST(Comparison, compares_with_older_results_that_know_no_operations) {
+  Results older = samples::passing();
+  for (CaseRecord& c : older.cases) c.operations.clear();
+  const Comparison found = compared(entries_of(older), entries_of(samples::passing()));
+  EXPECT_EQ(found.equal, 252u);
+  EXPECT_TRUE(found.operations.empty());
+  older.cases[0].rounding_drift = 1;
+  EXPECT_EQ(compared(entries_of(older), entries_of(samples::passing())).equal, 251u);
+}
+
 TEST(Comparison, counts_what_is_gone_new_broken_and_mended) {
   Results now = samples::passing();
   now.cases.erase(now.cases.begin());

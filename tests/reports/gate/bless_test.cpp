@@ -118,5 +118,50 @@ TEST_F(Bless, RefusesAPatternThatMatchesNothing) {
   EXPECT_NE(complaint(samples::passing(), options).find("nothing matches"), std::string::npos);
 }
 
+TEST_F(Bless, RefusesAReasonThatExplainsNothing) {
+  for (const char* reason : {"update", "Update baseline.", "make CI green again", "rebaseline the tests"})
+    EXPECT_NE(complaint(samples::passing(), because(reason)).find("explains nothing"), std::string::npos) << reason;
+  for (const char* reason : {"one-pass variance", "update for the warp shuffle", "Größe der Blöcke"})
+    EXPECT_EQ(complaint(samples::passing(), because(reason)), "") << reason;
+}
+
+TEST_F(Bless, TakesTheCasesThatAreNamedAlone) {
+  bless(samples::passing(), file_, because("first"));
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases) c.operations[0].bits = "1";
+  BlessOptions options = because("another order");
+  options.cases = {results.cases[3].id, results.cases[4].id};
+  EXPECT_EQ(bless(results, file_, options).changed, 2u);
+  const std::string text = gate_text(gate(results, read_baseline(file_)));
+  EXPECT_NE(text.find("250 cases"), std::string::npos) << text;
+  options.cases = {"no such case"};
+  EXPECT_NE(complaint(results, options).find("nothing matches case 'no such case'"), std::string::npos);
+}
+
+TEST_F(Bless, PrunesWhatIsGoneAndNothingElse) {
+  bless(samples::passing(), file_, because("first"));
+  Results results = samples::passing();
+  results.cases.resize(results.cases.size() - 5);
+  results.cases[2].operations[0].bits = "1";
+  EXPECT_EQ(prune(results, file_, {}).removed, 5u);
+  const GateReport report = gate(results, read_baseline(file_));
+  EXPECT_EQ(report.comparison.gone, 0u);
+  EXPECT_EQ(report.exit_code, 1);  // the other bits are not blessed by it
+  setenv("CI", "1", 1);
+  EXPECT_THROW(prune(samples::passing(), file_, {}), std::runtime_error);
+  unsetenv("CI");
+}
+
+TEST_F(Bless, TightensToWhatBecameBetterAlone) {
+  bless(samples::passing(), file_, because("first"));
+  Results results = samples::passing();
+  results.cases[1].worst_local_ratio /= 2, results.cases[1].operations[0].drift /= 2;
+  results.cases[2].worst_local_ratio /= 2, results.cases[2].operations[0].drift *= 2;
+  results.cases[3].worst_local_ratio = 0.99;
+  EXPECT_EQ(tighten(results, file_, because("Kahan sums")).changed, 1u);
+  EXPECT_EQ(gate(results, read_baseline(file_)).comparison.equal, 250u);
+  EXPECT_EQ(tighten(results, file_, because("Kahan sums")).changed, 0u);
+}
+
 }  // namespace
 }  // namespace tally
