@@ -30,6 +30,12 @@ void by_storage(Dtype storage, Use use) {
   }
 }
 
+/// The same of two formats.
+template <class Use>
+void by_storages(Dtype first, Dtype second, Use use) {
+  by_storage(first, [&]<class First>(First one) { by_storage(second, [&](auto other) { use(one, other); }); });
+}
+
 /// The first element of this thread in a grid-stride loop, and how far apart its elements lie.
 __device__ inline std::int64_t first_element() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -17,13 +17,21 @@ struct BiasAddArguments {
   std::int64_t rows, features;
 };
 
-/// db [features] S = column sums of dy [rows, features] S.
+/// db [features] S = column sums of dy [rows, features] S. `partial` fp32 [bias_gradient_chunks(rows), features], at
+/// least one row of it: where variants that add in two stages or by atomics leave their sums; others take nullptr.
 struct BiasGradientArguments {
   Dtype storage;
   const void* dy;
   void* db;
   std::int64_t rows, features;
+  float* partial = nullptr;
 };
+
+/// Rows whose sum is one partial result.
+inline constexpr std::int64_t bias_gradient_chunk = 16;
+inline std::int64_t bias_gradient_chunks(std::int64_t rows) {
+  return (rows + bias_gradient_chunk - 1) / bias_gradient_chunk;
+}
 
 /// relu, tanh, sigmoid, gelu. Forward: y from x. Backward: dx from x and dy. All S, `elements` long.
 struct ActivationArguments {
@@ -47,10 +55,11 @@ struct DropoutArguments {
 struct BatchNormStatisticsArguments {
   Dtype storage;
   const void* x;
-  const float *running_mean, *running_var;  // frozen only
+  const void *running_mean, *running_var;  // frozen only
   float *mean, *var, *rstd;
   std::int64_t rows, features;
   float inverse_rows, eps;
+  Dtype running_format = Dtype::fp32;  // of the running values
 };
 
 /// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own. weight and bias S [features], or

@@ -1,6 +1,6 @@
 // The statistics of a frozen batch norm: the running values, and rstd = fl(1 / fl(sqrt(fl(running_var + eps)))).
 //
-//   running_mean, running_var, mean, var, rstd [features] fp32
+//   running_mean, running_var [features] M   mean, var, rstd [features] fp32
 //
 // One thread a feature, grid-stride. No sums.
 #include "kernels/device/kernel_registry.hpp"
@@ -10,18 +10,21 @@
 namespace tally {
 namespace {
 
-__global__ void take_running(const float* running_mean, const float* running_var, float* mean, float* var, float* rstd,
+template <class M>
+__global__ void take_running(const M* running_mean, const M* running_var, float* mean, float* var, float* rstd,
                              std::int64_t features, float eps) {
   for (std::int64_t i = first_element(); i < features; i += element_stride()) {
-    mean[i] = running_mean[i];
-    var[i] = running_var[i];
-    rstd[i] = __fdiv_rn(1.0f, __fsqrt_rn(__fadd_rn(running_var[i], eps)));
+    mean[i] = to_float(running_mean[i]);
+    var[i] = to_float(running_var[i]);
+    rstd[i] = __fdiv_rn(1.0f, __fsqrt_rn(__fadd_rn(var[i], eps)));
   }
 }
 
 void frozen_statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
-  launch_elements<take_running>(stream, a.features, a.running_mean, a.running_var, a.mean, a.var, a.rstd, a.features,
-                                a.eps);
+  by_storage(a.running_format, [&]<class M>(M) {
+    launch_elements<take_running<M>>(stream, a.features, static_cast<const M*>(a.running_mean),
+                                     static_cast<const M*>(a.running_var), a.mean, a.var, a.rstd, a.features, a.eps);
+  });
 }
 
 const RegisterKernel registered("batch_norm.frozen_statistics", {.variant = "grid_stride"}, frozen_statistics);

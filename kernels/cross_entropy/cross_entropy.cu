@@ -1,120 +1,31 @@
-// Softmax cross-entropy, loss and gradient at once, per row: M = max z, s = sum exp(fl(z - M)), lse = log(s),
-// nll_c = fl(lse - fl(z_c - M)), p_c = fl(exp(fl(z_c - M)) / s).
-// Plain: loss = nll_t, dz_c = fl(factor * fl(p_c - [c = t])). With smoothing or class weights:
-// a_c = fl(fl(keep w_t) [c = t] + fl(spread w_c)), W = sum a_c, dz_c = fl(factor * fl(fl(W p_c) - a_c)),
-// loss = fl(fl(fl(keep w_t) nll_t) + fl(spread * sum fl(w_c nll_c))). An ignored row is exactly 0; store S.
+// Softmax cross-entropy, loss and gradient at once, per row in three passes: M = max z, s = sum exp(fl(z - M)), then
+// kernels/cross_entropy/softmax_loss.hpp.
 //
 //   z, dz [rows, classes] S   target [rows] i64   class_weight [classes] fp32 or none   loss [rows] fp32
 //
 // Up to 32 classes one thread a row, classes added in order; from 33 a warp a row, as kernels/reduction/row_sum.hpp.
-#include "kernels/device/detmath.hpp"
+#include "kernels/cross_entropy/softmax_loss.hpp"
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/elementwise.hpp"
-#include "kernels/layer_arguments.hpp"
-#include "kernels/reduction/launch_rows.hpp"
-#include "kernels/reduction/row_sum.hpp"
 
 namespace tally {
 namespace {
 
-/// The softmax of one row, as its thread or warp sees it.
-template <class S, int lanes>
-struct SoftmaxRow {
-  const S* z;
-  std::int64_t classes;
-  int lane;
-  float maximum, sum, log_sum;
-
-  __device__ SoftmaxRow(const S* row, std::int64_t count, int my_lane) : z(row), classes(count), lane(my_lane) {
-    maximum = to_float(z[0]);
+struct ThreePass {
+  template <class S, int lanes>
+  static __device__ ExponentialSum of(const S* z, std::int64_t classes, int lane) {
+    float maximum = to_float(z[0]);
     for (std::int64_t c = lane; c < classes; c += lanes) maximum = to_float(z[c]) > maximum ? to_float(z[c]) : maximum;
     maximum = row_maximum<lanes>(maximum);
-    sum = 0.0f;
-    for (std::int64_t c = lane; c < classes; c += lanes) sum = __fadd_rn(sum, exponential(c));
-    sum = row_total<lanes>(sum);
-    log_sum = det_log(sum);
-  }
-  __device__ float exponential(std::int64_t c) const { return det_exp(__fsub_rn(to_float(z[c]), maximum)); }
-  __device__ float probability(std::int64_t c) const { return __fdiv_rn(exponential(c), sum); }
-  __device__ float nll(std::int64_t c) const { return __fsub_rn(log_sum, __fsub_rn(to_float(z[c]), maximum)); }
-};
-
-struct Smoothing {
-  const float* class_weight;
-  float keep, spread;
-  bool smoothed;
-  __device__ float weight(std::int64_t c) const { return class_weight != nullptr ? class_weight[c] : 1.0f; }
-  __device__ float share(std::int64_t c, std::int64_t target) const {
-    const float spread_share = smoothed ? __fmul_rn(spread, weight(c)) : 0.0f;
-    return c == target ? __fadd_rn(__fmul_rn(keep, weight(c)), spread_share) : spread_share;
-  }
-};
-
-template <class S, int lanes>
-__device__ float plain_row(const SoftmaxRow<S, lanes>& row, std::int64_t target, float factor, S* dz) {
-  for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
-    const float hit = c == target ? 1.0f : 0.0f;
-    dz[c] = from_float<S>(__fmul_rn(factor, __fsub_rn(row.probability(c), hit)));
-  }
-  return row.nll(target);
-}
-
-template <class S, int lanes>
-__device__ float weighted_row(const SoftmaxRow<S, lanes>& row, std::int64_t target, float factor,
-                              const Smoothing& smoothing, S* dz) {
-  float shares = 0.0f, nll_sum = 0.0f;
-  for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
-    shares = __fadd_rn(shares, smoothing.share(c, target));
-    if (smoothing.smoothed) nll_sum = __fadd_rn(nll_sum, __fmul_rn(smoothing.weight(c), row.nll(c)));
-  }
-  shares = row_total<lanes>(shares);
-  nll_sum = row_total<lanes>(nll_sum);
-  for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
-    const float q = __fsub_rn(__fmul_rn(shares, row.probability(c)), smoothing.share(c, target));
-    dz[c] = from_float<S>(__fmul_rn(factor, q));
-  }
-  const float kept = __fmul_rn(__fmul_rn(smoothing.keep, smoothing.weight(target)), row.nll(target));
-  return smoothing.smoothed ? __fadd_rn(kept, __fmul_rn(smoothing.spread, nll_sum)) : kept;
-}
-
-template <class S, int lanes, bool plain>
-__global__ void softmax_loss(const S* z, const std::int64_t* target, Smoothing smoothing, float* loss, S* dz,
-                             std::int64_t rows, std::int64_t classes, std::int64_t ignore_index, float factor) {
-  const RowPlace place = row_place();
-  for (std::int64_t row = place.row; row < rows; row += place.row_stride) {
-    S* row_dz = dz + row * classes;
-    float row_loss = 0.0f;
-    if (target[row] == ignore_index) {
-      for (std::int64_t c = place.lane; c < classes; c += lanes) row_dz[c] = from_float<S>(0.0f);
-    } else {
-      const SoftmaxRow<S, lanes> softmax(z + row * classes, classes, place.lane);
-      row_loss = plain ? plain_row<S, lanes>(softmax, target[row], factor, row_dz)
-                       : weighted_row<S, lanes>(softmax, target[row], factor, smoothing, row_dz);
+    float sum = 0.0f;
+    for (std::int64_t c = lane; c < classes; c += lanes) {
+      sum = __fadd_rn(sum, det_exp(__fsub_rn(to_float(z[c]), maximum)));
     }
-    if (place.lane == 0) loss[row] = row_loss;
+    return {maximum, row_total<lanes>(sum)};
   }
-}
+};
 
-template <class S, int lanes, bool plain>
-void launch_loss(Stream& stream, const CrossEntropyArguments& a) {
-  launch_rows<lanes, softmax_loss<S, lanes, plain>>(stream, a.rows, static_cast<const S*>(a.z), a.target,
-                                                    Smoothing{a.class_weight, a.keep, a.spread, a.smoothed}, a.loss,
-                                                    static_cast<S*>(a.dz), a.rows, a.classes, a.ignore_index, a.factor);
-}
-
-void cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
-  by_storage(a.storage, [&]<class S>(S) {
-    by_row_lanes(a.classes, [&]<int lanes>() {
-      if (a.class_weight == nullptr && !a.smoothed) {
-        launch_loss<S, lanes, true>(stream, a);
-      } else {
-        launch_loss<S, lanes, false>(stream, a);
-      }
-    });
-  });
-}
-
-const RegisterKernel registered("cross_entropy", {.variant = "row_lanes", .algorithm = "three_pass"}, cross_entropy);
+const RegisterKernel registered("cross_entropy", {.variant = "row_lanes", .algorithm = "three_pass"},
+                                launch_cross_entropy<ThreePass>);
 
 }  // namespace
 }  // namespace tally

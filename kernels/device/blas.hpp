@@ -1,7 +1,8 @@
-// The BLAS seam: C = op(A) op(B) + beta C, row-major, accumulated in fp32 and rounded once to the result's format.
+// The BLAS seam: C = op(A) op(B) + beta C, row-major, accumulated in fp32 (or fp16) and rounded once to the result's
+// format.
 //
-// On CUDA this is cuBLAS, opened at first use: pedantic fp32 arithmetic, no TF32, no reduced-precision reduction, no
-// atomics. It picks its own order of additions. On the host the order is a parameter.
+// On CUDA this is cuBLAS, opened at first use: pedantic arithmetic, TF32 only where the call allows it, no
+// reduced-precision reduction, no atomics. It picks its own order of additions. On the host the order is a parameter.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,13 @@ struct GemmCall {
   void* c = nullptr;
   Dtype operands = Dtype::fp32;
   Dtype result = Dtype::fp32;
-  int beta = 0;  // 0: C is not read
+  int beta = 0;                 // 0: C is not read
+  Dtype compute = Dtype::fp32;  // the accumulator; fp16 takes fp16 operands and result
+  bool tf32 = false;            // fp32 operands may be rounded to TF32 (the host: to nearest even)
 };
 
-/// In which order the host adds the k products of one element; every addition is fp32, rounded to nearest even.
+/// In which order the host adds the k products of one element; every addition is in the accumulator's format, rounded
+/// to nearest even.
 struct GemmOrder {
   enum class Kind {
     sequential_fma,      // acc = fma(a, b, acc), from k = 0 up

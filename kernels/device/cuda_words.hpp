@@ -1,6 +1,7 @@
 // CUDA's own words, for every .cu. Under nvcc they are CUDA's; elsewhere the host executor's, in namespace tally, so
-// that the same text runs on both. What differs between the two lives in the inline namespace TALLY_SIDE, so that both
-// objects of a .cu link into one program; kernels stand in an anonymous namespace inside namespace tally.
+// that the same text runs on both. With TALLY_CHECKED the host executor's come with hooks: the checked side. What
+// differs between the sides lives in the inline namespace TALLY_SIDE, so that all objects of a .cu link into one
+// program; kernels stand in an anonymous namespace inside namespace tally.
 //
 // Shared memory is declared by TALLY_SHARED(T, name, sizes...) and TALLY_DYNAMIC_SHARED(T, name), never by the bare
 // word __shared__: the host poisons it for every block and checks every index. A function takes it as
@@ -41,7 +42,11 @@ using Shared = typename SharedArray<T, sizes...>::type&;
 
 #else
 
+#ifdef TALLY_CHECKED
+#define TALLY_SIDE on_checked
+#else
 #define TALLY_SIDE on_host
+#endif
 #define __global__
 #define __device__
 #define __host__
@@ -54,5 +59,8 @@ using Shared = typename SharedArray<T, sizes...>::type&;
 #include "kernels/device/host/indices.hpp"
 #include "kernels/device/host/shared.hpp"
 #include "kernels/device/host/synchronise.hpp"
+#ifdef TALLY_CHECKED
+#include "kernels/device/host/unobserved_indices.hpp"
+#endif
 
 #endif

@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device/checker/memory.hpp"
 #include "kernels/device/guard_zone.hpp"
 #include "kernels/device/memory_account.hpp"
 
 namespace tally {
 
-std::string_view name_of(ExecutorKind kind) { return kind == ExecutorKind::host ? "host" : "cuda"; }
+std::string_view name_of(ExecutorKind kind) {
+  return kind == ExecutorKind::host ? "host" : kind == ExecutorKind::cuda ? "cuda" : "checked";
+}
 
 CudaError::CudaError(const std::string& what, std::source_location at)
     : std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": " + what) {}
@@ -42,6 +45,7 @@ void* Device::allocate(std::size_t bytes, std::string name) {
   write_guards(*this, data, bytes, number);
   fill(data, poison, bytes);
   MemoryAccount::note_taken(*this, data, name, bytes);
+  if (kind_ == ExecutorKind::checked) checker::note_buffer(data, bytes, name);
   allocations_->live.emplace(data, Allocations::Block{std::move(name), bytes, number});
   return data;
 }

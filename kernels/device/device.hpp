@@ -10,17 +10,21 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "kernels/device/executor/schedule_source.hpp"
 #include "oracle/case/tensor.hpp"
 
 namespace tally {
 
-enum class ExecutorKind { host, cuda };
+/// `checked`: the host executor, every access of a kernel to memory observed (kernels/device/checker).
+enum class ExecutorKind { host, cuda, checked };
 
-/// "host", "cuda".
+/// "host", "cuda", "checked".
 std::string_view name_of(ExecutorKind kind);
 
-/// The asked-for device is not there: built without CUDA, or neither /dev/nvidia* nor libcuda.so.1.
+/// The asked-for device is not there: built without CUDA, or neither /dev/nvidia* nor libcuda.so.1; built without
+/// checks.
 class DeviceAbsent : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -84,6 +88,10 @@ class Device {
 
 /// Whether the CUDA executor's kernels are in this program.
 bool built_with_cuda();
+/// Whether the checked executor's are.
+bool built_with_checks();
+/// Those whose kernels are in this program; whether their devices are there is another matter.
+std::vector<ExecutorKind> executors_built();
 
 /// The process's device of that kind. Throws DeviceAbsent, or CudaError when it is there and fails.
 Device& device(ExecutorKind kind);
@@ -123,13 +131,20 @@ class Stream {
 
   /// From now on every launch on the host executor draws its schedule from this seed; 0: threads run in order.
   void set_schedule_seed(std::uint64_t seed);
-  /// The next launch's own seed.
-  std::uint64_t draw_schedule();
+  /// From now on every launch makes these choices and otherwise the default ones; nullptr: as the seed says. The list
+  /// is read at every launch.
+  void set_schedule(const std::vector<Preemption>* listed);
+  /// Notes every choice but the default ones of a drawn schedule, for set_schedule; nullptr: no more.
+  void record_schedule(std::vector<Preemption>* recorded) { recorded_ = recorded; }
+  /// The next launch's own.
+  executor::ScheduleSource next_schedule();
 
  private:
   Device* device_;
   void* handle_;
   std::uint64_t schedule_seed_ = 0, launches_ = 0;
+  const std::vector<Preemption>* listed_ = nullptr;
+  std::vector<Preemption>* recorded_ = nullptr;
 };
 
 /// A point in a stream that another stream can wait for.

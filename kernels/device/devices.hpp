@@ -6,6 +6,8 @@
 namespace tally {
 
 Device& host_device();
+/// Throws DeviceAbsent. What its kernels may touch lies in one range, kernels/device/checker/memory.hpp.
+Device& checked_device();
 /// Throws DeviceAbsent, CudaError. Only in builds with CUDA.
 Device& cuda_device();
 

@@ -14,6 +14,10 @@ void check(const GemmCall& call, const GemmOrder& order, std::source_location at
   if (!is_storage(call.operands)) wrong = "operands in " + std::string(name_of(call.operands));
   if (call.result != call.operands && call.result != Dtype::fp32)
     wrong = "a result in " + std::string(name_of(call.result));
+  const bool all_half = call.operands == Dtype::fp16 && call.result == Dtype::fp16;
+  if (call.compute != Dtype::fp32 && !(call.compute == Dtype::fp16 && all_half))
+    wrong = "an accumulator in " + std::string(name_of(call.compute));
+  if (call.tf32 && (call.operands != Dtype::fp32 || call.compute != Dtype::fp32)) wrong = "TF32 of other than fp32";
   if (call.beta != 0 && call.beta != 1) wrong = "beta " + std::to_string(call.beta);
   const bool grouped = order.kind == GemmOrder::Kind::chunked || order.kind == GemmOrder::Kind::split_k;
   if (grouped && order.parameter < 1) wrong = "order " + to_string(order);
@@ -28,7 +32,7 @@ void check(const GemmCall& call, const GemmOrder& order, std::source_location at
 void gemm(Stream& stream, const GemmCall& call, const GemmOrder& order, std::source_location at) {
   check(call, order, at);
   if (call.m == 0 || call.n == 0) return;
-  if (stream.device().kind() == ExecutorKind::host) return host_gemm(call, order);
+  if (stream.device().kind() != ExecutorKind::cuda) return host_gemm(call, order);
 #ifdef TALLY_HAS_CUDA
   cublas_gemm(stream, call);
 #endif

@@ -16,4 +16,7 @@ struct GemmBlock {
 /// the compiler can use vector instructions; the order of one element's additions is the order asked for.
 void sum_products(const float* a, const float* b, std::size_t k, const GemmOrder& order, GemmBlock& sums);
 
+/// The same with every product and sum rounded to fp16; operands are fp16 numbers.
+void sum_products_in_half(const float* a, const float* b, std::size_t k, const GemmOrder& order, GemmBlock& sums);
+
 }  // namespace tally

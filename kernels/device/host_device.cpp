@@ -1,8 +1,9 @@
-// The host executor's device: the process's own memory, streams that work at once.
+// The host executors' devices: the process's own memory, streams that work at once.
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "kernels/device/checker/memory.hpp"
 #include "kernels/device/devices.hpp"
 
 namespace tally {
@@ -14,26 +15,44 @@ void* allocate(std::size_t bytes) {
   return address;
 }
 
-const DeviceFunctions functions{
-    .allocate = allocate,
-    .release = [](void* address) noexcept { std::free(address); },
-    .write = [](void* address, const void* from, std::size_t bytes) { std::memcpy(address, from, bytes); },
-    .read = [](const void* address, void* to, std::size_t bytes) { std::memcpy(to, address, bytes); },
-    .fill = [](void* address, int byte, std::size_t bytes) { std::memset(address, byte, bytes); },
-    .create_stream = []() -> void* { return nullptr; },
-    .release_stream = [](void*) noexcept {},
-    .synchronize = [](void*) {},
-    .create_event = []() -> void* { return nullptr; },
-    .release_event = [](void*) noexcept {},
-    .record = [](void*, void*) {},
-    .wait = [](void*, void*) {},
-};
+constexpr DeviceFunctions functions_with(void* (*allocate_memory)(std::size_t), void (*release)(void*) noexcept) {
+  return {
+      .allocate = allocate_memory,
+      .release = release,
+      .write = [](void* address, const void* from, std::size_t bytes) { std::memcpy(address, from, bytes); },
+      .read = [](const void* address, void* to, std::size_t bytes) { std::memcpy(to, address, bytes); },
+      .fill = [](void* address, int byte, std::size_t bytes) { std::memset(address, byte, bytes); },
+      .create_stream = []() -> void* { return nullptr; },
+      .release_stream = [](void*) noexcept {},
+      .synchronize = [](void*) {},
+      .create_event = []() -> void* { return nullptr; },
+      .release_event = [](void*) noexcept {},
+      .record = [](void*, void*) {},
+      .wait = [](void*, void*) {},
+  };
+}
+
+const DeviceFunctions functions = functions_with(allocate, [](void* address) noexcept { std::free(address); });
+const DeviceFunctions checked_functions = functions_with(checker::allocate, checker::release);
 
 }  // namespace
 
 Device& host_device() {
   static Device one(ExecutorKind::host, "host executor", functions);
   return one;
+}
+
+Device& checked_device() {
+  static Device one(ExecutorKind::checked, "checked host executor", checked_functions);
+  return one;
+}
+
+bool built_with_checks() {
+#ifdef TALLY_HAS_CHECKED
+  return true;
+#else
+  return false;
+#endif
 }
 
 bool built_with_cuda() {
@@ -44,8 +63,19 @@ bool built_with_cuda() {
 #endif
 }
 
+std::vector<ExecutorKind> executors_built() {
+  std::vector<ExecutorKind> all{ExecutorKind::host};
+  if (built_with_checks()) all.push_back(ExecutorKind::checked);
+  if (built_with_cuda()) all.push_back(ExecutorKind::cuda);
+  return all;
+}
+
 Device& device(ExecutorKind kind) {
   if (kind == ExecutorKind::host) return host_device();
+  if (kind == ExecutorKind::checked) {
+    if (built_with_checks()) return checked_device();
+    throw DeviceAbsent("no checked executor: built without clang++-16 (Debian package clang-16)");
+  }
 #ifdef TALLY_HAS_CUDA
   return cuda_device();
 #else

@@ -1,7 +1,9 @@
 // The host's GEMM: operands are widened to fp32 in panels, a block of results is summed in the order asked for, and
 // every result is rounded once.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/device/gemm_backends.hpp"
@@ -38,18 +40,27 @@ void write(void* to, Dtype dtype, std::size_t i, float value) {
   }
 }
 
+/// To the ten fraction bits of TF32, to nearest even; a NaN stays one.
+float in_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return value;
+  return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
+}
+
 /// An operand seen as [k, others] whatever its storage.
 struct Operand {
   const void* data;
   Dtype dtype;
   std::size_t k_stride, other_stride, k, others;
+  bool tf32;
 
   /// Columns first ... first + width - 1 as fp32 [k, width], zeros beyond the last.
   void pack(std::size_t first, std::size_t width, float* panel) const {
     const std::size_t there = std::min(width, others - first);
     for (std::size_t p = 0; p < k; ++p) {
       for (std::size_t j = 0; j < there; ++j) {
-        panel[p * width + j] = read(data, dtype, p * k_stride + (first + j) * other_stride);
+        const float value = read(data, dtype, p * k_stride + (first + j) * other_stride);
+        panel[p * width + j] = tf32 ? in_tf32(value) : value;
       }
       std::fill(panel + p * width + there, panel + (p + 1) * width, 0.0f);
     }
@@ -72,8 +83,8 @@ void store(const GemmCall& call, std::size_t row, std::size_t column, const Gemm
 
 void host_gemm(const GemmCall& call, const GemmOrder& order) {
   const std::size_t m = length(call.m), n = length(call.n), k = length(call.k);
-  const Operand a{call.a, call.operands, call.transpose_a ? m : 1, call.transpose_a ? 1 : k, k, m};
-  const Operand b{call.b, call.operands, call.transpose_b ? 1 : n, call.transpose_b ? k : 1, k, n};
+  const Operand a{call.a, call.operands, call.transpose_a ? m : 1, call.transpose_a ? 1 : k, k, m, call.tf32};
+  const Operand b{call.b, call.operands, call.transpose_b ? 1 : n, call.transpose_b ? k : 1, k, n, call.tf32};
   const std::size_t row_blocks = (m + GemmBlock::rows - 1) / GemmBlock::rows;
   const std::size_t a_panel = k * GemmBlock::rows;
   std::vector<float> a_panels(row_blocks * a_panel), b_panel(k * GemmBlock::columns);
@@ -82,7 +93,8 @@ void host_gemm(const GemmCall& call, const GemmOrder& order) {
     b.pack(column, GemmBlock::columns, b_panel.data());
     for (std::size_t i = 0; i < row_blocks; ++i) {
       GemmBlock sums;
-      sum_products(a_panels.data() + i * a_panel, b_panel.data(), k, order, sums);
+      const auto sum = call.compute == Dtype::fp16 ? sum_products_in_half : sum_products;
+      sum(a_panels.data() + i * a_panel, b_panel.data(), k, order, sums);
       store(call, i * GemmBlock::rows, column, sums);
     }
   }

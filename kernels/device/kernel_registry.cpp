@@ -38,6 +38,15 @@ std::vector<const RegisteredKernel*> registered_kernels() {
   return all;
 }
 
+std::vector<std::string> shipped_variants(std::string_view operation, ExecutorKind executor) {
+  std::vector<std::string> variants;
+  for (const auto& [key, kernel] : registry()) {
+    const bool asked = kernel.operation == operation && kernel.executor == executor;
+    if (asked && !kernel.claim.variant.starts_with('~')) variants.push_back(kernel.claim.variant);
+  }
+  return variants;
+}
+
 const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
   const auto found = registry().lower_bound(Key(operation, executor, variant));
   if (found != registry().end()) {

@@ -30,6 +30,9 @@ void register_kernel(RegisteredKernel kernel, std::source_location at);
 /// All of them, sorted by operation, executor and variant.
 std::vector<const RegisteredKernel*> registered_kernels();
 
+/// The variants of one operation that ship, sorted: no seeded fault's, whose name starts with `~`.
+std::vector<std::string> shipped_variants(std::string_view operation, ExecutorKind executor);
+
 /// An empty variant: the only one, or the first by name; never a seeded fault's, whose name starts with `~`. Throws
 /// std::logic_error naming what is missing.
 const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant = "");

@@ -26,6 +26,8 @@ inline namespace TALLY_SIDE {
 /// The executor that this translation unit's kernels run on.
 #ifdef __CUDACC__
 inline constexpr ExecutorKind compiled_for = ExecutorKind::cuda;
+#elif defined(TALLY_CHECKED)
+inline constexpr ExecutorKind compiled_for = ExecutorKind::checked;
 #else
 inline constexpr ExecutorKind compiled_for = ExecutorKind::host;
 #endif
@@ -68,7 +70,8 @@ executor::Launch host_launch(Stream& stream, const LaunchShape& shape, const cha
   return {.blocks = shape.blocks,
           .threads = shape.threads,
           .shared_bytes = shape.shared_bytes,
-          .schedule_seed = stream.draw_schedule(),
+          .schedule = stream.next_schedule(),
+          .checked = compiled_for == ExecutorKind::checked,
           .kernel = name,
           .at = shape.at,
           .run_threads = run_threads,

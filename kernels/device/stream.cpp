@@ -11,10 +11,17 @@ void Stream::set_schedule_seed(std::uint64_t seed) {
   launches_ = 0;
 }
 
-std::uint64_t Stream::draw_schedule() {
-  if (schedule_seed_ == 0) return 0;
-  const std::uint64_t mixed = schedule_seed_ * 0x9e3779b97f4a7c15ull + ++launches_ * 0xbf58476d1ce4e5b9ull;
-  return (mixed ^ (mixed >> 29)) | 1;
+void Stream::set_schedule(const std::vector<Preemption>* listed) {
+  listed_ = listed;
+  launches_ = 0;
+}
+
+executor::ScheduleSource Stream::next_schedule() {
+  executor::ScheduleSource next{.seed = 0, .listed = listed_, .launch = ++launches_, .recorded = recorded_};
+  if (schedule_seed_ == 0) return next;
+  const std::uint64_t mixed = schedule_seed_ * 0x9e3779b97f4a7c15ull + launches_ * 0xbf58476d1ce4e5b9ull;
+  next.seed = (mixed ^ (mixed >> 29)) | 1;
+  return next;
 }
 
 Event::Event(Device& on) : device_(&on), handle_(on.functions().create_event()) {}

@@ -41,7 +41,7 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
 }  // namespace
 
 void backward(Run& run) {
-  if (run.c.recompute) recompute(run);
+  if (run.c.execution.recompute) recompute(run);
   for (auto layer = run.layers.rbegin(); layer != run.layers.rend() && layer->has_gradient; ++layer) {
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {

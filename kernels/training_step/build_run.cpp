@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
 
@@ -164,9 +165,12 @@ void declare(Run& run) {
   run.trace.case_hash = remembered_hash(run.c);
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims;
+  claim_fused_passes(run);
   const bool cuda = run.options.executor == ExecutorKind::cuda;
-  KernelClaim gemm{.variant = cuda ? "cublas" : run.options.order_seed == 0 ? "sequential_fma" : "drawn_order"};
-  run.trace.claims.tensor_cores = cuda && run.c.precision.storage != Dtype::fp32;
+  const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
+  KernelClaim gemm{.variant = cuda ? "cublas" : drawn ? "drawn_order" : "sequential_fma"};
+  run.trace.claims.tensor_cores = cuda && (run.c.precision.storage != Dtype::fp32 || run.c.precision.tf32);
+  if (!cuda) run.trace.claims.tf32_rounding = "nearest";
   run.trace.claims.flushes_subnormals = cuda;  // cuBLAS does not say that it keeps them
   gemm.result = run.c.precision.storage;
   run.trace.claims.kernels.emplace("gemm", gemm);
@@ -179,6 +183,26 @@ void add_norm_partials(Run& run) {
   run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
 }
 
+/// Partial sums of the widest linear layer's bias gradient, for the variants that leave some.
+void add_bias_partials(Run& run, std::int64_t rows) {
+  const std::string& variant = run.kernels.claims.at("linear.bias_gradient").variant;
+  if (variant != "two_stage" && variant != "atomic_add") return;
+  std::int64_t features = 0;
+  for (const LayerState& layer : run.layers) {
+    if (layer.layer->kind == "linear" && layer.bias != nullptr) features = std::max(features, layer.out);
+  }
+  const std::int64_t chunks = std::max<std::int64_t>(bias_gradient_chunks(rows), 1);
+  run.bias_partials = DeviceTensor(run.device, "partial bias gradients", Dtype::fp32, {chunks, features});
+}
+
+/// A stage table's kernels come before the case's.
+std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
+  std::map<std::string, std::string> chosen = stages.variants;
+  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
+  std::erase_if(chosen, [](const auto& kernel) { return is_fused_pass(kernel.first); });
+  return chosen;
+}
+
 }  // namespace
 
 Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages)
@@ -187,9 +211,13 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       stages(the_stages),
       device(tally::device(the_options.executor)),
       stream(device),
-      kernels(the_options.executor, the_stages.variants),
+      kernels(the_options.executor, chosen_kernels(the_case, the_stages)),
       lockstep(has_window_statistics(the_case.model)) {
-  stream.set_schedule_seed(options.schedule_seed);
+  const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);
+  stream.set_schedule_seed(options.schedule_seed != 0 ? options.schedule_seed : drawn_schedule);
+  const bool listed = options.schedule_seed == 0 && !c.execution.preemptions.empty();
+  stream.set_schedule(listed ? &c.execution.preemptions : nullptr);
+  stream.record_schedule(options.recorded);
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     auto& firsts = first_rows_.emplace_back();
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
@@ -207,6 +235,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
   add_scalars(*this);
   add_norm_partials(*this);
+  add_bias_partials(*this, alive.rows);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
   declare(*this);
 }

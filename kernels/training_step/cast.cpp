@@ -5,8 +5,8 @@ namespace tally::stage {
 void cast(Run& run) {
   for (Parameter& parameter : run.parameters) {
     run.tap("cast", "in." + parameter.name, parameter.master);
-    run.kernels.cast(run.stream,
-                     {parameter.copy.dtype, parameter.master.as<float>(), parameter.copy.data(), parameter.elements});
+    run.kernels.cast(run.stream, {parameter.copy.dtype, parameter.master.data(), parameter.copy.data(),
+                                  parameter.elements, parameter.master.dtype});
     run.tap("cast", parameter.name, parameter.copy);
   }
 }

@@ -1,3 +1,4 @@
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -27,8 +28,14 @@ void by_value(Run& run) {
   }
 }
 
+/// A fused step reads them here, and writes none of the gradients that it clips.
+void tap_inputs(Run& run) {
+  if (run.c.recipe.clip.kind == "global_norm") run.tap("clip", "in.norm", run.gradient_norm);
+  for (const Parameter& parameter : run.parameters) run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
+}
+
 }  // namespace
 
-void clip(Run& run) { (run.c.recipe.clip.kind == "value" ? by_value : by_norm)(run); }
+void clip(Run& run) { (steps_at_once(run) ? tap_inputs : run.c.recipe.clip.kind == "value" ? by_value : by_norm)(run); }
 
 }  // namespace tally::stage

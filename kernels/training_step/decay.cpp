@@ -1,4 +1,6 @@
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "kernels/training_step/step_constants.hpp"
 
 namespace tally::stage {
 namespace {
@@ -16,16 +18,29 @@ void into_parameter(Run& run, Parameter& parameter, const DecayArguments& argume
   run.tap("decay", parameter.name, parameter.master);
 }
 
+/// A fused step reads them here, and writes neither.
+void tap_inputs(Run& run, const Parameter& parameter) {
+  const bool into_gradient = run.c.recipe.weight_decay.kind == "l2";
+  if (into_gradient && run.c.recipe.clip.kind == "none") {
+    run.tap("decay", "in.d." + parameter.name, parameter.unscaled);
+  }
+  run.tap("decay", "in." + parameter.name, parameter.master);
+}
+
 }  // namespace
 
 void decay(Run& run) {
-  const Choice& choice = run.c.recipe.weight_decay;
-  const double lambda = choice.number("lambda").to_double();
+  DecayArguments arguments = decay_constants(run);
   for (Parameter& parameter : run.parameters) {
     if (!parameter.decays) continue;
-    const DecayArguments arguments{parameter.unscaled.as<float>(), parameter.master.as<float>(), parameter.elements,
-                                   static_cast<float>(lambda), static_cast<float>(1 - run.learning_rate * lambda)};
-    (choice.kind == "l2" ? into_gradient : into_parameter)(run, parameter, arguments);
+    arguments.gradient = parameter.unscaled.as<float>();
+    arguments.parameter = parameter.master.data();
+    arguments.elements = parameter.elements;
+    if (steps_at_once(run)) {
+      tap_inputs(run, parameter);
+    } else {
+      (run.c.recipe.weight_decay.kind == "l2" ? into_gradient : into_parameter)(run, parameter, arguments);
+    }
   }
 }
 

@@ -27,6 +27,7 @@ std::string memory_kind(const std::string& buffer_name) {
   if (dots == 2 && starts_with_one_of(name, {"momentum.", "exp_avg.", "exp_avg_sq."})) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
     return "workspace";
+  if (name == "partial bias gradients") return "workspace";
   if (name == "loss") return "activations";
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";

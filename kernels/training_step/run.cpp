@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/device/executor/finding.hpp"
+#include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally {
@@ -13,13 +14,24 @@ namespace {
   throw NotSupported(place + " is " + std::string(found) + "; the built-in training step takes " + expected);
 }
 
+/// A case names shipped variants alone: a seeded fault comes with its stage table, never with a token.
+void require_kernels(const Case& c, ExecutorKind executor) {
+  for (const auto& [operation, variant] : c.execution.kernels) {
+    std::string shipped;
+    bool found = false;
+    for (const RegisteredKernel* each : registered_kernels()) {
+      if (each->operation != operation || each->executor != executor || each->claim.variant.starts_with('~')) continue;
+      found = found || each->claim.variant == variant;
+      shipped += (shipped.empty() ? "" : ", ") + each->claim.variant;
+    }
+    if (shipped.empty()) refuse("execution.kernels", operation, "the operations of `tally list kernels`");
+    if (!found) refuse("execution.kernels." + operation, "'" + variant + "'", shipped);
+  }
+}
+
 /// Throws NotSupported for what the built-in training step cannot do.
 void require_supported(const Case& c, const RunOptions& options) {
-  const Precision& precision = c.precision;
-  if (precision.accumulate != Dtype::fp32) refuse("precision.accumulate", name_of(precision.accumulate), "fp32");
-  if (precision.master != Dtype::fp32) refuse("precision.master", name_of(precision.master), "fp32");
-  if (precision.compute != Dtype::fp32) refuse("precision.compute", name_of(precision.compute), "fp32");
-  if (precision.tf32) refuse("precision.tf32", "true", "false");
+  require_kernels(c, options.executor);
   if (options.accumulate) return;
   for (const auto& window : c.windows) {
     if (window.size() != 1) {

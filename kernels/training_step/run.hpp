@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "kernels/device/device.hpp"
 #include "kernels/subject/trace.hpp"
@@ -15,11 +16,12 @@ struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fau
 struct RunOptions {
   ExecutorKind executor = ExecutorKind::host;
   bool accumulate = true;           // false: one micro-batch a window, gradients written directly: no buffer
-  std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: sequential
-  std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: in order
-  bool taps = true;                // false: only the final state is kept (parameters, optimizer state, running values),
-                                   // under the names of the last windows that wrote them
-  const Stages* stages = nullptr;  // nullptr: the shipped ones
+  std::uint64_t order_seed = 0;     // draws the host GEMM's order of additions for every call; 0: as the case says
+  std::uint64_t schedule_seed = 0;  // draws the order in which ready threads run on the host executor; 0: the same
+  bool taps = true;  // false: only the final state is kept (parameters, optimizer state, running values),
+                     // under the names of the last windows that wrote them
+  std::vector<Preemption>* recorded = nullptr;  // where a drawn schedule is noted as a list, or nullptr
+  const Stages* stages = nullptr;               // nullptr: the shipped ones
 };
 
 /// A case that the built-in training step cannot run; what() says which setting, and what it takes instead.

@@ -88,11 +88,30 @@ void Run::tap(const char* stage, const std::string& tensor, std::int64_t number)
   trace.add({window, micro_batch, stage, tensor}, std::move(value));
 }
 
+namespace {
+
+constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+
+/// As BLAS does, which picks its algorithm by the shape of the call.
+std::uint64_t order_by_shape(const Case& c, const GemmCall& call) {
+  if (c.execution.order == 0) return 0;
+  auto seed = static_cast<std::uint64_t>(c.execution.order);
+  for (const std::int64_t part : {call.m, call.n, call.k, std::int64_t{call.transpose_a} * 2 + call.transpose_b}) {
+    seed = (seed ^ seed >> 29) * odd + static_cast<std::uint64_t>(part);
+  }
+  return seed | 1;
+}
+
+std::uint64_t order_by_number(const Run& run) { return run.options.order_seed * odd + run.products; }
+
+}  // namespace
+
 void Run::gemm(GemmCall call) {
   call.operands = call.result = c.precision.storage;
+  call.compute = c.precision.compute;
+  call.tf32 = c.precision.tf32;
   ++products;
-  const std::uint64_t seed = options.order_seed == 0 ? 0 : options.order_seed * 0x9e3779b97f4a7c15ULL + products;
-  stages.gemm(*this, call, GemmOrder::draw(seed));
+  stages.gemm(*this, call, GemmOrder::draw(options.order_seed == 0 ? order_by_shape(c, call) : order_by_number(*this)));
 }
 
 void stage::gemm(Run& run, const GemmCall& call, const GemmOrder& order) { tally::gemm(run.stream, call, order); }

@@ -90,6 +90,7 @@ struct Run {
   // Scalars on the device.
   DeviceTensor scale, inverse_scale, growth_counter, found_flag;  // fp32, fp32, i64, u32
   DeviceTensor gradient_norm, coefficient, norm_partials;         // fp32
+  DeviceTensor bias_partials;  // fp32 [chunks, features] of the largest linear layer; empty where no kernel takes it
 
   // Where the loop stands.
   int window = 0;

@@ -12,9 +12,9 @@ void move(Run& run, LayerState& layer, std::int64_t place, std::int64_t rows) {
                             double correction) {
     run.tap("running_stats", "in." + layer.label + name, running);
     run.tap("running_stats", "in." + layer.label + batch_name, batch.row(place), Dtype::fp32, {layer.in});
-    run.kernels.running_stats(
-        run.stream, {running.as<float>(), static_cast<const float*>(batch.row(place)), layer.in,
-                     static_cast<float>(momentum), static_cast<float>(1 - momentum), static_cast<float>(correction)});
+    run.kernels.running_stats(run.stream, {running.data(), static_cast<const float*>(batch.row(place)), layer.in,
+                                           static_cast<float>(momentum), static_cast<float>(1 - momentum),
+                                           static_cast<float>(correction), running.dtype});
     run.tap("running_stats", layer.label + name, running);
   };
   const auto n = static_cast<double>(rows);

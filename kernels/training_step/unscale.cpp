@@ -1,13 +1,18 @@
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
 
 void unscale(Run& run) {
   run.tap("unscale", "in.inverse_scale", run.inverse_scale);
+  const bool fused = reads_gradients_once(run);
+  if (fused && run.c.recipe.loss_scale.kind != "dynamic") unscale_check_norm(run);  // no overflow_check did
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("unscale", parameter);
-    run.kernels.unscale(run.stream, {summed.dtype, summed.data(), parameter.unscaled.as<float>(),
-                                     run.inverse_scale.as<float>(), parameter.elements});
+    if (!fused) {
+      run.kernels.unscale(run.stream, {summed.dtype, summed.data(), parameter.unscaled.as<float>(),
+                                       run.inverse_scale.as<float>(), parameter.elements});
+    }
     run.tap("unscale", "d." + parameter.name, parameter.unscaled);
   }
 }

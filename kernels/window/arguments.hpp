@@ -1,5 +1,5 @@
-// What the kernels of a window's stages take. Buffers across micro-batches, gradients after unscaling, masters and
-// optimizer state are fp32. Any size may be 0.
+// What the kernels of a window's stages take. Gradients after unscaling are fp32; buffers across micro-batches,
+// masters, optimizer state and running values are of any storage format, computed with in fp32. Any size may be 0.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,32 @@
 
 namespace tally {
 
-/// copy S = master fp32.
+/// copy S = master M.
 struct CastArguments {
   Dtype storage;
-  const float* master;
+  const void* master;
   void* copy;
   std::int64_t elements;
+  Dtype format = Dtype::fp32;  // M
 };
 
-/// buffer += gradient S.
+/// buffer A += gradient S.
 struct AccumulateArguments {
   Dtype storage;
   const void* gradient;
-  float* buffer;
+  void* buffer;
   std::int64_t elements;
+  Dtype format = Dtype::fp32;  // A
 };
 
 /// running = one_minus_momentum * running + momentum * (batch * correction); correction n / (n - 1) for the variance,
 /// and 1, which changes nothing, for the mean.
 struct RunningStatsArguments {
-  float* running;
+  void* running;
   const float* batch;
   std::int64_t features;
   float momentum, one_minus_momentum, correction;
+  Dtype format = Dtype::fp32;  // of `running`
 };
 
 /// found |= any element is not finite. `format` is fp32 for buffers, S for gradients written directly.
@@ -98,26 +101,30 @@ struct ClipByValueArguments {
 
 /// l2: gradient += lambda * parameter. decoupled: parameter *= factor, factor = 1 - lr lambda.
 struct DecayArguments {
-  float *gradient, *parameter;
+  float* gradient;
+  void* parameter;
   std::int64_t elements;
   float lambda, factor;
+  Dtype format = Dtype::fp32;  // of the parameter
 };
 
 /// momentum nullptr: plain SGD. `first`: there is no buffer yet, so it becomes the gradient.
 struct SgdArguments {
   const float* gradient;
-  float *parameter, *momentum;
+  void *parameter, *momentum;
   std::int64_t elements;
   float rate, mu, one_minus_dampening;
   bool nesterov, first;
+  Dtype format = Dtype::fp32;  // of parameter and momentum
 };
 
 /// corrected_rate = lr / (1 - beta1^(t+1)), root_correction = sqrt(1 - beta2^(t+1)).
 struct AdamArguments {
   const float* gradient;
-  float *parameter, *exp_avg, *exp_avg_sq;
+  void *parameter, *exp_avg, *exp_avg_sq;
   std::int64_t elements;
   float beta1, one_minus_beta1, beta2, one_minus_beta2, corrected_rate, root_correction, eps;
+  Dtype format = Dtype::fp32;  // of parameter and moments
 };
 
 /// The dynamic loss scale after a window, in place.

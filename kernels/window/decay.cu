@@ -1,7 +1,7 @@
 // Weight decay. l2: gradient = fl(gradient + fl(lambda * parameter)). decoupled: parameter = fl(parameter * factor),
 // factor = fl(1 - lr lambda).
 //
-//   gradient, parameter [elements] fp32; the one that changes in place
+//   gradient [elements] fp32, parameter [elements] M; the one that changes in place
 //
 // One thread an element, grid-stride. No sums.
 #include "kernels/device/kernel_registry.hpp"
@@ -11,24 +11,31 @@
 namespace tally {
 namespace {
 
-__global__ void add_to_gradient(float* gradient, const float* parameter, std::int64_t elements, float lambda) {
+template <class M>
+__global__ void add_to_gradient(float* gradient, const M* parameter, std::int64_t elements, float lambda) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    gradient[i] = __fadd_rn(gradient[i], __fmul_rn(lambda, parameter[i]));
+    gradient[i] = __fadd_rn(gradient[i], __fmul_rn(lambda, to_float(parameter[i])));
   }
 }
 
-__global__ void shrink(float* parameter, std::int64_t elements, float factor) {
+template <class M>
+__global__ void shrink(M* parameter, std::int64_t elements, float factor) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    parameter[i] = __fmul_rn(parameter[i], factor);
+    parameter[i] = from_float<M>(__fmul_rn(to_float(parameter[i]), factor));
   }
 }
 
 void l2(Stream& stream, const DecayArguments& a) {
-  launch_elements<add_to_gradient>(stream, a.elements, a.gradient, a.parameter, a.elements, a.lambda);
+  by_storage(a.format, [&]<class M>(M) {
+    launch_elements<add_to_gradient<M>>(stream, a.elements, a.gradient, static_cast<const M*>(a.parameter), a.elements,
+                                        a.lambda);
+  });
 }
 
 void decoupled(Stream& stream, const DecayArguments& a) {
-  launch_elements<shrink>(stream, a.elements, a.parameter, a.elements, a.factor);
+  by_storage(a.format, [&]<class M>(M) {
+    launch_elements<shrink<M>>(stream, a.elements, static_cast<M*>(a.parameter), a.elements, a.factor);
+  });
 }
 
 const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride"}, l2);

@@ -1,7 +1,7 @@
 // Running statistics: r = fl(fl(fl(1 - m) * r) + fl(m * v)), v = fl(batch * correction); correction n / (n - 1) for the
 // variance, 1 for the mean.
 //
-//   running, batch [features] fp32, running in place
+//   running [features] M, in place   batch [features] fp32
 //
 // One thread a feature, grid-stride. No sums.
 #include "kernels/device/kernel_registry.hpp"
@@ -11,17 +11,21 @@
 namespace tally {
 namespace {
 
-__global__ void move(float* running, const float* batch, std::int64_t features, float momentum,
-                     float one_minus_momentum, float correction) {
+template <class M>
+__global__ void move(M* running, const float* batch, std::int64_t features, float momentum, float one_minus_momentum,
+                     float correction) {
   for (std::int64_t i = first_element(); i < features; i += element_stride()) {
     const float value = __fmul_rn(batch[i], correction);
-    running[i] = __fadd_rn(__fmul_rn(one_minus_momentum, running[i]), __fmul_rn(momentum, value));
+    const float kept = __fmul_rn(one_minus_momentum, to_float(running[i]));
+    running[i] = from_float<M>(__fadd_rn(kept, __fmul_rn(momentum, value)));
   }
 }
 
 void running_stats(Stream& stream, const RunningStatsArguments& a) {
-  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum,
-                        a.correction);
+  by_storage(a.format, [&]<class M>(M) {
+    launch_elements<move<M>>(stream, a.features, static_cast<M*>(a.running), a.batch, a.features, a.momentum,
+                             a.one_minus_momentum, a.correction);
+  });
 }
 
 const RegisterKernel registered("running_stats", {.variant = "grid_stride"}, running_stats);

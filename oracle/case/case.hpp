@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "oracle/case/preemption.hpp"
 #include "oracle/case/tensor.hpp"
 
 namespace tally {
@@ -71,6 +72,17 @@ struct Recipe {
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
+/// How a subject is to run it. No exact number depends on this; another subject than the built-in one may ignore all of
+/// it but `recompute`.
+struct Execution {
+  bool recompute = false;     // the forward pass runs again in backward
+  std::int64_t order = 0;     // draws the host GEMM's order of additions for every shape; 0: sequential
+  std::int64_t schedule = 0;  // draws the order in which the host executor runs ready threads; 0: in order
+  std::vector<Preemption> preemptions = {};         // "schedule" as a list: these choices, otherwise the default ones
+  std::map<std::string, std::string> kernels = {};  // operation -> variant; the shipped default where none is named
+  friend bool operator==(const Execution&, const Execution&) = default;
+};
+
 struct Case {
   std::string name;
   Model model;
@@ -78,7 +90,7 @@ struct Case {
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
-  bool recompute = false;  // execution.recompute
+  Execution execution;
   std::map<std::string, Tensor> tensors;
   friend bool operator==(const Case&, const Case&) = default;
 };

@@ -190,6 +190,24 @@ Json normalisation_schema() {
   return one_of(words);
 }
 
+Json execution_schema() {
+  Json kernels = typed("object");
+  kernels.add("additionalProperties", typed("string"));
+  Json schedule = Json::object();
+  schedule.add("oneOf", Json::array()).items = {ranged("integer", {.at_least = "0"}),
+                                                list_of(ObjectSchema{}
+                                                            .required("launch", ranged("integer", {.at_least = "1"}))
+                                                            .required("step", ranged("integer", {.at_least = "1"}))
+                                                            .required("pick", ranged("integer", {.at_least = "1"}))
+                                                            .take())};
+  return ObjectSchema{}
+      .optional("recompute", typed("boolean"))
+      .optional("order", ranged("integer", {.at_least = "0"}))
+      .optional("schedule", std::move(schedule))
+      .optional("kernels", std::move(kernels))
+      .take();
+}
+
 }  // namespace
 
 std::string json_schema() {
@@ -203,7 +221,7 @@ std::string json_schema() {
                   .optional("normalisation", normalisation_schema())
                   .required("precision", precision_schema())
                   .required("recipe", recipe_schema())
-                  .optional("execution", ObjectSchema{}.optional("recompute", typed("boolean")).take())
+                  .optional("execution", execution_schema())
                   .required("tensors", tensors_schema())
                   .take();
   json.add("$schema", Json::of_string("https://json-schema.org/draft/2020-12/schema"));

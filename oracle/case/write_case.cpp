@@ -64,6 +64,31 @@ Json tensor_json(const Tensor& tensor, bool drawings) {
   return json;
 }
 
+Json schedule_json(const std::vector<Preemption>& preemptions) {
+  Json list = Json::array();
+  for (const Preemption& each : preemptions) {
+    Json entry = Json::object();
+    entry.add("launch", Json::of_number(std::to_string(each.launch)));
+    entry.add("step", Json::of_number(std::to_string(each.step)));
+    entry.add("pick", Json::of_number(std::to_string(each.pick)));
+    list.items.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// Keys at their defaults are left out, so that a case written before they existed keeps its hash.
+Json execution_json(const Execution& execution) {
+  Json json = Json::object();
+  json.add("recompute", Json::of_boolean(execution.recompute));
+  if (execution.order != 0) json.add("order", Json::of_number(std::to_string(execution.order)));
+  if (execution.schedule != 0) json.add("schedule", Json::of_number(std::to_string(execution.schedule)));
+  if (!execution.preemptions.empty()) json.add("schedule", schedule_json(execution.preemptions));
+  if (execution.kernels.empty()) return json;
+  Json& kernels = json.add("kernels", Json::object());
+  for (const auto& [operation, variant] : execution.kernels) kernels.add(operation, word(variant));
+  return json;
+}
+
 }  // namespace
 
 Json json_of(const Case& c, bool drawings) {
@@ -80,7 +105,7 @@ Json json_of(const Case& c, bool drawings) {
   for (const RecipeSection& section : recipe_sections)
     recipe.add(std::string(section.name), write_choice(c.recipe.*section.choice));
   json.add("recipe", std::move(recipe));
-  json.add("execution", Json::object()).add("recompute", Json::of_boolean(c.recompute));
+  json.add("execution", execution_json(c.execution));
   Json& tensors = json.add("tensors", Json::object());
   for (const auto& [name, tensor] : c.tensors) tensors.add(name, tensor_json(tensor, drawings));
   return json;

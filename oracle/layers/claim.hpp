@@ -31,7 +31,7 @@ struct KernelClaim {
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.
 struct Claims {
-  std::string subject = "host";                // "host", "cuda"
+  std::string subject = "host";                // "host", "cuda", "checked"
   std::map<std::string, KernelClaim> kernels;  // by operation, e.g. "gemm", "batch_norm.forward", "norm"
   std::string constants = "binary64";          // how recipe constants are derived: "binary64" | "fp32"
   std::string divide = "micro_batch";          // where the divisor enters: "micro_batch" | "window"

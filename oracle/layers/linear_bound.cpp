@@ -35,8 +35,9 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   BoundedMatrix dw = stored(subject.storage, product(subject, transposed(dy), input));
   result.parameters["weight"] = joined(std::move(exact.parameters.at("weight")), std::move(dw));
   if (pass.tensors.contains("bias")) {
-    const auto height = static_cast<double>(claim_of(subject, "linear.bias_gradient").height);
-    const BoundedMatrix db = stored(subject.storage, column_sums(gradient, height));
+    const KernelClaim& claim = claim_of(subject, "linear.bias_gradient");
+    const BoundedMatrix sums = column_sums(gradient, static_cast<double>(claim.height), claim.global_float_atomics);
+    const BoundedMatrix db = stored(subject.storage, sums);
     result.parameters["bias"] = joined(exact.parameters.at("bias"), db);
   }
   return result;

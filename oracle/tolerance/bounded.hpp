@@ -57,6 +57,14 @@ inline double binade(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0'0000'0000'0000u);
 }
 
+/// A number of a format's grid moved by a few units of its last place at most: where it rounds to follows from the move
+/// (back to where it came from, most often), so that the rounding errs along the move and is not random.
+inline Bounded barely_moved(const Format& grid, Bounded from, Bounded to) {
+  constexpr double few = 4;
+  const double unit = 2 * std::max(grid.unit_roundoff() * binade(from.v), grid.underflow());
+  return std::fabs(to.v - from.v) <= few * unit ? shared(to) : to;
+}
+
 /// Infinity times what may be 0 may be NaN or an infinity of either sign.
 inline bool infinity_meets_zero(Bounded x, Bounded y) {
   const auto may_be_zero = [](Bounded b) { return b.e > 0 && !(std::fabs(b.v) > b.e); };

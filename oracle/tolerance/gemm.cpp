@@ -131,15 +131,6 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
   return multiplied(subject, &c, a, b);
 }
 
-BoundedMatrix transposed(const BoundedMatrix& a) {
-  BoundedMatrix t;
-  t.v = a.v.transpose();
-  t.e = a.e.transpose();
-  t.r = a.r.transpose();
-  t.s = a.s.transpose();
-  return t;
-}
-
 BoundedMatrix transposed(const Expected& a) {
   BoundedMatrix t;
   t.v = a.v.transpose().cast<double>();
@@ -159,13 +150,16 @@ BoundedMatrix stored(const Format& format, BoundedMatrix a) {
   return a;
 }
 
-BoundedMatrix column_sums(const BoundedMatrix& a, double height) {
+BoundedMatrix column_sums(const BoundedMatrix& a, double height, bool atomics) {
   const Arithmetic fp32 = single();
+  const double flushed = atomics ? sources().accumulation * 0x1p-125 : 0;
   BoundedMatrix sums(1, a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     Addends terms;
     for (Eigen::Index i = 0; i < a.rows(); ++i) terms.add(a.at(i, j));
-    sums.set(0, j, fp32.sum(terms, height));
+    Bounded sum = fp32.sum(terms, height);
+    if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
+    sums.set(0, j, sum);
   }
   return sums;
 }

@@ -18,13 +18,13 @@ BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, cons
                            const BoundedMatrix& b);
 
 /// The transpose.
-BoundedMatrix transposed(const BoundedMatrix& a);
 BoundedMatrix transposed(const Expected& a);
 
 /// Stores every element in the format.
 BoundedMatrix stored(const Format& format, BoundedMatrix a);
 
-/// The columns of `a` summed over its rows in fp32, in any order ([1, n]).
-BoundedMatrix column_sums(const BoundedMatrix& a, double height);
+/// The columns of `a` summed over its rows in fp32, in any order ([1, n]). `atomics`: by float atomics on global
+/// memory, which flush a subnormal addend and a subnormal sum.
+BoundedMatrix column_sums(const BoundedMatrix& a, double height, bool atomics = false);
 
 }  // namespace tally::oracle

@@ -63,18 +63,21 @@ double largest_ratio(const Choice& optimizer, const Corrections& c, std::int64_t
 Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
   const Arithmetic fp32 = single(), master(subject.master);
   if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
+  const auto next = [&](Bounded b, Bounded sum) { return barely_moved(subject.master, b, master.store(sum)); };
   const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
   const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
-  return joined([&] { return exact_update(optimizer, gradient, before).momentum; },
-                each([&](Bounded g, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); },
-                     gradient, old));
+  return joined(
+      [&] { return exact_update(optimizer, gradient, before).momentum; },
+      each([&](Bounded g, Bounded b) { return next(b, fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); }, gradient, old));
 }
 
 Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate, const Expected& gradient,
                        const Expected& momentum, const Expected& parameter) {
   const Arithmetic fp32 = single(), master(subject.master);
   const Bounded lr = bounded_scalar(rate);
-  const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
+  const auto moved = [&](Bounded p, Bounded d) {
+    return barely_moved(subject.master, p, master.store(fp32.sub(p, fp32.mul(lr, d))));
+  };
   const Expected& direction = momentum.v.size() == 0 ? gradient : momentum;
   if (momentum.v.size() == 0 || !optimizer.flag("nesterov")) {
     return joined([&] { return parameter.v - rate.v(0, 0) * direction.v; }, each(moved, parameter, direction));
@@ -92,8 +95,12 @@ Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Ex
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
   return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg; },
-                each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
-                     gradient, before));
+                each(
+                    [&](Bounded g, Bounded m) {
+                      return barely_moved(subject.master, m,
+                                          master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))));
+                    },
+                    gradient, before));
 }
 
 Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
@@ -102,11 +109,13 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
-  return joined(
-      [&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
-      each([&](Bounded g,
-               Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
-           gradient, before));
+  return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
+                each(
+                    [&](Bounded g, Bounded v) {
+                      return barely_moved(subject.master, v,
+                                          master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))));
+                    },
+                    gradient, before));
 }
 
 Expected adam_parameter(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step,
@@ -121,7 +130,8 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
     return parameter.v.array() - rate / c.first * exp_avg.v.array() / root;
   };
   // Squares lost to underflow (|g| < 2^-74) leave a ratio below 2^-74 / eps, which 2^-14 covers for eps >= 2^-60.
-  const bool capped = from_zero && eps.v >= 0x1p-60;
+  // In a narrower format moments underflow long before that, and are rounded by more than is counted below.
+  const bool capped = from_zero && eps.v >= 0x1p-60 && subject.master.p == 24;
   const double ratio = capped ? largest_ratio(optimizer, c, step) : infinite;
   const double roundings = gam(6 * static_cast<double>(step + 1) + 16, fp32.u());
   const double cap = static_cast<double>(std::fabs(rate)) * (2 * ratio + ratio * roundings + 0x1p-13);
@@ -137,7 +147,7 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);
-    return master.store(fp32.sub(p, move));
+    return barely_moved(subject.master, p, master.store(fp32.sub(p, move)));
   };
   return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));
 }

@@ -168,7 +168,7 @@ Results run_campaign(const CampaignOptions& options) {
   std::size_t finished = 0;
   const TimeShare time(options, jobs.size());
   const auto answers = run_in_processes(
-      jobs.size(), options.subject.executor == ExecutorKind::host ? options.processes : 1,
+      jobs.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
       [&](std::size_t i) { return to_json(run_job(jobs[i], time.of(i))); },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +

@@ -72,6 +72,8 @@ class LawTask {
 
   Plan shaped(Plan plan) const {
     if (law_.any_values) draw_values(plan);
+    draw_formats(plan);
+    draw_execution(plan);
     if (law_.shape) law_.shape(plan);
     return plan;
   }

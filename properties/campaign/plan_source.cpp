@@ -32,7 +32,7 @@ void take_optimizer(Plan& plan, const Plan& other) {
 void take_clip(Plan& plan, const Plan& other) { plan.recipe.clip = other.recipe.clip; }
 void take_scale(Plan& plan, const Plan& other) { plan.recipe.loss_scale = other.recipe.loss_scale; }
 void take_values(Plan& plan, const Plan& other) { plan.seed = other.seed; }
-void take_recomputation(Plan& plan, const Plan& other) { plan.recompute = !other.recompute; }
+void take_recomputation(Plan& plan, const Plan& other) { plan.execution.recompute = !other.execution.recompute; }
 
 constexpr Section sections[] = {take_layers, take_loss,  take_cut,    take_optimizer,
                                 take_clip,   take_scale, take_values, take_recomputation};

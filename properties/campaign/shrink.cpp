@@ -9,6 +9,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
+#include "properties/campaign/listed_schedule.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/generators/rounder_values.hpp"
 #include "properties/generators/simpler_plans.hpp"
@@ -17,15 +18,17 @@
 namespace tally {
 namespace {
 
-constexpr int plan_attempts = 600, value_attempts = 1500;
-/// Elements of all cases tried: some ten seconds where a case has many rows, never reached where it has few. Counted,
-/// not timed, so that the smallest case found is the same on every machine.
-constexpr std::uint64_t elements_at_most = 1u << 23;
+constexpr int plan_attempts = 600, value_attempts = 1500, schedule_attempts = 300;
 
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
   const Recipe& recipe = c.recipe;
-  std::int64_t count = (c.model.loss.kind != "mse") + c.recompute;
+  std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute;
+  count += (c.execution.order != 0) + (c.execution.schedule != 0 || !c.execution.preemptions.empty());
+  count += static_cast<std::int64_t>(c.execution.kernels.size());
+  const Precision& precision = c.precision;
+  count += (precision.accumulate != Dtype::fp32) + (precision.master != Dtype::fp32);
+  count += (precision.compute != Dtype::fp32) + precision.tf32;
   count += (recipe.optimizer.kind != "sgd") + (recipe.learning_rate.kind != "constant");
   for (const Choice* section : {&recipe.weight_decay, &recipe.clip, &recipe.loss_scale})
     count += section->kind != "none";
@@ -49,8 +52,13 @@ Size size_of(const Case& c) {
 
 class Shrinker {
  public:
-  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject)
-      : law_(law), subject_(subject), signature_(signature_of(failing)), plan_(plan) {
+  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+           std::uint64_t elements_at_most)
+      : law_(law),
+        subject_(subject),
+        signature_(signature_of(failing)),
+        elements_at_most_(elements_at_most),
+        plan_(plan) {
     best_ = {case_of(plan), failing, 0};
   }
 
@@ -61,6 +69,7 @@ class Shrinker {
     while (in_one_stage && judges_any_case(law_.name) && best_.attempts < 2 * plan_attempts && !spent() &&
            smaller_plan(false)) {
     }
+    with_listed_schedule(Case(best_.c), subject_, schedule_attempts, [this](const Case& c) { return fails_alike(c); });
     if (signature_.lens == "local" || subject_.stages != nullptr) {
       with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
     }
@@ -89,7 +98,7 @@ class Shrinker {
   /// A law's shape may give back what a step took away: without this the search would go in circles.
   bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
 
-  bool spent() const { return elements_ > elements_at_most; }
+  bool spent() const { return elements_ > elements_at_most_; }
 
   bool fails_alike(const Case& c) {
     if (spent()) return false;
@@ -113,6 +122,7 @@ class Shrinker {
   const Law& law_;
   const Subject& subject_;
   const FailureSignature signature_;
+  const std::uint64_t elements_at_most_;
   Plan plan_;
   ShrunkCase best_;
   std::uint64_t elements_ = 0;
@@ -152,8 +162,9 @@ bool is_alike(const FailureSignature& now, const FailureSignature& before) {
   });
 }
 
-ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject) {
-  return Shrinker(law, plan, failing, subject).run();
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+                  std::uint64_t elements_at_most) {
+  return Shrinker(law, plan, failing, subject, elements_at_most).run();
 }
 
 }  // namespace tally

@@ -30,7 +30,9 @@ struct ShrunkCase {
 /// The plan first (layers, micro-batches, recipe, sizes), then the tensors' values (towards 0, 1, small integers,
 /// powers of two, few bits). A case counts only if it fails with the same signature; and where the failure is no local
 /// one (a law compared two runs), only if the shipped stages pass it: small values must not leave the law's domain,
-/// which only its plans are sure to be in. Deterministic.
-ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject);
+/// which only its plans are sure to be in. Deterministic: what it may cost is counted in elements of the cases tried,
+/// not timed (the default: some ten seconds where a case has many rows, never reached where it has few).
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+                  std::uint64_t elements_at_most = 1u << 23);
 
 }  // namespace tally

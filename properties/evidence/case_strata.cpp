@@ -53,7 +53,20 @@ bool many_items(const Case& c) {
   return true;
 }
 
+/// What the case computes with beside its storage format, one word pair each: "buffer", "fp16".
+std::vector<std::pair<const char*, std::string>> formats_of(const Precision& precision) {
+  const auto word = [](Dtype dtype) { return std::string(name_of(dtype)); };
+  return {{"buffer", word(precision.accumulate)},
+          {"master", word(precision.master)},
+          {"GEMM accumulator", word(precision.compute)},
+          {"GEMM operands", precision.tf32 ? "tf32" : "as stored"}};
+}
+
+bool has_usual_formats(const Precision& precision) { return precision == Precision{.storage = precision.storage}; }
+
+/// Of cases that compute with fp32 throughout, beside their storage: the figure speaks of those.
 void count_gradients(Strata& strata, const Case& c, const HeldRun& held, std::uint64_t number) {
+  if (!has_usual_formats(c.precision)) return;
   const Labels labels{"gradient", std::string(name_of(c.precision.storage)), depth_of(c),
                       many_items(c) ? "8 or more" : "fewer"};
   for (const TensorCheck& check : held.checks) {
@@ -83,6 +96,7 @@ Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::u
          {Labels{"all"}, Labels{"precision", lens, precision}, Labels{"stage", lens, precision, part},
           Labels{"depth", lens, precision, depth}, order})
       strata.at(labels).merge(stratum);
+    for (const auto& [what, format] : formats_of(c.precision)) strata.at({"format", what, format}).merge(stratum);
     for (const auto& [operation, claim] : held.trace.claims.kernels) {
       if (lens == "local" && part_of_operation(operation) == part)
         strata.at({"variant", operation, claim.variant}).merge(stratum);

@@ -80,6 +80,7 @@ CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const Subject& on
   vary_normalisation(plan, random);
   vary_loss(plan, random);
   vary_norm(plan, random);
+  if (one_in(random, 2)) draw_formats(plan);
   CleanCase made{case_of(plan), {}};
   vary_data(made.c, random);
   made.run = drawn_run(on, random);

@@ -59,7 +59,8 @@ Stratum demanded_gradients(const Strata& strata) {
 std::vector<Figure> figures_of(const Evidence& evidence) {
   const Stratum clean = evidence.strata.sum({"all"}), hard = hard_cases(evidence);
   const double median = local(evidence.strata).ratios.quantile(0.5);
-  const double share = informative_share(demanded_gradients(evidence.strata)), best = steepest(evidence.climbs);
+  const Stratum gradients = demanded_gradients(evidence.strata);
+  const double share = informative_share(gradients), best = steepest(evidence.climbs);
   const std::uint64_t missed = clean.not_run + hard.not_run + evidence.problems.size();
   return {
       {"false alarms in clean cases", "0", grouped(clean.alarmed) + " of " + grouped(clean.cases),
@@ -71,7 +72,8 @@ std::vector<Figure> figures_of(const Evidence& evidence) {
       {"median local r", "at least " + short_number(least_median_ratio), short_number(median),
        median >= least_median_ratio},
       {"gradients held end to end", "at least " + short_number(100 * least_informative_share) + " %",
-       short_number(100 * share) + " %", share >= least_informative_share},
+       gradients.judged == 0 ? "none drawn" : short_number(100 * share) + " %", share >= least_informative_share,
+       gradients.judged > 0},
       {"best r of the search", "at most 1", ratio_text(best), best > 0 && best <= 1},
   };
 }

@@ -11,6 +11,7 @@ namespace tally {
 struct Figure {
   std::string name, demanded, found;
   bool met = false;  // false too where nothing was seen
+  bool seen = true;  // whether there was anything to measure
 };
 
 /// No alarm, every check made, r below 1, a median that says the bounds are not loose, gradients that are held end to

@@ -175,6 +175,8 @@ std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
       gradients(strata),
       by_pair(strata, "variant", "Local checks by kernel", "operation", "variant",
               "A kernel's checks are those of the part it works in, which several kernels may share."),
+      by_pair(strata, "format", "All checks by format", "of", "format",
+              "Beside the storage format, drawn for every fourth case; every combination that a case may name."),
       by_pair(
           strata, "order", "All checks by order", "additions", "threads",
           "Additions: of matrix products, an order drawn for every product. Threads: which of the ready ones goes on."),

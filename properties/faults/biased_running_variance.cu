@@ -7,14 +7,18 @@
 namespace tally {
 namespace {
 
-__global__ void move(float* running, const float* batch, std::int64_t features, float momentum, float kept) {
+template <class M>
+__global__ void move(M* running, const float* batch, std::int64_t features, float momentum, float kept) {
   for (std::int64_t i = first_element(); i < features; i += element_stride()) {
-    running[i] = __fadd_rn(__fmul_rn(kept, running[i]), __fmul_rn(momentum, batch[i]));
+    running[i] = from_float<M>(__fadd_rn(__fmul_rn(kept, to_float(running[i])), __fmul_rn(momentum, batch[i])));
   }
 }
 
 void running_stats(Stream& stream, const RunningStatsArguments& a) {
-  launch_elements<move>(stream, a.features, a.running, a.batch, a.features, a.momentum, a.one_minus_momentum);
+  by_storage(a.format, [&]<class M>(M) {
+    launch_elements<move<M>>(stream, a.features, static_cast<M*>(a.running), a.batch, a.features, a.momentum,
+                             a.one_minus_momentum);
+  });
 }
 
 const RegisterKernel kernel("running_stats", {.variant = "~biased-running-variance"}, running_stats);

@@ -6,7 +6,7 @@ namespace {
 
 void running_stats(Run& run) {
   stage::running_stats(run);
-  if (run.c.recompute) stage::running_stats(run);
+  if (run.c.execution.recompute) stage::running_stats(run);
 }
 
 const RegisterFault registered{{

@@ -10,7 +10,7 @@ void norm(Run& run) {
   stage::norm(run);
   std::vector<NormSource> scaled;
   for (Parameter& parameter : run.parameters) {
-    if (!parameter.buffer) return;
+    if (!parameter.buffer || parameter.buffer.dtype != Dtype::fp32) return;  // the kernel reads fp32
     scaled.push_back({parameter.buffer.as<float>(), parameter.elements});
   }
   run.kernels.norm(run.stream, {NormKind::two, scaled, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});

@@ -12,8 +12,12 @@ void decay(Run& run) {
     if (!each.decays) continue;
     if (l2) run.tap("decay", "in.d." + each.name, each.unscaled);
     run.tap("decay", "in." + each.name, each.master);
-    const DecayArguments arguments{each.unscaled.as<float>(), each.master.as<float>(), each.elements,
-                                   static_cast<float>(lambda), static_cast<float>(1 - run.learning_rate * lambda)};
+    const DecayArguments arguments{each.unscaled.as<float>(),
+                                   each.master.data(),
+                                   each.elements,
+                                   static_cast<float>(lambda),
+                                   static_cast<float>(1 - run.learning_rate * lambda),
+                                   each.master.dtype};
     (l2 ? run.kernels.decay_l2 : run.kernels.decay_decoupled)(run.stream, arguments);
     if (l2) run.tap("decay", "d." + each.name, each.unscaled);
     if (!l2) run.tap("decay", each.name, each.master);

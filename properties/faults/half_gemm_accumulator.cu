@@ -39,6 +39,8 @@ const RegisterFault registered{{
     .wrong = "fp16 partial sums",
     .condition = "several addends",
     .source = "pytorch 116870, cutlass 1188",
+    // First a law of ordinary data: on data that the exact lane draws, forward products fit fp16 and the first wrong
+    // stage is backward.
     .laws = {"any_order_of_additions", "exact_lane", "partition_equals_full_batch"},
     .stages = with_gemm<half_gemm>,
 }};

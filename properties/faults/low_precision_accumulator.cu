@@ -7,16 +7,18 @@
 namespace tally {
 namespace {
 
-template <class S>
-__global__ void add_in_half(const S* gradient, float* buffer, std::int64_t elements) {
+template <class S, class A>
+__global__ void add_in_half(const S* gradient, A* buffer, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
-    buffer[i] = to_float(from_float<half>(__fadd_rn(buffer[i], to_float(gradient[i]))));
+    const float sum = __fadd_rn(to_float(buffer[i]), to_float(gradient[i]));
+    buffer[i] = from_float<A>(to_float(from_float<half>(sum)));
   }
 }
 
 void accumulate(Stream& stream, const AccumulateArguments& a) {
-  by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<add_in_half<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+  by_storages(a.storage, a.format, [&]<class S, class A>(S, A) {
+    launch_elements<add_in_half<S, A>>(stream, a.elements, static_cast<const S*>(a.gradient), static_cast<A*>(a.buffer),
+                                       a.elements);
   });
 }
 

@@ -7,14 +7,17 @@
 namespace tally {
 namespace {
 
-template <class S>
-__global__ void overwrite(const S* gradient, float* buffer, std::int64_t elements) {
-  for (std::int64_t i = first_element(); i < elements; i += element_stride()) buffer[i] = to_float(gradient[i]);
+template <class S, class A>
+__global__ void overwrite(const S* gradient, A* buffer, std::int64_t elements) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    buffer[i] = from_float<A>(to_float(gradient[i]));
+  }
 }
 
 void accumulate(Stream& stream, const AccumulateArguments& a) {
-  by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<overwrite<S>>(stream, a.elements, static_cast<const S*>(a.gradient), a.buffer, a.elements);
+  by_storages(a.storage, a.format, [&]<class S, class A>(S, A) {
+    launch_elements<overwrite<S, A>>(stream, a.elements, static_cast<const S*>(a.gradient), static_cast<A*>(a.buffer),
+                                     a.elements);
   });
 }
 

@@ -24,8 +24,7 @@ Stages with_kernel_around(const std::string& operation, const std::string& shipp
   void (*const launch)(Stream&, const Arguments&) = [](Stream& stream, const Arguments& arguments) {
     Around(stream, arguments, kernel<Arguments>(operation_run, stream.device().kind(), variant_run));
   };
-  for (const ExecutorKind executor : {ExecutorKind::host, ExecutorKind::cuda}) {
-    if (executor == ExecutorKind::cuda && !built_with_cuda()) continue;
+  for (const ExecutorKind executor : executors_built()) {
     KernelClaim claim = find_kernel(operation, executor, shipped).claim;
     claim.variant = "~" + fault;
     register_kernel({operation, executor, std::move(claim), typeid(Arguments), reinterpret_cast<void (*)()>(launch)},

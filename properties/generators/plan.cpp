@@ -21,13 +21,13 @@ Case case_of(const Plan& plan) {
   Case c;
   c.model.input = plan.input;
   c.model.layers = plan.hidden;
-  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
+  c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}, {"bias", plan.output_bias}}));
   c.model.loss = plan.loss;
   c.windows = plan.windows;
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;
-  c.recompute = plan.recompute;
+  c.execution = plan.execution;
   draw_tensors(plan, c);
   if (const auto errors = validate(c); !errors.empty()) {
     throw std::logic_error("the plan makes an invalid case: " + errors[0].path + ": found " + errors[0].found +
@@ -35,6 +35,22 @@ Case case_of(const Plan& plan) {
   }
   return c;
 }
+
+namespace {
+
+/// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
+std::string formats_of(const Precision& precision) {
+  std::string words(name_of(precision.storage));
+  const auto add = [&](const char* what, Dtype dtype) {
+    if (dtype != Dtype::fp32) words += std::string(", ") + what + " " + std::string(name_of(dtype));
+  };
+  add("accumulator", precision.compute);
+  add("buffer", precision.accumulate);
+  add("master", precision.master);
+  return words + (precision.tf32 ? ", TF32" : "");
+}
+
+}  // namespace
 
 std::string title_of(const Case& c) {
   std::string sizes = std::to_string(c.model.input), kinds;
@@ -47,7 +63,7 @@ std::string title_of(const Case& c) {
   }
   std::size_t most = 0;
   for (const auto& window : c.windows) most = std::max(most, window.size());
-  return std::string(name_of(c.precision.storage)) + ", linear " + sizes + kinds + ", " + c.model.loss.kind +
+  return formats_of(c.precision) + ", linear " + sizes + kinds + ", " + c.model.loss.kind +
          ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
          (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
 }

@@ -18,6 +18,7 @@ struct Plan {
   std::int64_t input = 4;
   std::vector<Layer> hidden;  // before the last linear layer; options filled in
   std::int64_t outputs = 3;
+  bool output_bias = true;  // of the last linear layer
   Choice loss;
   int ignored_percent = 0;         // cross_entropy: share of rows that carry ignore_index
   bool empty_micro_batch = false;  // the second micro-batch of every window has only ignored rows (or weight 0)
@@ -25,7 +26,7 @@ struct Plan {
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
-  bool recompute = false;
+  Execution execution;
   Data data = Data::ordinary;
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
   std::string values;  // of x: a drawing's family by class of bit pattern, "tiny", "halfway", …; empty: ordinary ones

@@ -1,9 +1,14 @@
 #include "properties/generators/random_plan.hpp"
 
+#include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/kernel_table.hpp"
+#include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -184,7 +189,7 @@ Plan draw_plan(Dtype storage) {
   choose_rate_and_decay(plan.recipe);
   choose_clip(plan.recipe);
   choose_scale(plan);
-  plan.recompute = one_in(8);
+  plan.execution.recompute = one_in(8);
   return plan;
 }
 
@@ -200,6 +205,61 @@ void draw_values(Plan& plan) {
   const std::uint64_t drawn = random.below(2 * std::size(classes));  // every second plan has ordinary values
   plan.values = drawn < std::size(classes) ? classes[drawn] : "";
   plan.far_mean = random.below(8) == 0;
+}
+
+namespace {
+
+/// The kernels of a run that names none.
+const std::map<std::string, std::string>& standard_kernels() {
+  static const std::map<std::string, std::string> standard = [] {
+    std::map<std::string, std::string> variants;
+    const KernelTable table(ExecutorKind::host, {});
+    for (const auto& [operation, claim] : table.claims) variants.emplace(operation, claim.variant);
+    return variants;
+  }();
+  return standard;
+}
+
+/// Whether the plan as drawn has a use for the operation: a layer or loss of that kind, or a stage that it runs.
+bool runs(const Plan& plan, const std::string& operation) {
+  const std::string kind = operation.substr(0, operation.find('.'));
+  if (kind == "norm") return plan.recipe.clip.kind == "global_norm";
+  if (find_contract("layer", kind) == nullptr) return find_contract("loss", kind) == nullptr || plan.loss.kind == kind;
+  return kind == "linear" ||
+         std::any_of(plan.hidden.begin(), plan.hidden.end(), [&](const Layer& layer) { return layer.kind == kind; });
+}
+
+}  // namespace
+
+void draw_execution(Plan& plan) {
+  executor::Schedule random(plan.seed ^ 0x5851f42d4c957f2dull);
+  const auto drawn = [&] {
+    const std::uint64_t number = random.next() >> 44;
+    return number % 2 == 0 ? 0 : static_cast<std::int64_t>(number);
+  };
+  plan.execution.order = drawn();
+  plan.execution.schedule = drawn();
+  for (const auto& [operation, standard] : standard_kernels()) {
+    const std::vector<std::string> variants = shipped_variants(operation, ExecutorKind::host);
+    if (variants.size() < 2 || !runs(plan, operation) || random.below(2) == 0) continue;
+    const std::string& variant = variants[random.below(variants.size())];
+    if (variant != standard) plan.execution.kernels[operation] = variant;
+  }
+  for (const char* pass : {"unscale_check_norm", "clip_decay_step"}) {
+    if (random.below(4) == 0) plan.execution.kernels[pass] = "multi_tensor";
+  }
+}
+
+void draw_formats(Plan& plan) {
+  executor::Schedule random(plan.seed ^ 0x2545f4914f6cdd1dull);
+  if (random.below(2) == 0) return;
+  constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  Precision& precision = plan.precision;
+  precision.accumulate = formats[random.below(3)];
+  if (random.below(2) == 0) precision.master = random.below(4) == 0 ? formats[random.below(3)] : precision.storage;
+  const bool other = random.below(2) == 0;
+  if (other && precision.storage == Dtype::fp16) precision.compute = Dtype::fp16;
+  if (other && precision.storage == Dtype::fp32) precision.tf32 = true;
 }
 
 void showValue(const Plan& plan, std::ostream& out) { out << title_of(case_of(plan)); }

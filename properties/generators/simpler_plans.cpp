@@ -136,6 +136,14 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
   }
 }
 
+void usual_formats(const Plan& plan, Steps& steps) {
+  const Precision& now = plan.precision;
+  if (now.accumulate != Dtype::fp32) steps.add([](Plan& p) { p.precision.accumulate = Dtype::fp32; });
+  if (now.master != Dtype::fp32) steps.add([](Plan& p) { p.precision.master = Dtype::fp32; });
+  if (now.compute != Dtype::fp32) steps.add([](Plan& p) { p.precision.compute = Dtype::fp32; });
+  if (now.tf32) steps.add([](Plan& p) { p.precision.tf32 = false; });
+}
+
 }  // namespace
 
 std::vector<Plan> simpler_plans(const Plan& plan) {
@@ -146,9 +154,15 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   plainer_loss(plan, steps);
   fewer_features(plan, steps);
   fewer_rows(plan, steps);
+  usual_formats(plan, steps);
   if (!plan.values.empty()) steps.add([](Plan& p) { p.values.clear(); });
   if (plan.far_mean) steps.add([](Plan& p) { p.far_mean = false; });
-  if (plan.recompute) steps.add([](Plan& p) { p.recompute = false; });
+  if (plan.execution.schedule != 0) steps.add([](Plan& p) { p.execution.schedule = 0; });
+  if (!plan.execution.preemptions.empty()) steps.add([](Plan& p) { p.execution.preemptions.clear(); });
+  if (plan.execution.order != 0) steps.add([](Plan& p) { p.execution.order = 0; });
+  for (const auto& named : plan.execution.kernels)
+    steps.add([operation = named.first](Plan& p) { p.execution.kernels.erase(operation); });
+  if (plan.execution.recompute) steps.add([](Plan& p) { p.execution.recompute = false; });
   return std::move(steps).all();
 }
 

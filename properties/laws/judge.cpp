@@ -9,6 +9,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
+#include "properties/laws/promised_bits.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 
@@ -135,9 +136,14 @@ void require(Outcome& outcome, bool holds, const std::string& tap, const std::st
 
 void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& got,
                         const std::vector<std::string>& stages, const std::string& sentence) {
-  std::size_t compared = 0;
+  const PromisedBits promised(expected), promised_there(got);
+  std::size_t compared = 0, without_promise = 0;
   for (const Tap& tap : expected.taps()) {
     if (!in_stages(tap.name, stages)) continue;
+    if (!promised.of(tap.name) || !promised_there.of(tap.name)) {
+      ++without_promise;
+      continue;
+    }
     const std::string name = tap.name.text();
     const Tensor* other = got.find(name);
     ++compared;
@@ -146,6 +152,9 @@ void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& go
     } else {
       add(outcome, bitwise_check(name, tap.name.stage, tap.value, *other));
     }
+  }
+  if (compared == 0 && without_promise > 0) {
+    return no_promise(outcome, promised.without().empty() ? promised_there : promised, stages.front());
   }
   require(outcome, compared > 0, "compared taps", stages.front(), sentence + ": nothing to compare");
 }
@@ -157,6 +166,15 @@ bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>&
     if (!other || bitwise_check(tap.name.text(), tap.name.stage, tap.value, *other).status != Status::pass) return true;
   }
   return false;
+}
+
+void no_promise(Outcome& outcome, const PromisedBits& promised, const std::string& stage) {
+  TensorCheck check;
+  check.lens = "bitwise";
+  check.tap = promised.without() + " repeats within its claim only: no bits of this run are promised here";
+  check.stage = stage;
+  check.status = Status::vacuous;
+  add(outcome, std::move(check));
 }
 
 Outcome vacuous(Outcome outcome, const std::string& reason) {
@@ -189,6 +207,12 @@ Outcome settled(Outcome outcome) {
   if (outcome.status == Status::pass && is_dead(outcome)) {
     return vacuous(std::move(outcome), "every gradient is exactly zero: dead runs agree whatever they compute");
   }
+  const auto unpromised = std::find_if(outcome.checks.begin(), outcome.checks.end(), [](const TensorCheck& check) {
+    return check.lens == "bitwise" && check.status == Status::vacuous;
+  });
+  if (unpromised == outcome.checks.end() || outcome.status == Status::not_run) return outcome;
+  outcome.status = Status::vacuous;
+  outcome.message = unpromised->tap;
   return outcome;
 }
 

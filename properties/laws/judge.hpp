@@ -25,7 +25,7 @@ void add(Outcome& outcome, const Outcome& other);
 void require(Outcome& outcome, bool holds, const std::string& tap, const std::string& stage,
              const std::string& sentence);
 
-/// Every tap of the stages named must have equal bits in both traces (±0 as one value).
+/// Every tap of these stages whose bits both runs promise (promised_bits.hpp) must be equal in both (±0 as one value).
 void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& got,
                         const std::vector<std::string>& stages, const std::string& sentence);
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t micro_batches = 64;
 
 void shape(Plan& plan) {
+  usual_formats(plan);
   plan.windows = {std::vector<std::int64_t>(micro_batches, 2)};
   plan.input = 6;
   plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{6}}}), layer("tanh")};

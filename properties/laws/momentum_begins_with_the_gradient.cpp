@@ -10,10 +10,12 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  usual_formats(plan);
   const bool nesterov = plan.seed % 2 == 0;
   at_least_windows(plan, 2);
   plan.recipe.weight_decay = choice("weight_decay", "none");
   plan.recipe.clip = choice("clip", "none");
+  plan.execution.kernels.erase("clip_decay_step");  // it writes no gradient before the step
   plan.recipe.loss_scale = choice("loss_scale", "none");
   plan.recipe.optimizer =
       choice("optimizer", "sgd",

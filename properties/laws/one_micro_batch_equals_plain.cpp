@@ -9,6 +9,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  usual_formats(plan);
   for (auto& window : plan.windows) window = {std::accumulate(window.begin(), window.end(), std::int64_t{0})};
   plan.empty_micro_batch = false;
 }

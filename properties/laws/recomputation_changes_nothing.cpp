@@ -8,7 +8,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
-  plan.recompute = true;
+  plan.execution.recompute = true;
   if (plan.seed % 2 != 0) return;
   plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{6}}}), layer("relu"),
                  layer("dropout", "drop1", {{"p", Decimal{"0.5"}}}), layer("linear", "fc2", {{"out", std::int64_t{4}}}),
@@ -19,7 +19,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   Judged again = judge(c, subject);
   if (again.outcome.status == Status::not_run) return again.outcome;
   Case stored = c;
-  stored.recompute = false;
+  stored.execution.recompute = false;
   require_equal_bits(again.outcome, run(stored, subject), again.trace,
                      {"backward", "running_stats", "unscale", "optimizer"},
                      "running the forward pass again changed the result");
@@ -28,7 +28,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 
 bool differs(const Case& c, const Subject& subject) {
   Case stored = with_other_input(c);
-  stored.recompute = false;
+  stored.execution.recompute = false;
   return bits_differ(run(c, subject), run(stored, subject), {"backward"});
 }
 

@@ -9,14 +9,14 @@ namespace {
 void shape(Plan& plan) {
   with_batch_norm(plan, plan.seed % 2 == 0 ? "micro_batch" : "window");
   at_least_micro_batches(plan, 2);
-  plan.recompute = true;
+  plan.execution.recompute = true;
 }
 
 Outcome holds(const Case& c, const Subject& subject) {
   Judged twice = judge(c, subject);
   if (twice.outcome.status == Status::not_run) return twice.outcome;
   Case stored = c;
-  stored.recompute = false;
+  stored.execution.recompute = false;
   require_equal_bits(twice.outcome, run(stored, subject), twice.trace, {"running_stats", "unscale"},
                      "running the forward pass again changed the result");
   return settled(std::move(twice.outcome));

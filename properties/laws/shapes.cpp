@@ -48,7 +48,10 @@ void overflow_in_first_micro_batch(Plan& plan) {
              {{"initial", Decimal{narrow ? "65536" : "1152921504606846976"}}, {"growth_interval", std::int64_t{2}}});
 }
 
+void usual_formats(Plan& plan) { plan.precision = {.storage = plan.precision.storage}; }
+
 void exact_arithmetic(Plan& plan) {
+  usual_formats(plan);
   const bool narrow = plan.precision.storage != Dtype::fp32;
   const bool cancelling = plan.seed % 2 == 1 || plan.precision.storage == Dtype::bf16;
   plan.data = cancelling ? Data::cancelling : Data::exact;

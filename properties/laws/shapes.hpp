@@ -13,6 +13,9 @@ void at_least_windows(Plan& plan, std::size_t least);
 void unequal_micro_batches(Plan& plan);
 /// `micro_batch` statistics become `window` statistics, so that accumulation equals the full batch.
 void no_micro_batch_statistics(Plan& plan);
+/// Buffers, masters and accumulators in fp32, operands as they are stored: for laws whose two sides round alike only
+/// there.
+void usual_formats(Plan& plan);
 /// Only linear layers, no loss options: gradients reach every parameter at any magnitude.
 void linear_layers_only(Plan& plan);
 /// Makes the first micro-batch of the first window overflow under a dynamic loss scale.

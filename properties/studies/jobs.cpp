@@ -39,7 +39,7 @@ std::string answer_of(const std::function<Numbers(std::size_t)>& job, std::size_
 std::vector<Numbers> run_jobs(const StudyOptions& options, std::size_t jobs,
                               const std::function<Numbers(std::size_t)>& job,
                               const std::function<std::string(std::size_t)>& title) {
-  const bool on_host = options.subject.executor == ExecutorKind::host;
+  const bool on_host = options.subject.executor != ExecutorKind::cuda;
   std::size_t finished = 0;
   const auto answers = run_in_processes(
       jobs, on_host ? options.processes : 1,

@@ -69,7 +69,7 @@ Scoreboard play(const StudyOptions& options) {
   const std::vector<Job> jobs = jobs_of(options);
   std::size_t finished = 0;
   const auto answers = run_in_processes(
-      jobs.size(), options.subject.executor == ExecutorKind::host ? options.processes : 1,
+      jobs.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
       [&](std::size_t i) { return run_job(jobs[i], options); },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +
@@ -151,7 +151,7 @@ std::vector<std::string> notes_of(const Scoreboard& board) {
 Study run(const StudyOptions& options) {
   const Scoreboard board = play(options);
   Study study;
-  study.device = options.subject.executor == ExecutorKind::host ? "host" : "cuda";
+  study.device = name_of(options.subject.executor);
   study.answer = answer_of(board);
   settle(study, board);
   study.tables = {table_by_judge(board), table_by_use(board), table_by_setting(board), table_by_fault(board),

@@ -136,7 +136,7 @@ std::vector<Cell> cells() {
 std::vector<Smallest> measured(const StudyOptions& options, int cases) {
   const auto all = cells();
   const auto answers = run_in_processes(
-      all.size(), options.subject.executor == ExecutorKind::host ? options.processes : 1,
+      all.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
       [&](std::size_t i) {
         const Smallest found = Ladder(all[i].storage, all[i].magnitude, options, cases).smallest();
         return nlohmann::json{found.bound, found.any}.dump();

@@ -15,15 +15,25 @@ std::string missed(const Evidence& evidence) {
   return message;
 }
 
+/// What could not be seen shows nothing; anything else that is missed fails.
+Status status_of(const Evidence& evidence) {
+  Status status = evidence.problems.empty() ? Status::pass : Status::fail;
+  for (const Figure& figure : figures_of(evidence)) {
+    if (!figure.met && figure.seen) return Status::fail;
+    if (!figure.met && status == Status::pass) status = Status::vacuous;
+  }
+  return status;
+}
+
 Study run(const StudyOptions& options) {
   const Evidence evidence = gather_evidence(EvidencePlan::of(options.effort), options);
   Study study;
-  study.device = options.subject.executor == ExecutorKind::cuda ? "cuda" : "host";
+  study.device = name_of(options.subject.executor);
   study.tables = evidence_tables(evidence);
   study.plots = evidence_plots(evidence);
   study.answer = answer_of(evidence);
   study.message = missed(evidence);
-  study.status = study.message.empty() ? Status::pass : Status::fail;
+  study.status = status_of(evidence);
   study.notes = {
       "Bounds follow from what kernels declare (oracle/tolerance.md); nothing here feeds back into them.",
       "r = error / bound of one element; only elements whose bound and error are not zero are in a distribution, and "

@@ -51,7 +51,7 @@ bool small_eps(const Sight& s) {
   const double usual = std::get<Decimal>(*eps->standard).to_double();
   return s.any_layer([&](const Layer& l) { return l.kind == "batch_norm" && l.number("eps").to_double() < usual; });
 }
-bool recomputed(const Sight& s) { return s.c.recompute && moving(s); }
+bool recomputed(const Sight& s) { return s.c.execution.recompute && moving(s); }
 
 const RegisterTriggers registered{
     6,

@@ -30,7 +30,7 @@ class UsageError : public std::runtime_error {
 
 /// Where and under what a case runs; shared by verify, replay and faults.
 struct SubjectOptions {
-  std::string subject;                    // "", "host", "cuda"; empty: the best device there is
+  std::string subject;                    // "", "host", "cuda", "checked"; empty: the best device there is
   std::string fault;                      // a seeded fault to run with; empty: none
   std::vector<std::string> kernels = {};  // operation=variant, as registered: in place of the shipped ones
 };
@@ -154,6 +154,6 @@ int explain(const ExplainOptions& options);
 
 /// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
-int doctor();
+int doctor(const std::string& probed);
 
 }  // namespace tally::command_line

@@ -33,6 +33,7 @@ int list(const std::string& what) {
   } else {
     std::cout << "host  the kernels on the host executor\n";
     std::cout << "cuda  the kernels on a GPU\n";
+    std::cout << "checked  the kernels on the host, every access to memory watched for races\n";
   }
   return pass;
 }

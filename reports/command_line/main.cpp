@@ -14,8 +14,11 @@ namespace tally::command_line {
 namespace {
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
-  command.add_option("--subject", options.subject, "where the kernels run: host or cuda (default: the best there is)")
-      ->check(CLI::IsMember({"host", "cuda"}));
+  command
+      .add_option(
+          "--subject", options.subject,
+          "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)")
+      ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
   command
       .add_option("--kernel", options.kernels, "OPERATION=VARIANT to run in place of the shipped one (list kernels)")
@@ -86,7 +89,7 @@ void add_faults(CLI::App& app, Action& action) {
   static FaultsOptions options;
   CLI::App& command = *app.add_subcommand("faults", "run every seeded fault: caught, by which law, at which stage");
   command.add_option("--subject", options.subject.subject, "where the kernels run")
-      ->check(CLI::IsMember({"host", "cuda"}));
+      ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("names", options.names, "faults to run (default: all)");
   command.add_flag("--json", options.json, "print one JSON document");
   command.add_option("--processes", options.processes, "processes on the host")
@@ -148,9 +151,10 @@ void add_list_and_doctor(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember({"laws", "faults", "triggers", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
-  app.add_subcommand("doctor", "say what there is to run on")->callback([&action] {
-    action = [] { return doctor(); };
-  });
+  static std::string probed;
+  CLI::App& doctor_command = *app.add_subcommand("doctor", "say what there is to run on");
+  doctor_command.add_option("--probe", probed, "ask a subject's GEMM how it rounds: host or cuda");
+  doctor_command.callback([&action] { action = [] { return doctor(probed); }; });
 }
 
 int say(const std::exception& problem, int code) {

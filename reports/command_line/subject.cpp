@@ -49,6 +49,10 @@ Subject subject_of(const SubjectOptions& options) {
   if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
   if (options.subject == "cuda" || (options.subject.empty() && absence().empty()))
     subject.executor = ExecutorKind::cuda;
+  if (options.subject == "checked") {
+    device(ExecutorKind::checked);  // throws where it is absent
+    subject.executor = ExecutorKind::checked;
+  }
   if (!options.fault.empty()) {
     const Fault* fault = find_fault(options.fault);
     if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
@@ -69,7 +73,7 @@ std::string device_message(const Subject& subject) {
 Environment environment_of(const Subject& subject) {
   Environment environment;
   environment.tally_version = TALLY_VERSION;
-  environment.executor = subject.executor == ExecutorKind::cuda ? "cuda" : "host";
+  environment.executor = name_of(subject.executor);
   environment.device = device(subject.executor).name();
   environment.compiler = TALLY_COMPILER;
   environment.flags = TALLY_FLAGS;

@@ -1,4 +1,5 @@
-// P3: the worst element of every case of a law, its error against its bound. It shows sizes; the ratio is in P1.
+// P3: the worst element of every case, of a law or of all, its error against its bound. It shows sizes; the ratio is in
+// P1.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +11,7 @@ namespace tally {
 namespace {
 
 bool is_shown(const CaseRecord& c, const std::string& law) {
-  return c.law == law && was_judged(c.status) && !c.worst.empty() && c.worst.front().bound > 0 &&
+  return (law.empty() || c.law == law) && was_judged(c.status) && !c.worst.empty() && c.worst.front().bound > 0 &&
          std::isfinite(c.worst.front().bound);
 }
 
@@ -22,7 +23,12 @@ StudySeries parallel(const char* name, double factor, double low, double high) {
 }  // namespace
 
 void bound_figure(Markup& page, const Results& results, const std::string& law) {
-  StudyPlot plot{"Error against bound: " + law, "bound of the worst element", "its error", true, true, {}};
+  StudyPlot plot{"Error against bound: " + (law.empty() ? "all laws" : law),
+                 "bound of the worst element",
+                 "its error",
+                 true,
+                 true,
+                 {}};
   std::vector<Look> looks;
   double low = INFINITY, high = 0;
   const auto cases = by_severity(results);  // an order that does not depend on the record's
@@ -44,7 +50,7 @@ void bound_figure(Markup& page, const Results& results, const std::string& law) 
     plot.series.push_back(parallel(name, factor, low, high));
     looks.push_back({ink::axis, 0, false, "4 4", false, true});
   }
-  study_figure(page, anchor("p3-", law), plot, looks, "Over the line the bound is broken.");
+  study_figure(page, anchor("p3-", law.empty() ? "all" : law), plot, looks, "Over the line the bound is broken.");
 }
 
 }  // namespace tally

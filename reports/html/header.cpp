@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/census/clean_cases.hpp"
 #include "reports/census/spread.hpp"
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
@@ -76,6 +77,7 @@ void where_it_ran(Markup& page, const Results& results) {
                                                                       : ": " + results.device_message));
     }
   }
+  if (const std::string clean = clean_sentence(results); !clean.empty()) page.element("p", {}, clean + ".");
   if (const std::string spread = spread_sentence(results); !spread.empty())
     page.element("p", {}, "Statistical lens: " + spread + ".");
   if (results.partial)

@@ -93,7 +93,7 @@ void law_details(Markup& page, const Results& results, const LawRecord& law) {
   faults(page, results, law);
   worst_cases(page, results, cases);
   ratio_figure(page, results, law.name);
-  bound_figure(page, results, law.name);
+  if (law.failed > 0) bound_figure(page, results, law.name);
   rolled_up(page, results, cases);
 }
 

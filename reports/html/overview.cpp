@@ -59,6 +59,7 @@ void overview_section(Markup& page, const Results& results) {
   }
   matrix(page, results);
   ratio_figure(page, results);
+  bound_figure(page, results);
 }
 
 }  // namespace tally

@@ -49,13 +49,15 @@ void Plot::lanes(const Decades& decades) {
 }
 
 void Plot::decade_lines() {
+  std::vector<std::pair<Point, Point>> rules;
   const int count = decades_.high - decades_.low, step = (count + 5) / 6;
   for (int power = decades_.low; power <= decades_.high; ++power) {
     const double at = y(std::pow(10.0, power));
     if ((decades_.high - power) % step != 0) continue;
-    svg_.line({left_, at}, {right_, at}, ink::grid, 1);
+    rules.push_back({{left_, at}, {right_, at}});
     svg_.text({left_ - 6, at + 4}, "end", power == 0 ? "1" : "1e" + std::to_string(power));
   }
+  svg_.rules(rules, ink::grid);
   svg_.line({left_, top_}, {left_, bottom_}, ink::axis, 1);
 }
 

@@ -32,8 +32,9 @@ void footer_section(Markup& page, const Results& results);
 /// P1, sorted r by precision, and P2, drift against K: of all laws, or of one.
 void ratio_figure(Markup& page, const Results& results, const std::string& law = "");
 void drift_figure(Markup& page, const Results& results, const std::string& law = "");
-/// P3, error against bound, of one law.
-void bound_figure(Markup& page, const Results& results, const std::string& law);
+/// P3, error against bound, of one law or of all. Of one only where it has failing cases: it shows absolute sizes, and
+/// how near the limit everything is stands in P1.
+void bound_figure(Markup& page, const Results& results, const std::string& law = "");
 /// P5 and P6: where in a failing tensor the errors are, and how they go with the size of the elements.
 void element_figures(Markup& page, const std::string& id, const TensorCheck& check);
 /// Everything about one law that its row in the table of laws has no room for.

@@ -10,7 +10,9 @@ Attributes root_attributes(const std::string& id, int width, int height) {
           {"aria-labelledby", id + "-t " + id + "-d"},
           {"viewBox", "0 0 " + std::to_string(width) + " " + std::to_string(height)},
           {"width", std::to_string(width)},
-          {"height", std::to_string(height)}};
+          {"height", std::to_string(height)},
+          {"font-size", "11"},
+          {"font-family", "system-ui, sans-serif"}};
 }
 
 std::string stroked(Ink ink) { return std::string("s ") + ink.name; }
@@ -32,19 +34,26 @@ void Svg::line(Point from, Point to, Ink ink, double width, const std::string& d
                        {"y2", coordinate(to.y)},
                        {"class", stroked(ink)},
                        {"stroke", ink.colour},
-                       {"stroke-width", coordinate(width)},
+                       {"stroke-width", width == 1 ? "" : coordinate(width)},
                        {"stroke-dasharray", dashes}});
+}
+
+void Svg::rules(const std::vector<std::pair<Point, Point>>& lines, Ink ink) {
+  std::string outline;
+  for (const auto& [from, to] : lines) {
+    outline += "M" + coordinate(from.x) + " " + coordinate(from.y);
+    outline += from.y == to.y ? "H" + coordinate(to.x) : "L" + coordinate(to.x) + " " + coordinate(to.y);
+  }
+  if (!outline.empty()) page_.empty("path", {{"d", outline}, {"class", stroked(ink)}, {"stroke", ink.colour}});
 }
 
 void Svg::text(Point at, const std::string& anchor, std::string_view text, Ink ink) {
   page_.element("text",
                 {{"x", coordinate(at.x)},
                  {"y", coordinate(at.y)},
-                 {"text-anchor", anchor},
+                 {"text-anchor", anchor == "start" ? "" : anchor},
                  {"class", filled(ink)},
-                 {"fill", ink.colour},
-                 {"font-size", "11"},
-                 {"font-family", "system-ui, sans-serif"}},
+                 {"fill", ink.colour}},
                 text);
 }
 

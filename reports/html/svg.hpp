@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reports/text/markup.hpp"
@@ -33,6 +34,8 @@ class Svg {
       int height);
 
   void line(Point from, Point to, Ink ink, double width, const std::string& dashes = "");
+  /// Thin straight lines as one mark.
+  void rules(const std::vector<std::pair<Point, Point>>& lines, Ink ink);
   void text(Point at, const std::string& anchor, std::string_view text, Ink ink = ink::text);
   void rectangle(Point corner, double width, double height, Ink ink, const std::string& opacity);
   void polyline(const std::vector<Point>& points, Ink ink, double width, const std::string& dashes = "");

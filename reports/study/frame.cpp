@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "reports/text/numbers.hpp"
 
 namespace tally {
 namespace {
 
+constexpr std::size_t most_marks = 200;
 constexpr std::size_t colours = std::size(ink::series), shapes = 6;
 
 std::vector<double> along(const StudyPlot& plot) {
@@ -80,18 +82,21 @@ Point Frame::at(double x, double y) const {
 }
 
 void Frame::grid() {
+  std::vector<std::pair<Point, Point>> rules, marks;
   for (const Axis::Tick& tick : y_.ticks()) {
     const double y = bottom_ - tick.share * (bottom_ - top_);
-    svg_.line({left_, y}, {right_, y}, ink::grid, 1);
+    rules.push_back({{left_, y}, {right_, y}});
     svg_.text({left_ - 6, y + 4}, "end", tick.text);
   }
   for (const Axis::Tick& tick : x_.ticks()) {
     const double x = left_ + tick.share * (right_ - left_);
-    svg_.line({x, bottom_}, {x, bottom_ + 4}, ink::axis, 1);
+    marks.push_back({{x, bottom_}, {x, bottom_ + 4}});
     svg_.text({x, bottom_ + 17}, "middle", tick.text);
   }
-  svg_.line({left_, top_}, {left_, bottom_}, ink::axis, 1);
-  svg_.line({left_, bottom_}, {right_, bottom_}, ink::axis, 1);
+  marks.push_back({{left_, top_}, {left_, bottom_}});
+  marks.push_back({{left_, bottom_}, {right_, bottom_}});
+  svg_.rules(rules, ink::grid);
+  svg_.rules(marks, ink::axis);
 }
 
 void Frame::titles(const StudyPlot& plot) {
@@ -100,10 +105,12 @@ void Frame::titles(const StudyPlot& plot) {
 }
 
 void Frame::intervals(const StudySeries& series, const Look& look) {
+  std::vector<std::pair<Point, Point>> intervals;
   for (std::size_t i = 0; i < series.low.size(); ++i) {
     if (std::isnan(series.low[i]) || std::isnan(series.high[i])) continue;
-    svg_.line(at(series.x[i], series.low[i]), at(series.x[i], series.high[i]), look.ink, 1);
+    intervals.push_back({at(series.x[i], series.low[i]), at(series.x[i], series.high[i])});
   }
+  svg_.rules(intervals, look.ink);
 }
 
 void Frame::line(const StudySeries& series, const Look& look) {
@@ -119,10 +126,23 @@ void Frame::line(const StudySeries& series, const Look& look) {
   svg_.polyline(points, look.ink, 1.5, look.dashes);
 }
 
+/// One dot a pixel: more could not be told apart.
+void Frame::crowd(const StudySeries& series, const Look& look) {
+  std::set<std::pair<long, long>> pixels;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const Point p = at(series.x[i], series.y[i]);
+    if (!std::isnan(series.y[i])) pixels.emplace(std::lround(p.x), std::lround(p.y));
+  }
+  std::vector<Point> dots;
+  for (const auto& [x, y] : pixels) dots.push_back({static_cast<double>(x), static_cast<double>(y)});
+  svg_.dots(dots, look.ink, 3, look.shape % 2 == 0);
+}
+
 void Frame::draw(const StudySeries& series, const Look& look) {
   intervals(series, look);
   if (look.joined) line(series, look);
   if (!look.marked) return;
+  if (series.x.size() > most_marks) return crowd(series, look);
   std::string outlines;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isnan(series.y[i])) outlines += look.outline(at(series.x[i], series.y[i]));

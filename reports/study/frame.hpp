@@ -36,6 +36,7 @@ class Frame {
   void titles(const StudyPlot& plot);
   void intervals(const StudySeries& series, const Look& look);
   void line(const StudySeries& series, const Look& look);
+  void crowd(const StudySeries& series, const Look& look);
 
   Svg& svg_;
   Axis x_, y_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/census/clean_cases.hpp"
 #include "reports/census/spread.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
@@ -93,6 +94,11 @@ std::string failures(const Results& results) {
   return out;
 }
 
+std::string clean_cases(const Results& results) {
+  const std::string sentence = clean_sentence(results);
+  return sentence.empty() ? "" : "  " + sentence + "\n";
+}
+
 std::string statistical_lens(const Results& results) {
   const std::string sentence = spread_sentence(results);
   return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
@@ -120,8 +126,9 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + statistical_lens(results) + triggers(results) +
-         law_table(results) + fault_table(results) + training_table(results) + worst_table(results) + failures(results);
+  return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) +
+         triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
+         worst_table(results) + failures(results);
 }
 
 }  // namespace tally

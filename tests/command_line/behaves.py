@@ -209,6 +209,11 @@ class Commands(unittest.TestCase):
         results = json.loads((self.out / "results.json").read_text())
         self.assertTrue(results["partial"])
 
+    def test_doctor_probes_how_a_gemm_rounds(self):
+        found = self.run_tally("doctor", "--probe", "host").stdout
+        self.assertIn("rounded: nearest", found)
+        self.assertIn("2048 + 1 + ... stops", found)
+
     def test_an_absent_device_is_77(self):
         if os.path.exists("/dev/nvidia0"):
             self.skipTest("this machine has a GPU")

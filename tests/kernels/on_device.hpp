@@ -1,7 +1,10 @@
 // Numbers on the host executor's device and back, and the shipped kernels by operation.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/device/kernel_registry.hpp"
@@ -12,10 +15,25 @@ namespace tally {
 inline Device& host() { return device(ExecutorKind::host); }
 
 template <class Arguments>
-void call(const char* operation, const Arguments& arguments) {
+void call(const char* operation, const Arguments& arguments, const std::string& variant = "") {
   Stream stream(host());
-  kernel<Arguments>(operation, ExecutorKind::host)(stream, arguments);
+  kernel<Arguments>(operation, ExecutorKind::host, variant)(stream, arguments);
 }
+
+/// The variants of an operation, to instantiate a test over: every kernel but those that a test registered.
+inline std::vector<std::string> every_variant(const char* operation) {
+  std::vector<std::string> variants = shipped_variants(operation, ExecutorKind::host);
+  std::erase_if(variants, [](const std::string& variant) { return variant.starts_with("test_"); });
+  return variants;
+}
+
+/// A test once for every variant of an operation; its parameter is the variant's name.
+class OfEveryVariant : public testing::TestWithParam<std::string> {
+ protected:
+  const std::string& variant() const { return GetParam(); }
+};
+
+inline std::string variant_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
 /// A vector of values, rounded to the format.
 inline DeviceTensor on_device(const std::vector<double>& values, Dtype dtype = Dtype::fp32) {

@@ -13,3 +13,26 @@ foreach(function exp log tanh erf rsqrt)
   add_test(NAME detmath_full_sweep.${function} COMMAND detmath_full_sweep ${function} CONFIGURATIONS nightly)
   set_tests_properties(detmath_full_sweep.${function} PROPERTIES LABELS nightly TIMEOUT 3600)
 endforeach()
+
+# What nvcc made of the kernels, read from their objects: no GPU needed.
+if(TALLY_HAS_CUDA)
+  set(ptx ${CMAKE_CURRENT_LIST_DIR}/ptx)
+  add_test(NAME kernels.ptx_gate
+    COMMAND python3 -B ${ptx}/gate.py ${PROJECT_SOURCE_DIR}/kernels $<TARGET_OBJECTS:tally_kernels_cuda>
+    COMMAND_EXPAND_LISTS)
+  add_test(NAME kernels.ptx_gate_refuses COMMAND python3 -B ${ptx}/gate_test.py ${CMAKE_CUDA_COMPILER})
+  set_tests_properties(kernels.ptx_gate kernels.ptx_gate_refuses PROPERTIES LABELS unit TIMEOUT 300)
+endif()
+
+# Small kernels, right and wrong, for the checker and its table of faults. The many schedules: ctest -C nightly -L nightly
+file(GLOB probe_kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/checker/*.cu)
+add_library(probes OBJECT kernels/checker/probes.cpp)
+tally_add_kernel_sources(probes ${probe_kernels})
+target_link_libraries(probes PUBLIC tally_base)
+target_link_libraries(kernels_tests PRIVATE probes)
+add_executable(device_fault_table kernels/checker/device_fault_table.cpp)
+target_link_libraries(device_fault_table PRIVATE tally_base tally_oracle tally_kernels probes)
+add_test(NAME device_fault_table COMMAND device_fault_table 10)
+set_tests_properties(device_fault_table PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME device_fault_table.many_schedules COMMAND device_fault_table 10000 CONFIGURATIONS nightly)
+set_tests_properties(device_fault_table.many_schedules PROPERTIES LABELS nightly TIMEOUT 3600 SKIP_RETURN_CODE 77)

@@ -26,3 +26,9 @@ foreach(source IN LISTS fault_sources)
     set_tests_properties(fault.${fault} PROPERTIES LABELS fault TIMEOUT 600)
   endif()
 endforeach()
+
+# A race that only some schedules show, for the test of how one is written down.
+add_library(shy_race OBJECT)
+tally_add_kernel_sources(shy_race ${CMAKE_CURRENT_LIST_DIR}/campaign/shy_race.cu)
+target_link_libraries(shy_race PUBLIC tally_base)
+target_link_libraries(properties_tests PRIVATE shy_race)

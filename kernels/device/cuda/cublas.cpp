@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -88,13 +89,19 @@ void Cublas::gemm(Stream& stream, const GemmCall& call) {
   const auto size = [](std::int64_t n) { return static_cast<int>(n); };
   const int m = size(call.m), n = size(call.n), k = size(call.k);
   const int a_columns = std::max(1, call.transpose_a ? m : k), b_columns = std::max(1, call.transpose_b ? k : n);
-  const float alpha = 1.0f, beta = static_cast<float>(call.beta);
+  const float one = 1.0f, beta = static_cast<float>(call.beta);
+  const std::uint16_t half_one = 0x3c00, half_beta = call.beta == 0 ? 0 : half_one;
+  const bool in_half = call.compute == Dtype::fp16;
   const cudaDataType operands = type_of(call.operands);
   check(set_stream_(handle_, static_cast<cudaStream_t>(stream.handle())));
   check(set_workspace_(handle_, workspace_, workspace_bytes_));  // forgotten when the stream changes
-  check(gemm_(handle_, operation(call.transpose_b), operation(call.transpose_a), n, m, k, &alpha, call.b, operands,
-              b_columns, call.a, operands, a_columns, &beta, call.c, type_of(call.result), n,
-              CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT));
+  check(gemm_(handle_, operation(call.transpose_b), operation(call.transpose_a), n, m, k,
+              in_half ? static_cast<const void*>(&half_one) : &one, call.b, operands, b_columns, call.a, operands,
+              a_columns, in_half ? static_cast<const void*>(&half_beta) : &beta, call.c, type_of(call.result), n,
+              in_half     ? CUBLAS_COMPUTE_16F_PEDANTIC
+              : call.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                          : CUBLAS_COMPUTE_32F_PEDANTIC,
+              CUBLAS_GEMM_DEFAULT));
 }
 
 }  // namespace

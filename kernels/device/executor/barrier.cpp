@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
 
@@ -12,6 +13,7 @@ bool same_place(std::source_location a, std::source_location b) {
 }
 
 void release(Barrier& barrier) {
+  checker::pass_barrier();
   for (auto fibre = barrier.waiting.rbegin(); fibre != barrier.waiting.rend(); ++fibre) make_ready(*fibre);
   barrier.waiting.clear();
   barrier.arrived = 0;
@@ -34,7 +36,7 @@ void wait_at_barrier(std::source_location at) {
     suspend();
     return;
   }
-  if (s.schedule.drawn()) {
+  if (s.schedule.free()) {
     barrier.waiting.push_back(s.fibre);
     release(barrier);
     suspend();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
 
@@ -33,16 +34,14 @@ Fibre* take_idle() {
   return fibre;
 }
 
-/// True when a thread is to be started rather than a ready one continued; at least one of both is possible.
-bool start_rather() {
-  State& s = state();
-  if (s.ready.empty() || !s.unstarted()) return s.ready.empty();
-  return s.schedule.drawn() && s.schedule.below(s.ready.size() + 1) == 0;
-}
+/// How many things could run next: every ready thread, and a new one.
+std::uint64_t choices() { return state().ready.size() + (state().unstarted() ? 1 : 0); }
 
-Fibre* take_ready() {
+/// The ready thread number `pick`, the one made ready last being 0; nullptr when `pick` says to start a new one.
+Fibre* take_ready(std::uint64_t pick) {
   State& s = state();
-  if (s.schedule.drawn()) std::swap(s.ready[s.schedule.below(s.ready.size())], s.ready.back());
+  if (pick >= s.ready.size()) return nullptr;
+  std::swap(s.ready[s.ready.size() - 1 - pick], s.ready.back());
   Fibre* fibre = s.ready.back();
   s.ready.pop_back();
   return fibre;
@@ -53,22 +52,38 @@ void resume(Fibre* fibre) {
   s.fibre = fibre;
   s.thread = fibre->thread;
   threadIdx = fibre->index;
+  checker::enter_thread(s.thread);
+}
+
+/// Leaves `from` for this ready thread, or for a new one. Inlined, as its caller is: the fewer lines of its stack a
+/// waiting thread touches, the more stacks stay in the cache.
+__attribute__((always_inline)) inline void switch_to(Fibre* from, Fibre* ready) {
+  Fibre* to = ready;
+  if (ready == nullptr) {
+    state().fibre = to = take_idle();
+  } else {
+    resume(ready);
+  }
+  if (to != from) switch_context(from->context, to->context);
 }
 
 /// Leaves `from` for whatever runs next: a ready thread, a new one, or home when there is neither.
-void go_on(Fibre* from) {
+__attribute__((always_inline)) inline void go_on(Fibre* from) {
   State& s = state();
   if (s.failure != nullptr || (s.ready.empty() && !s.unstarted())) {
     switch_context(from->context, s.home);
     return;
   }
-  Fibre* to = nullptr;
-  if (start_rather()) {
-    s.fibre = to = take_idle();
-  } else {
-    resume(to = take_ready());
-  }
-  if (to != from) switch_context(from->context, to->context);
+  const std::uint64_t count = choices();
+  switch_to(from, take_ready(s.schedule.free() && count > 1 ? s.schedule.pick(count) : 0));
+}
+
+/// Notes where the running thread stands, so that its fibre can be resumed.
+Fibre* held() {
+  State& s = state();
+  s.fibre->thread = s.thread;
+  s.fibre->index = threadIdx;
+  return s.fibre;
 }
 
 }  // namespace
@@ -80,16 +95,30 @@ void add_fibre() {
 }
 
 uint3 index_of(unsigned thread) {
+  if (blockDim.y == 1 && blockDim.z == 1) return {thread, 0, 0};  // no division
   return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
 void make_ready(Fibre* fibre) { state().ready.push_back(fibre); }
 
-void suspend() {
-  Fibre* self = state().fibre;
-  self->thread = state().thread;
-  self->index = threadIdx;
-  go_on(self);
+void suspend() { go_on(held()); }
+
+void interrupt() {
+  State& s = state();
+  if (s.starting || choices() == 0) return;
+  const std::uint64_t pick = s.schedule.pick_interruption(choices() + 1);
+  if (pick == 0) return;
+  Fibre* self = held();
+  Fibre* other = take_ready(pick - 1);
+  s.ready.insert(s.ready.begin(), self);
+  switch_to(self, other);
+}
+
+void fail_here(const std::string& finding) {
+  State& s = state();
+  s.failure = std::make_exception_ptr(ExecutorFinding(finding));
+  switch_context(s.fibre->context, s.home);
+  __builtin_unreachable();
 }
 
 void leave_idle() {
@@ -126,16 +155,25 @@ void end_thread() {
   complete_barrier();
 }
 
+/// Any of the threads from `position` on.
+unsigned take_unstarted(unsigned position) {
+  State& s = state();
+  const unsigned left = thread_order.count - position;
+  if (left > 1) std::swap(s.start_order[position], s.start_order[position + s.schedule.pick(left)]);
+  return s.start_order[position];
+}
+
 bool start_tracked_thread() {
   State& s = state();
   if (!std::exchange(s.starting, false)) {
     end_thread();
-    if (!s.unstarted() || !start_rather()) return false;
+    if (!s.ready.empty()) return false;
   }
   if (!s.unstarted()) return false;
   const unsigned position = thread_order.next++;
-  s.thread = s.start_order.empty() ? position : s.start_order[position];
+  s.thread = s.start_order.empty() ? position : take_unstarted(position);
   threadIdx = index_of(s.thread);
+  checker::enter_thread(s.thread);
   return true;
 }
 

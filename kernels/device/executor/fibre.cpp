@@ -10,8 +10,8 @@
 namespace tally::executor {
 namespace {
 
-// Below the stack lies a page that cannot be touched; the lowest bytes above it hold a pattern.
-constexpr std::size_t page_bytes = 4096, canary_bytes = 1024, colours = 16, line_bytes = 64;
+// The lowest bytes above the page that cannot be touched hold a pattern.
+constexpr std::size_t canary_bytes = 1024, colours = 16, line_bytes = 64;
 constexpr std::uint64_t canary = 0x5ca1ab1eca5cadedull;
 
 std::span<std::uint64_t> canary_of(std::byte* mapping) {

@@ -12,6 +12,8 @@ namespace tally::executor {
 
 /// Bytes of one fibre's stack, its canary included.
 inline constexpr std::size_t stack_bytes = 64 * 1024;
+/// Below it, so many bytes cannot be touched.
+inline constexpr std::size_t page_bytes = 4096;
 
 class Fibre {
  public:
@@ -27,6 +29,9 @@ class Fibre {
   /// False once a kernel grew its stack into the last bytes.
   bool stack_intact() const;
   void repair_stack();
+  bool on_stack(std::uintptr_t address) const {
+    return address - reinterpret_cast<std::uintptr_t>(mapping_) < page_bytes + stack_bytes;
+  }
 
   Context context;
   unsigned thread = 0;       // the thread that waits here

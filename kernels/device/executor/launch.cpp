@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/shared_memory.hpp"
 #include "kernels/device/executor/state.hpp"
@@ -50,14 +51,12 @@ void begin_block(State& s, uint3 block) {
   begin_shared_memory(s.launch->shared_bytes);
   s.barrier.arrived = 0;
   s.barrier.waiting.clear();
-  if (s.schedule.drawn()) {
+  if (s.schedule.free()) {
     s.start_order.resize(thread_order.count);
     std::iota(s.start_order.begin(), s.start_order.end(), 0u);
-    for (std::size_t i = s.start_order.size(); i > 1; --i) {
-      std::swap(s.start_order[i - 1], s.start_order[s.schedule.below(i)]);
-    }
-    begin_tracking(0);
   }
+  if (s.schedule.free() || s.launch->checked) begin_tracking(0);
+  if (s.launch->checked) checker::begin_block();
 }
 
 void check_stacks(State& s) {
@@ -85,12 +84,12 @@ uint3 block_at(std::uint64_t number) {
   return {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(number / gridDim.x / gridDim.y)};
 }
 
-/// In order, or for a drawn schedule from a drawn block on, forwards or backwards.
+/// In order, or for a free schedule from any block on, forwards or backwards.
 void run_blocks(State& s) {
   const std::uint64_t count = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
-  const bool drawn = s.schedule.drawn();
-  const std::uint64_t first = drawn ? s.schedule.below(count) : 0;
-  const bool backwards = drawn && s.schedule.below(2) == 1;
+  const bool choice = s.schedule.free() && count > 1;
+  const std::uint64_t first = choice ? s.schedule.pick(count) : 0;
+  const bool backwards = choice && s.schedule.pick(2) == 1;
   for (std::uint64_t i = 0; i < count; ++i) {
     run_block(s, block_at((first + (backwards ? count - i : i)) % count));
   }
@@ -104,12 +103,13 @@ void run(const Launch& launch) {
   if (mine.launch != nullptr) throw std::logic_error("a kernel launched another at " + describe(launch.at));
   check_shape(launch);
   mine.launch = &launch;
-  mine.schedule = Schedule(launch.schedule_seed);
+  mine.schedule = Choices(launch.schedule);
   mine.start_order.clear();
   mine.fibres_used = 0;
   free_all_fibres(mine);
   gridDim = launch.blocks;
   blockDim = launch.threads;
+  const checker::LaunchScope checks(launch.checked, std::uint64_t{launch.blocks.x} * launch.blocks.y * launch.blocks.z);
   try {
     run_blocks(mine);
     check_stacks(mine);

@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include "kernels/device/executor/block.hpp"
+#include "kernels/device/executor/choices.hpp"
 #include "kernels/device/host/indices.hpp"
 
 namespace tally::executor {
@@ -13,8 +14,9 @@ namespace tally::executor {
 struct Launch {
   dim3 blocks, threads;
   std::size_t shared_bytes = 0;
-  std::uint64_t schedule_seed = 0;  // 0: threads run in order
-  const char* kernel = "";          // its name, for findings
+  ScheduleSource schedule;  // empty: threads run in order
+  bool checked = false;     // compiled with hooks: memory accesses are checked, and may be interrupted
+  const char* kernel = "";  // its name, for findings
   std::source_location at = {};
   /// Runs the kernel for as many threads as start_next_thread() grants.
   void (*run_threads)(const void* arguments) = nullptr;

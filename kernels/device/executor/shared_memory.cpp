@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/device/checker/shared_shadow.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
 
@@ -38,6 +39,8 @@ void* take_shared(std::size_t bytes, const char* name) {
   std::byte* address = shared_memory.arena + shared_memory.used;
   shared_memory.used += aligned(bytes);
   std::memset(address, poison, bytes);
+  if (state().launch->checked)
+    checker::note_shared(static_cast<std::size_t>(address - shared_memory.arena), bytes, name);
   return address;
 }
 

@@ -6,11 +6,12 @@
 #include <exception>
 #include <memory>
 #include <source_location>
+#include <string>
 #include <vector>
 
+#include "kernels/device/executor/choices.hpp"
 #include "kernels/device/executor/fibre.hpp"
 #include "kernels/device/executor/launch.hpp"
-#include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/executor/warp.hpp"
 
 namespace tally::executor {
@@ -39,8 +40,8 @@ struct Barrier {
 
 struct State {
   const Launch* launch = nullptr;
-  Schedule schedule;
-  std::vector<unsigned> start_order;  // drawn; empty: 0, 1, ...
+  Choices schedule;
+  std::vector<unsigned> start_order;  // of a free schedule; empty: 0, 1, ...
   unsigned alive = 0;                 // threads of the block that have not returned
   unsigned thread = 0;                // the one that runs
   Fibre* fibre = nullptr;             // and its fibre
@@ -68,6 +69,10 @@ void track();
 
 /// The running thread waits: others run until it is made ready again.
 void suspend();
+/// Something else may run first; the running thread stays ready.
+void interrupt();
+/// Ends the launch with this finding and drops every thread where it stands. For callers that cannot throw.
+[[noreturn]] void fail_here(const std::string& finding);
 /// Runs something else until this fibre is needed again; it holds no thread.
 void leave_idle();
 /// A waiting fibre may go on.

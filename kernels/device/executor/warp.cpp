@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
 
@@ -62,8 +63,10 @@ std::uint64_t result_for(const Pending& it, unsigned lane) {
 
 bool complete(const Pending& it, const Warp& warp) { return (it.mask & ~(it.arrived | warp.ended)) == 0; }
 
-/// Hands every waiting lane its result.
-void release(const Pending& it) {
+/// Hands every waiting lane its result. Of all collectives, __syncwarp alone orders memory.
+void release(const Pending& it, const Warp& warp) {
+  const auto number = static_cast<unsigned>(&warp - state().warps.data());
+  if (it.collective == Collective::sync) checker::pass_warp_barrier(number, it.arrived | (it.mask & warp.ended));
   for (unsigned lane = lanes_a_warp; lane-- > 0;) {
     if (it.waiting[lane] == nullptr) continue;
     it.waiting[lane]->result = result_for(it, lane);
@@ -114,7 +117,7 @@ std::uint64_t exchange(const Contribution& mine, std::source_location at) {
   Fibre* self = s.fibre;
   if (complete(it, warp)) {
     const std::uint64_t result = result_for(it, lane);
-    release(it);
+    release(it, warp);
     warp.pending.erase(warp.pending.begin() + (&it - warp.pending.data()));
     return result;
   }
@@ -126,7 +129,7 @@ std::uint64_t exchange(const Contribution& mine, std::source_location at) {
 void complete_collectives(Warp& warp) {
   for (std::size_t i = warp.pending.size(); i-- > 0;) {
     if (!complete(warp.pending[i], warp)) continue;
-    release(warp.pending[i]);
+    release(warp.pending[i], warp);
     warp.pending.erase(warp.pending.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }

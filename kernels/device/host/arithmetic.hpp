@@ -8,7 +8,7 @@
 #include <cstdint>
 
 namespace tally {
-inline namespace on_host {
+inline namespace TALLY_SIDE {
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -61,5 +61,5 @@ T __ldg(const T* address) {
   return *address;
 }
 
-}  // namespace on_host
+}  // namespace TALLY_SIDE
 }  // namespace tally

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 namespace tally {
-inline namespace on_host {
+inline namespace TALLY_SIDE {
 
 /// binary16, rounded to nearest even. Below 2^-14, where halves are multiples of 2^-24, adding 0.5 rounds: that is the
 /// last place of fp32 numbers from 0.5 on.
@@ -47,5 +47,5 @@ inline std::uint16_t bfloat16_bits(float value) {
 
 inline float bfloat16_value(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-}  // namespace on_host
+}  // namespace TALLY_SIDE
 }  // namespace tally

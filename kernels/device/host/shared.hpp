@@ -7,7 +7,7 @@
 #include "kernels/device/executor/shared_memory.hpp"
 
 namespace tally {
-inline namespace on_host {
+inline namespace TALLY_SIDE {
 
 template <class T, std::size_t size, std::size_t... rest>
 class Shared {
@@ -67,7 +67,7 @@ DynamicShared<T> dynamic_shared(const char* name) {
   return {reinterpret_cast<T*>(memory.arena), memory.dynamic_bytes / sizeof(T), name};
 }
 
-}  // namespace on_host
+}  // namespace TALLY_SIDE
 }  // namespace tally
 
 #define TALLY_SHARED(T, name, ...)                                           \

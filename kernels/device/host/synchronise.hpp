@@ -9,7 +9,7 @@
 #include "kernels/device/executor/warp.hpp"
 
 namespace tally {
-inline namespace on_host {
+inline namespace TALLY_SIDE {
 
 using CallSite = std::source_location;
 
@@ -61,5 +61,5 @@ inline int __all_sync(unsigned mask, int predicate, CallSite at = CallSite::curr
 /// for "the lanes that came along this branch" is wrong, and fails here.
 inline unsigned __activemask() { return 1u << executor::lane_of_caller(); }
 
-}  // namespace on_host
+}  // namespace TALLY_SIDE
 }  // namespace tally

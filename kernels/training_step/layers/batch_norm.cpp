@@ -15,15 +15,16 @@ std::int64_t place_of(const Run& run, const LayerState& layer, int k) {
 void gather(Run& run, LayerState& layer, const void* x, std::int64_t rows, std::int64_t place) {
   const BatchNormStatisticsArguments arguments{.storage = run.c.precision.storage,
                                                .x = x,
-                                               .running_mean = layer.running_mean.as<float>(),
-                                               .running_var = layer.running_var.as<float>(),
+                                               .running_mean = layer.running_mean.data(),
+                                               .running_var = layer.running_var.data(),
                                                .mean = values(layer.mean, place),
                                                .var = values(layer.var, place),
                                                .rstd = values(layer.rstd, place),
                                                .rows = rows,
                                                .features = layer.in,
                                                .inverse_rows = static_cast<float>(1 / static_cast<double>(rows)),
-                                               .eps = static_cast<float>(layer.layer->number("eps").to_double())};
+                                               .eps = static_cast<float>(layer.layer->number("eps").to_double()),
+                                               .running_format = run.c.precision.master};
   if (layer.frozen) {
     run.kernels.batch_norm_frozen_statistics(run.stream, arguments);
   } else {

@@ -33,7 +33,9 @@ void backward(Run& run, LayerState& layer, int k) {
             .b = run.x_of(layer, k),
             .c = run.gradient_of(layer.weight, k)});
   if (layer.bias == nullptr) return;
-  run.kernels.bias_gradient(run.stream, {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out});
+  float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
+  run.kernels.bias_gradient(run.stream,
+                            {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
 }
 
 const RegisterLayerSteps registered("linear", {forward, backward});

@@ -39,8 +39,7 @@ void add_in_any_order(Stream& stream, const BiasGradientArguments& arguments) {
 /// It may not claim the shipped kernel's order: `any` names none, so that it is held to the bound alone.
 const Stages& legal() {
   static const Stages stages = [] {
-    for (const ExecutorKind executor : {ExecutorKind::host, ExecutorKind::cuda}) {
-      if (executor == ExecutorKind::cuda && !built_with_cuda()) continue;
+    for (const ExecutorKind executor : executors_built()) {
       KernelClaim claim = find_kernel(operation, executor, shipped).claim;
       claim.variant = "~" + mutant;
       claim.algorithm = "any";

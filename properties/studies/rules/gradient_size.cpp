@@ -33,7 +33,8 @@ void be_sure(Case& c, double left) {
 bool gradient_can_shrink(const Plan& plan) {
   const auto has_parameters = [](const Layer& layer) { return !layer.name.empty() && layer.kind != "dropout"; };
   if (plan.data == Data::exact) return false;  // smaller values would no longer be exact in 16 bits
-  return plan.loss.kind == "cross_entropy" || std::none_of(plan.hidden.begin(), plan.hidden.end(), has_parameters);
+  if (plan.loss.kind == "cross_entropy") return plan.output_bias && plan.outputs > 1;
+  return std::none_of(plan.hidden.begin(), plan.hidden.end(), has_parameters);
 }
 
 Case with_gradient_times(Case c, int exponent) {
@@ -45,7 +46,7 @@ Case with_gradient_times(Case c, int exponent) {
   }
   const std::string last = c.model.layers.back().name;
   for (const std::string& name : {last + ".weight", last + ".bias", std::string("target")}) {
-    scale(c.tensors.at(name), by);
+    if (c.tensors.contains(name)) scale(c.tensors.at(name), by);
   }
   if (c.recipe.loss_scale.kind == "dynamic") {
     auto& initial = std::get<Decimal>(c.recipe.loss_scale.options.at("initial"));

@@ -10,7 +10,7 @@ namespace {
 /// Values that are no short dyadic numbers, so that the order of additions shows.
 Case uneven_case() {
   Case c = small_case();
-  c.recompute = true;
+  c.execution.recompute = true;
   for (auto& [name, tensor] : c.tensors) {
     if (tensor.dtype != Dtype::fp32) continue;
     for (std::size_t i = 0; i < tensor.elements(); ++i) tensor.set(i, tensor.value(i) / 3 + 1.0 / 7);

@@ -36,7 +36,7 @@ std::vector<Case> all_cases() {
   Case half = case_with_everything();
   half.precision.storage = Dtype::fp16;
   fill_tensors(half);
-  half.recompute = true;
+  half.execution.recompute = true;
   cases.push_back(half);
   half.precision.storage = Dtype::bf16;
   fill_tensors(half);
@@ -130,6 +130,38 @@ TEST(Run, AddsProductsInAnotherOrderWhenOneIsDrawn) {
   EXPECT_FALSE(tap(in_order, "w0/m0/forward/fc1.y") == tap(drawn, "w0/m0/forward/fc1.y"));
 }
 
+TEST(Run, DrawsOneOrderForEachShapeWhereTheCaseNamesOne) {
+  Case c = small_case();
+  c.model.input = 40;
+  c.windows = {{2, 2}};
+  fill_tensors(c);
+  Tensor& x = c.tensors.at("x");
+  for (std::size_t i = 0; i < x.elements(); ++i) x.set(i, 1.0 / static_cast<double>(i % 40 + 3));  // all rows alike
+  const Trace in_order = run(c);
+  int other_bits = 0;
+  for (c.execution.order = 1; c.execution.order <= 8; ++c.execution.order) {
+    const Trace drawn = run(c);
+    other_bits += tap(in_order, "w0/m0/forward/fc1.y") != tap(drawn, "w0/m0/forward/fc1.y");
+    EXPECT_TRUE(tap(drawn, "w0/m0/forward/fc1.y") == tap(drawn, "w0/m1/forward/fc1.y"));
+  }
+  EXPECT_GT(other_bits, 0);
+}
+
+TEST(Run, RunsTheScheduleOfTheCase) {
+  Case c = small_case();
+  c.execution.schedule = 5;
+  expect_same(run(c), run(c, {.schedule_seed = 5}));
+}
+
+TEST(Run, RefusesAKernelThatIsNotShipped) {
+  for (const auto& [operation, variant] : std::vector<std::pair<std::string, std::string>>{
+           {"norm", "absent"}, {"norms", "two_stage"}, {"accumulate", "~lost_atomic_add"}}) {
+    Case c = small_case();
+    c.execution.kernels = {{operation, variant}};
+    EXPECT_THROW(run(c), NotSupported) << operation << ' ' << variant;
+  }
+}
+
 TEST(Run, WithoutABufferEndsInTheSameBitsAsWithOneOfASingleMicroBatch) {
   for (Case c : all_cases()) {
     c.windows = {{5}, {6}};
@@ -157,20 +189,18 @@ TEST(Run, WithoutTapsKeepsTheFinalStateOnly) {
 TEST(Run, RecomputesActivationsWithoutMovingRunningValuesTwice) {
   Case c = case_with_everything();
   const Trace kept = run(c);
-  c.recompute = true;
+  c.execution.recompute = true;
   expect_same(kept, run(c));
 }
 
 TEST(Run, RefusesWhatItCannotDoInOneSentence) {
-  Case c = small_case();
-  c.precision.master = Dtype::bf16;
   try {
-    run(c);
+    run(small_case(), {.accumulate = false});
     FAIL() << "expected NotSupported";
   } catch (const NotSupported& refusal) {
-    EXPECT_STREQ(refusal.what(), "precision.master is bf16; the built-in training step takes fp32");
+    EXPECT_STREQ(refusal.what(),
+                 "a window without an accumulation buffer is 2 micro-batches; the built-in training step takes one");
   }
-  EXPECT_THROW(run(small_case(), {.accumulate = false}), NotSupported);
 }
 
 TEST(Run, RunsAReplacedStageInPlaceOfTheShippedOne) {

@@ -14,7 +14,8 @@ __global__ void add_one_too_many(const float* gradient, float* buffer, std::int6
 }
 
 void past_the_end(Stream& stream, const AccumulateArguments& a) {
-  launch<add_one_too_many>(stream, {1, 1}, static_cast<const float*>(a.gradient), a.buffer, a.elements);
+  launch<add_one_too_many>(stream, {1, 1}, static_cast<const float*>(a.gradient), static_cast<float*>(a.buffer),
+                           a.elements);
 }
 
 __global__ void wait_apart() {

@@ -121,7 +121,30 @@ TEST(ReadCase, FillsInDefaults) {
   EXPECT_TRUE(c.model.layers[1].flag("bias"));
   EXPECT_EQ(c.model.loss.integer("ignore_index"), -100);
   EXPECT_EQ(c.recipe.optimizer.number("momentum").text, "0");
-  EXPECT_FALSE(c.recompute);
+  EXPECT_EQ(c.execution, Execution{});
+}
+
+TEST(ReadCase, ReadsHowASubjectIsToRun) {
+  const Case c = read_case_file(case_folder / "valid/execution_chosen.json");
+
+  EXPECT_EQ(c.execution, (Execution{.order = 7, .schedule = 3, .kernels = {{"batch_norm.statistics", "welford"}}}));
+  EXPECT_EQ(read_case(write_case(c)), c);
+  EXPECT_EQ(case_of_token(token_of(c)), c);
+}
+
+TEST(ReadCase, ReadsAScheduleWrittenDownAsAList) {
+  const Case c = read_case_file(case_folder / "valid/schedule_listed.json");
+
+  EXPECT_EQ(c.execution.schedule, 0);
+  EXPECT_EQ(c.execution.preemptions, (std::vector<Preemption>{{3, 40, 1}, {3, 41, 2}}));
+  EXPECT_EQ(read_case(write_case(c)), c);
+  EXPECT_EQ(case_of_token(token_of(c)), c);
+}
+
+TEST(ReadCase, WritesNothingOfAnExecutionThatChoosesNothing) {
+  const Case c = read_case_file(case_folder / "valid/narrow_everywhere.json");
+
+  EXPECT_NE(write_case(c).find("\"execution\": {\n    \"recompute\": false\n  }"), std::string::npos) << write_case(c);
 }
 
 TEST(ReadCase, ReportsAMissingFileAndAFolder) {

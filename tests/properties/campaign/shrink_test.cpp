@@ -7,6 +7,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
+#include "properties/evidence/clean_case.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/generators/rounder_values.hpp"
 
@@ -23,7 +24,7 @@ const Failing failing[] = {
     {"tail-row-dropped", "any_order_of_additions", "backward", "last-row-dropped"},
     {"overwrite-not-add", "partition_equals_full_batch", "accumulate", "last-only"},
     {"clip-before-unscale", "clip_once_after_unscale", "norm", "clip-before-unscale"},
-    {"decay-per-microbatch", "decay_and_momentum_once", "decay", "decay-times-k"},
+    {"decay-per-microbatch", "decay_and_momentum_once", "decay", "decayed-k-times"},
 };
 
 CampaignOptions with_fault(const std::string& fault, bool shrink) {
@@ -67,6 +68,13 @@ TEST(Shrink, leaves_the_shape_of_a_law_that_judges_any_case) {
   EXPECT_EQ(record.suspects.front().name, "fp16-bias-sum");
 }
 
+/// Formulas that leave the same numbers on a small case are equally good: any of the likeliest may be the bug.
+bool is_among_the_likeliest(const std::vector<Suspicion>& suspects, const std::string& name) {
+  return std::any_of(suspects.begin(), suspects.end(), [&](const Suspicion& s) {
+    return s.name == name && s.share == suspects.front().share && s.parameters == suspects.front().parameters;
+  });
+}
+
 TEST(Shrink, keeps_the_class_the_stage_and_the_suspect) {
   for (const Failing& f : failing) {
     const CaseRecord before = failure_of(f, false), after = failure_of(f, true);
@@ -74,7 +82,7 @@ TEST(Shrink, keeps_the_class_the_stage_and_the_suspect) {
     EXPECT_EQ(after.failure, before.failure) << f.fault;
     EXPECT_EQ(after.first_stage, f.stage) << f.fault;
     ASSERT_FALSE(after.suspects.empty()) << f.fault;
-    EXPECT_EQ(after.suspects.front().name, f.suspect) << f.fault;
+    EXPECT_TRUE(is_among_the_likeliest(after.suspects, f.suspect)) << f.fault << ": " << after.suspects.front().name;
   }
 }
 
@@ -93,6 +101,20 @@ TEST(Shrink, leaves_round_numbers) {
     EXPECT_GT(roughest(drawn), 2) << f.fault;
     EXPECT_LE(roughest(small), 2) << f.fault << ": 0, 1, small integers and powers of two";
   }
+}
+
+/// The first case tried spends a budget of none; the plan's own case stands.
+TEST(Shrink, stops_where_its_elements_are_spent) {
+  const Failing& f = failing[2];
+  const Law& law = *find_law(f.law);
+  const Subject subject = with_fault(f.fault, true).subject;
+  Plan plan = drawn_plan(Dtype::fp32, 1);
+  if (law.shape) law.shape(plan);
+  const Outcome outcome = outcome_of(law, case_of(plan), subject);
+  ASSERT_EQ(outcome.status, Status::fail);
+
+  EXPECT_EQ(shrunk(law, plan, outcome, subject, 0).attempts, 1u);
+  EXPECT_GT(shrunk(law, plan, outcome, subject).attempts, 1u);
 }
 
 TEST(Shrink, is_deterministic) { EXPECT_EQ(failure_of(failing[0], true).token, failure_of(failing[0], true).token); }

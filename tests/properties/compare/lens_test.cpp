@@ -63,7 +63,7 @@ TEST(Lenses, PassARunThatWritesGradientsDirectly) {
 
 TEST(Lenses, PassARunThatRecomputesActivations) {
   Case c = normal_everything(2);
-  c.recompute = true;
+  c.execution.recompute = true;
   expect_clean(c, {}, "recompute");
 }
 

@@ -102,6 +102,24 @@ TEST(Spread, counts_elements_that_share_their_rounding_once) {
   EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
 }
 
+/// Ten thousands of means of like batches: exact values a fraction of an ulp apart, all stored as one float.
+TEST(Spread, counts_elements_that_crowd_within_one_ulp_once) {
+  Drawn d = drawn(0, 0, 1);
+  for (std::size_t i = 0; i < count_of_elements; ++i) {
+    const long double v = 1 + 0x1.7p-24L + 0x1p-40L * static_cast<long double>(i);
+    d.expected.v.data()[i] = v;
+    const oracle::Bounded once =
+        oracle::Arithmetic(oracle::format_of(Dtype::fp32)).mul({static_cast<double>(v) / 1.5, 0}, {1.5, 0});
+    d.expected.e.data()[i] = once.e;
+    d.expected.r.data()[i] = once.r;
+    d.expected.s.data()[i] = once.s;
+    d.got.set(i, 1);
+  }
+  const SpreadFinding found = finding(d);
+
+  EXPECT_EQ(verdict_of(found.log10_chance), SpreadVerdict::expected) << found.test << " " << found.log10_chance;
+}
+
 TEST(Spread, allows_the_deterministic_part_in_every_element) {
   Drawn d = drawn(0, 0, 1);
   const double factor = 0x1p-20;
@@ -122,6 +140,22 @@ TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
 
   EXPECT_EQ(finding(d).comparisons, 0u);
   EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::expected);
+}
+
+/// A step far below an fp16 parameter is rounded away: every element errs by the step itself, along the gradient.
+TEST(Spread, expects_steps_that_round_away) {
+  Case c = mlp(3, Dtype::fp16);
+  c.precision.master = Dtype::fp16;
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 3);
+  c.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.001"}}});
+  for (const char* kind : {"sgd", "adam"}) {
+    c.recipe.optimizer = choice_of("optimizer", kind);
+    c.recipe.weight_decay = choice_of("weight_decay", "decoupled", {{"lambda", Decimal{"0.01"}}});
+    const auto checks = local_lens(c, run(c));
+    EXPECT_EQ(first_failure(checks), nullptr) << kind << told(first_failure(checks));
+  }
 }
 
 TEST(Spread, passes_clean_runs_in_every_format_and_order) {

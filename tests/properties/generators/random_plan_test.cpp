@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/laws/law.hpp"
 
@@ -47,6 +48,30 @@ TEST(RandomPlan, reaches_every_layer_loss_and_recipe_section) {
         "cross_entropy", "mse",         "sgd",   "adam",    "constant", "step",       "warmup_cosine", "l2",
         "decoupled",     "global_norm", "value", "static",  "dynamic"}) {
     EXPECT_TRUE(seen.contains(kind)) << kind << " was never drawn";
+  }
+}
+
+TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
+  std::set<std::pair<std::string, std::string>> drawn, shipped;
+  for (std::uint64_t i = 1; i <= 600; ++i) {
+    Plan plan = plan_number(i, Dtype::fp32);
+    draw_execution(plan);
+    for (const auto& kernel : plan.execution.kernels) drawn.insert(kernel);
+  }
+  for (const RegisteredKernel* each : registered_kernels()) {
+    const bool host = each->executor == ExecutorKind::host && !each->claim.variant.starts_with('~');
+    if (host && shipped_variants(each->operation, ExecutorKind::host).size() > 1) {
+      shipped.emplace(each->operation, each->claim.variant);
+    }
+  }
+  for (const std::string pass : {"unscale_check_norm", "clip_decay_step"}) shipped.emplace(pass, "multi_tensor");
+  const std::set<std::pair<std::string, std::string>> standard{{"batch_norm.statistics", "two_pass"},
+                                                               {"cross_entropy", "row_lanes"},
+                                                               {"layer_norm.forward", "two_pass"},
+                                                               {"linear.bias_gradient", "column_lanes"},
+                                                               {"norm", "two_stage"}};
+  for (const auto& kernel : shipped) {
+    EXPECT_EQ(drawn.contains(kernel), !standard.contains(kernel)) << kernel.first << " by " << kernel.second;
   }
 }
 

@@ -42,7 +42,7 @@ std::map<std::string, int> census() {
     seen["no clip"] += plan.recipe.clip.kind == "none";
     seen["a clip of another limit than 1"] += plan.recipe.clip.kind != "none";
     seen["a scale other than 1"] += plan.recipe.loss_scale.kind != "none";
-    seen["recomputation"] += plan.recompute;
+    seen["recomputation"] += plan.execution.recompute;
     seen["one row"] += first[0] == 1;
     seen["identical micro-batches"] += has_identical_micro_batches(case_of(plan));
   }

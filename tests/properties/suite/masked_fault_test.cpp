@@ -63,7 +63,7 @@ TEST(MaskedFault, running_values_are_judged_where_loss_and_gradient_are_right) {
   Plan plan = small_plan();
   plan.hidden.insert(plan.hidden.begin() + 1,
                      layer("batch_norm", "norm1", {{"statistics", std::string("micro_batch")}}));
-  plan.recompute = true;
+  plan.execution.recompute = true;
   const Case c = case_of(plan);
   const Judged faulty = judge(c, seeded("bn-double-update-recompute"));
 

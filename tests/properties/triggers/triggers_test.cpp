@@ -18,7 +18,7 @@ Plan small_plan() {
   plan.outputs = 2;
   plan.loss = choice("loss", "mse");
   plan.ignored_percent = 0;
-  plan.empty_micro_batch = plan.recompute = false;
+  plan.empty_micro_batch = plan.execution.recompute = false;
   plan.windows = {{2, 2}, {2, 2}};
   plan.recipe.clip = choice("clip", "none");
   plan.recipe.loss_scale = choice("loss_scale", "none");

@@ -1,0 +1,46 @@
+// The checked device's memory: one reserved range, so that an address tells its buffer and its shadow by arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "kernels/device/checker/cell.hpp"
+
+namespace tally::checker {
+
+inline constexpr std::size_t line_bytes = 256;  // memory is handed out by such lines
+inline constexpr std::size_t memory_bytes = std::size_t{1} << 30;
+
+struct Range {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool has(std::uintptr_t address) const { return address - begin < bytes; }
+};
+/// All there is; empty until the first allocation.
+inline constinit Range memory{};
+/// By line: whose it is, 0 for nobody's; and all buffers, which stay where they are.
+inline constinit std::uint32_t* owners = nullptr;
+inline constinit Shadowed* buffers = nullptr;
+
+/// Throws std::bad_alloc. Never nullptr, also for 0 bytes.
+void* allocate(std::size_t bytes);
+void release(void* address) noexcept;
+
+/// A buffer, as kernels may use it: without its guard zones.
+void note_buffer(const void* data, std::size_t bytes, const std::string& name);
+
+/// The buffer that owns the line an address lies in, guard zones included; nullptr when none does. The address may lie
+/// outside the buffer proper.
+inline Shadowed* buffer_near(std::uintptr_t address) {
+  const std::uint32_t owner = owners[(address - memory.begin) / line_bytes];
+  return owner == 0 ? nullptr : &buffers[owner];
+}
+
+/// How long that buffer is; 0 where there is none.
+std::size_t bytes_of_buffer(std::uintptr_t address);
+
+/// "buffer 'NAME'+BYTES", also where that lies outside of it; "memory of no buffer".
+std::string describe_memory(std::uintptr_t address);
+
+}  // namespace tally::checker

@@ -1,0 +1,67 @@
+// What happens before what in a checked launch, as the executor tells it: threads come and go, wait at barriers and in
+// __syncwarp, fence, and meet in atomics. Shuffles and votes order no memory, so they are not told.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/device/checker/clock.hpp"
+
+namespace tally::checker {
+
+/// The running thread of the checked launch on this operating-system thread.
+struct Running {
+  bool active = false;                        // a block of a checked launch is running
+  std::uint32_t first_block = 0, blocks = 0;  // of the launch
+  std::uint32_t block = 0, epoch = 0;
+  std::uint32_t who = 0;              // as in Stamp
+  const WarpClocks* known = nullptr;  // by the running thread, of its warp
+};
+inline constinit thread_local Running running{};
+
+/// A launch begins and ends; does nothing unless `checked`.
+class LaunchScope {
+ public:
+  LaunchScope(bool checked, std::uint64_t blocks);
+  ~LaunchScope();
+  LaunchScope(const LaunchScope&) = delete;
+  LaunchScope& operator=(const LaunchScope&) = delete;
+
+ private:
+  bool checked_;
+};
+
+void begin_block();
+
+void set_running_thread(unsigned thread);
+inline void enter_thread(unsigned thread) {
+  if (running.active) set_running_thread(thread);
+}
+
+/// Every thread of the block has come to the barrier, or ended.
+void pass_barrier();
+/// The running thread's warp: these lanes have come to __syncwarp, or ended.
+void pass_warp_barrier(unsigned warp, std::uint32_t lanes_there);
+
+/// __threadfence, also of a block: what the running thread knows may be handed on by atomics.
+void fence();
+/// Before an atomic of the running thread on this address: hands on what was fenced, takes what others handed on.
+void meet(const void* address);
+
+/// Whether a stamp of this launch, by another thread, is known to have happened before; the slow part.
+bool known_through_atomics(const Stamp& stamp);
+
+/// Whether the access happens before what the running thread does now.
+inline bool happened_before(const Stamp& stamp) {
+  const Running& r = running;
+  if (stamp.block == r.block) {
+    if (stamp.epoch < r.epoch) return true;
+    const unsigned thread = stamp.thread(), mine = r.who & ((1u << Stamp::thread_bits) - 1);
+    if (thread == mine) return true;
+    if (thread / lanes == mine / lanes && stamp.clock() <= (*r.known)[thread % lanes]) return true;
+  } else if (stamp.block - r.first_block >= r.blocks) {
+    return true;  // an earlier launch, or none
+  }
+  return known_through_atomics(stamp);
+}
+
+}  // namespace tally::checker

@@ -1,0 +1,123 @@
+#include "kernels/training_step/multi_tensor.hpp"
+
+#include <vector>
+
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/norm_kind.hpp"
+#include "kernels/training_step/stages.hpp"
+#include "kernels/training_step/step_constants.hpp"
+#include "kernels/window/multi_tensor_arguments.hpp"
+
+namespace tally {
+namespace {
+
+constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step";
+
+/// The variant of a fused pass; empty: the run has none.
+std::string chosen(const Run& run, const char* operation) {
+  const auto by_table = run.stages.variants.find(operation);
+  if (by_table != run.stages.variants.end()) return by_table->second;
+  const auto by_case = run.c.execution.kernels.find(operation);
+  const bool shipped = &run.stages == &shipped_stages();
+  return shipped && by_case != run.c.execution.kernels.end() ? by_case->second : "";
+}
+
+/// From the first stage that the case has to the optimizer; none where that stands alone.
+void declare_group(Run& run) {
+  const Recipe& recipe = run.c.recipe;
+  const bool clips = recipe.clip.kind != "none";
+  if (clips || recipe.weight_decay.kind != "none") run.trace.groups = {{clips ? "clip" : "decay", "optimizer"}};
+}
+
+std::vector<SteppedTensor> stepped_tensors(Run& run) {
+  std::vector<SteppedTensor> tensors;
+  for (Parameter& parameter : run.parameters) {
+    const bool adam = static_cast<bool>(parameter.exp_avg);
+    const DeviceTensor& first = adam ? parameter.exp_avg : parameter.momentum;
+    tensors.push_back({.gradient = parameter.unscaled.as<float>(),
+                       .parameter = parameter.master.data(),
+                       .first = first ? first.data() : nullptr,
+                       .second = adam ? parameter.exp_avg_sq.data() : nullptr,
+                       .elements = parameter.elements,
+                       .decays = parameter.decays,
+                       .started = parameter.momentum_started});
+  }
+  return tensors;
+}
+
+ClipKind clip_kind_of(const Choice& clip) {
+  return clip.kind == "none" ? ClipKind::none : clip.kind == "value" ? ClipKind::by_value : ClipKind::by_norm;
+}
+
+DecayKind decay_kind_of(const Choice& decay) {
+  return decay.kind == "none" ? DecayKind::none : decay.kind == "l2" ? DecayKind::l2 : DecayKind::decoupled;
+}
+
+float limit_of(const Choice& clip, const char* option) { return static_cast<float>(clip.number(option).to_double()); }
+
+}  // namespace
+
+bool is_fused_pass(std::string_view operation) { return operation == read_once || operation == step_once; }
+
+bool reads_gradients_once(const Run& run) { return !chosen(run, read_once).empty(); }
+
+bool steps_at_once(const Run& run) { return !chosen(run, step_once).empty(); }
+
+void claim_fused_passes(Run& run) {
+  auto& claims = run.trace.claims.kernels;
+  const ExecutorKind executor = run.device.kind();
+  if (steps_at_once(run)) {
+    claims[step_once] = find_kernel(step_once, executor, chosen(run, step_once)).claim;
+    declare_group(run);
+  }
+  if (!reads_gradients_once(run)) return;
+  claims[read_once] = find_kernel(read_once, executor, chosen(run, read_once)).claim;
+  claims["norm"] = find_kernel("norm", executor, "two_stage").claim;  // whose additions it does
+}
+
+void unscale_check_norm(Run& run) {
+  std::vector<SummedTensor> tensors;
+  Dtype format = Dtype::fp32;
+  for (Parameter& parameter : run.parameters) {
+    const DeviceTensor& summed = parameter.buffer ? parameter.buffer : parameter.gradient;
+    tensors.push_back({summed.data(), parameter.unscaled.as<float>(), parameter.elements});
+    format = summed.dtype;
+  }
+  const Recipe& recipe = run.c.recipe;
+  const bool by_norm = recipe.clip.kind == "global_norm";
+  const auto launcher = kernel<UnscaleCheckNormArguments>(read_once, run.device.kind(), chosen(run, read_once));
+  launcher(run.stream, {.tensors = tensors,
+                        .format = format,
+                        .inverse_scale = run.inverse_scale.as<float>(),
+                        .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
+                        .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
+                        .partial = run.norm_partials.as<float>(),
+                        .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
+}
+
+void clip_decay_step(Run& run) {
+  const Recipe& recipe = run.c.recipe;
+  const std::vector<SteppedTensor> tensors = stepped_tensors(run);
+  ClipDecayStepArguments arguments{};
+  arguments.tensors = tensors;
+  arguments.format = run.c.precision.master;
+  arguments.clip = clip_kind_of(recipe.clip);
+  if (arguments.clip == ClipKind::by_norm) {
+    arguments.by_norm = {run.gradient_norm.as<float>(), run.coefficient.as<float>(), limit_of(recipe.clip, "max_norm"),
+                         limit_of(recipe.clip, "epsilon")};
+  }
+  if (arguments.clip == ClipKind::by_value) arguments.max_value = limit_of(recipe.clip, "max_value");
+  arguments.decay = decay_kind_of(recipe.weight_decay);
+  if (arguments.decay != DecayKind::none) {
+    const DecayArguments decay = decay_constants(run);
+    arguments.lambda = decay.lambda;
+    arguments.factor = decay.factor;
+  }
+  arguments.adam = recipe.optimizer.kind == "adam";
+  if (arguments.adam) arguments.adam_constants = adam_constants(run);
+  if (!arguments.adam) arguments.sgd_constants = sgd_constants(run);
+  kernel<ClipDecayStepArguments>(step_once, run.device.kind(), chosen(run, step_once))(run.stream, arguments);
+  if (arguments.clip == ClipKind::by_norm) run.tap("clip", "coefficient", run.coefficient);
+}
+
+}  // namespace tally

@@ -1,0 +1,16 @@
+// The norm that a clip by norm asks for.
+#pragma once
+
+#include <string>
+
+#include "kernels/window/arguments.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+inline NormKind norm_kind_of(const Choice& clip) {
+  const std::string& norm = clip.text("norm");
+  return norm == "1" ? NormKind::one : norm == "inf" ? NormKind::infinity : NormKind::two;
+}
+
+}  // namespace tally

@@ -1,0 +1,14 @@
+// The constants of a window's decay and optimizer step, derived in binary64 and rounded once. Tensors and sizes are
+// left empty.
+#pragma once
+
+#include "kernels/training_step/run_state.hpp"
+
+namespace tally {
+
+DecayArguments decay_constants(const Run& run);
+/// `first` is set: no momentum yet.
+SgdArguments sgd_constants(const Run& run);
+AdamArguments adam_constants(const Run& run);
+
+}  // namespace tally

@@ -1,0 +1,141 @@
+// One pass over all parameters: clip, weight decay and the optimizer's step fused, without writing the gradients
+// between. Every operation rounds as in kernels/window/{clip_by_norm,clip_by_value,decay,sgd,adam}.cu, so the same bits
+// result.
+//
+//   gradient [tensors][elements] fp32   parameter, first, second [tensors][elements] M, in place
+//   norm, coefficient [] fp32
+//
+// One block a chunk (kernels/window/tensor_chunks.hpp); every thread computes the clip's coefficient, one writes it.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/window/tensor_chunks.hpp"
+
+namespace tally {
+namespace {
+
+template <class M>
+struct Tensors {
+  TensorChunks table;
+  const float* gradient[tensors_a_launch];
+  M *parameter[tensors_a_launch], *first[tensors_a_launch], *second[tensors_a_launch];
+  bool decays[tensors_a_launch], started[tensors_a_launch];
+};
+
+struct Clip {
+  ClipKind kind;
+  const float* norm;
+  float max_norm, epsilon, max_value;
+
+  /// 1 where the clip is not by norm.
+  __device__ float coefficient() const {
+    if (kind != ClipKind::by_norm) return 1.0f;
+    const float divisor = __fadd_rn(*norm, epsilon);
+    const float ratio = __fdiv_rn(max_norm, divisor);
+    return divisor == 0.0f || ratio > 1.0f ? 1.0f : ratio;
+  }
+  __device__ float clipped(float g, float by) const {
+    if (kind == ClipKind::by_norm) return __fmul_rn(g, by);
+    if (kind == ClipKind::none) return g;
+    return g > max_value ? max_value : g < -max_value ? -max_value : g;
+  }
+};
+
+struct Decay {
+  DecayKind kind;
+  float lambda, factor;
+};
+
+struct Sgd {
+  float rate, mu, one_minus_dampening;
+  bool nesterov;
+
+  template <class M>
+  __device__ float moved(float parameter, float g, M* momentum, M*, bool started, std::int64_t i) const {
+    float direction = g;
+    if (momentum != nullptr) {
+      const float kept = started ? __fmul_rn(mu, to_float(momentum[i])) : 0.0f;
+      momentum[i] = from_float<M>(started ? __fadd_rn(kept, __fmul_rn(one_minus_dampening, g)) : g);
+      const float now = to_float(momentum[i]);
+      direction = nesterov ? __fadd_rn(g, __fmul_rn(mu, now)) : now;
+    }
+    return __fsub_rn(parameter, __fmul_rn(rate, direction));
+  }
+};
+
+struct Adam {
+  float beta1, one_minus_beta1, beta2, one_minus_beta2, corrected_rate, root_correction, eps;
+
+  template <class M>
+  __device__ float moved(float parameter, float g, M* first, M* second, bool, std::int64_t i) const {
+    first[i] = from_float<M>(__fadd_rn(__fmul_rn(beta1, to_float(first[i])), __fmul_rn(one_minus_beta1, g)));
+    second[i] =
+        from_float<M>(__fadd_rn(__fmul_rn(beta2, to_float(second[i])), __fmul_rn(one_minus_beta2, __fmul_rn(g, g))));
+    const float divisor = __fadd_rn(__fdiv_rn(__fsqrt_rn(to_float(second[i])), root_correction), eps);
+    return __fsub_rn(parameter, __fmul_rn(corrected_rate, __fdiv_rn(to_float(first[i]), divisor)));
+  }
+};
+
+template <class M, class Step>
+__global__ void step_once(Tensors<M> tensors, Clip clip, Decay decay, Step step, float* coefficient) {
+  const ChunkRange range = tensors.table.range(blockIdx.x);
+  const int t = range.tensor;
+  const float by = clip.coefficient();
+  if (coefficient != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *coefficient = by;
+  const DecayKind decays = tensors.decays[t] ? decay.kind : DecayKind::none;
+  for (std::int64_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) {
+    float g = clip.clipped(tensors.gradient[t][i], by);
+    float parameter = to_float(tensors.parameter[t][i]);
+    if (decays == DecayKind::l2) g = __fadd_rn(g, __fmul_rn(decay.lambda, parameter));
+    if (decays == DecayKind::decoupled) parameter = to_float(from_float<M>(__fmul_rn(parameter, decay.factor)));
+    parameter = step.moved(parameter, g, tensors.first[t], tensors.second[t], tensors.started[t], i);
+    tensors.parameter[t][i] = from_float<M>(parameter);
+  }
+}
+
+template <class M>
+Tensors<M> tensors_of(std::span<const SteppedTensor> all, const TensorBatch& batch) {
+  Tensors<M> tensors{};
+  tensors.table = batch.table;
+  for (int i = 0; i < batch.table.tensors; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const SteppedTensor& tensor = all[batch.which[at]];
+    tensors.gradient[at] = tensor.gradient;
+    tensors.parameter[at] = static_cast<M*>(tensor.parameter);
+    tensors.first[at] = static_cast<M*>(tensor.first);
+    tensors.second[at] = static_cast<M*>(tensor.second);
+    tensors.decays[at] = tensor.decays;
+    tensors.started[at] = tensor.started;
+  }
+  return tensors;
+}
+
+template <class Step>
+void launch_step(Stream& stream, const ClipDecayStepArguments& a, Step step) {
+  const Clip clip{a.clip, a.by_norm.norm, a.by_norm.max_norm, a.by_norm.epsilon, a.max_value};
+  const auto elements_of = [&](std::size_t i) { return a.tensors[i].elements; };
+  by_storage(a.format, [&]<class M>(M) {
+    for_each_batch(a.tensors.size(), elements_of, [&](const TensorBatch& batch) {
+      launch<step_once<M, Step>>(stream, shape_of(batch), tensors_of<M>(a.tensors, batch), clip,
+                                 Decay{a.decay, a.lambda, a.factor}, step,
+                                 a.clip == ClipKind::by_norm ? a.by_norm.coefficient : nullptr);
+    });
+  });
+}
+
+void clip_decay_step(Stream& stream, const ClipDecayStepArguments& a) {
+  const SgdArguments& sgd = a.sgd_constants;
+  const AdamArguments& adam = a.adam_constants;
+  if (a.adam) {
+    launch_step(stream, a,
+                Adam{adam.beta1, adam.one_minus_beta1, adam.beta2, adam.one_minus_beta2, adam.corrected_rate,
+                     adam.root_correction, adam.eps});
+  } else {
+    launch_step(stream, a, Sgd{sgd.rate, sgd.mu, sgd.one_minus_dampening, sgd.nesterov});
+  }
+}
+
+const RegisterKernel registered("clip_decay_step", {.variant = "multi_tensor"}, clip_decay_step);
+
+}  // namespace
+}  // namespace tally

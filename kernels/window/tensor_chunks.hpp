@@ -1,0 +1,85 @@
+// Many tensors in one launch: each cut into chunks of 4096 elements, up to 24 tensors a launch, one block a chunk.
+// Thread t of a block takes elements t, t + threads, ... of its chunk. All offsets are 64 bits wide: a tensor may be
+// larger than 2^31 elements, the chunks of one launch may not be more than 2^31 - 1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/device/cuda_words.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/window/arguments.hpp"
+
+namespace tally {
+inline namespace TALLY_SIDE {
+
+inline constexpr int tensors_a_launch = 24;
+
+/// Elements [begin, end) of a launch's tensor.
+struct ChunkRange {
+  int tensor;
+  std::int64_t begin, end;
+};
+
+/// The tensors of one launch, none of them empty; chunks are numbered through them, `first_chunk[i]` being tensor i's
+/// first.
+struct TensorChunks {
+  std::int64_t elements[tensors_a_launch];
+  std::int64_t first_chunk[tensors_a_launch];
+  int tensors;
+
+  /// What lies behind a chunk's number.
+  __host__ __device__ ChunkRange range(std::int64_t chunk) const {
+    int tensor = 0;
+    while (tensor + 1 < tensors && first_chunk[tensor + 1] <= chunk) ++tensor;
+    const std::int64_t begin = (chunk - first_chunk[tensor]) * norm_chunk;
+    const std::int64_t left = elements[tensor] - begin;
+    return {tensor, begin, begin + (left < norm_chunk ? left : norm_chunk)};
+  }
+};
+
+/// A launch: its tensors, which of all tensors they are, its chunks, and the chunks of the launches before.
+struct TensorBatch {
+  TensorChunks table;
+  std::array<std::size_t, tensors_a_launch> which;
+  std::int64_t chunks, done, largest;
+  /// Whole warps, no more than there is work for, at most 256 threads.
+  unsigned threads() const {
+    return static_cast<unsigned>(std::clamp<std::int64_t>((largest + 31) / 32 * 32, 32, 256));
+  }
+};
+
+/// Calls `use(batch)` for every launch; `elements_of(i)` for tensor i of `tensors`. Empty tensors are passed over.
+/// Returns the chunks of all.
+template <class Elements, class Use>
+std::int64_t for_each_batch(std::size_t tensors, Elements elements_of, Use use) {
+  std::int64_t done = 0;
+  for (std::size_t next = 0; next < tensors;) {
+    TensorBatch batch{};
+    for (; next < tensors && batch.table.tensors < tensors_a_launch; ++next) {
+      const std::int64_t elements = elements_of(next);
+      if (elements == 0) continue;
+      const auto at = static_cast<std::size_t>(batch.table.tensors++);
+      batch.which[at] = next;
+      batch.table.elements[at] = elements;
+      batch.table.first_chunk[at] = batch.chunks;
+      batch.chunks += (elements + norm_chunk - 1) / norm_chunk;
+      batch.largest = std::max(batch.largest, elements);
+    }
+    if (batch.chunks == 0) continue;
+    batch.done = done;
+    use(static_cast<const TensorBatch&>(batch));
+    done += batch.chunks;
+  }
+  return done;
+}
+
+/// One block a chunk.
+inline LaunchShape shape_of(const TensorBatch& batch, std::source_location at = std::source_location::current()) {
+  return {static_cast<unsigned>(batch.chunks), batch.threads(), 0, at};
+}
+
+}  // namespace TALLY_SIDE
+}  // namespace tally

@@ -1,0 +1,71 @@
+// One pass over the summed gradients of all parameters: found |= 1 where an element is not finite, out = fl(in *
+// fl(1/scale)) or in itself, and the norm of all out; the stages overflow_check, unscale and norm fused.
+//
+//   in [tensors][elements] fp32 (buffers, A) or S   out [tensors][elements] fp32
+//   inverse_scale [] fp32   found [] u32   partial [chunks] fp32   norm [] fp32
+//
+// One block a chunk (kernels/window/tensor_chunks.hpp). A block's part of the norm is reduced as in
+// kernels/window/norm.cu, in registers: the same additions in the same order, so the same bits; then one block over all
+// chunks. The flag is set by an integer atomic. Where no norm is asked for, or no flag, nothing is done for it.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/window/block_shuffles.hpp"
+#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/window/two_stage_norm.hpp"
+
+namespace tally {
+namespace {
+
+template <class T>
+struct Gradients {
+  TensorChunks table;
+  const T* in[tensors_a_launch];
+  float* out[tensors_a_launch];
+};
+
+template <class T, class Reduction>
+__global__ void read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
+  const ChunkRange range = gradients.table.range(blockIdx.x);
+  const T* in = gradients.in[range.tensor];
+  float* out = gradients.out[range.tensor];
+  const Reduction combine;
+  float value = 0.0f;
+  for (std::int64_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) {
+    const float sum = to_float(in[i]);
+    if (found != nullptr && !isfinite(sum)) atomicOr(found, 1u);
+    out[i] = inverse_scale != nullptr ? __fmul_rn(sum, *inverse_scale) : sum;
+    value = combine(value, Reduction::term(out[i]));
+  }
+  if (partial == nullptr) return;
+  value = BlockShuffles::reduce(value, combine);
+  if (threadIdx.x == 0) partial[blockIdx.x] = value;
+}
+
+template <class T>
+Gradients<T> gradients_of(std::span<const SummedTensor> tensors, const TensorBatch& batch) {
+  Gradients<T> gradients{batch.table, {}, {}};
+  for (int i = 0; i < batch.table.tensors; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const SummedTensor& tensor = tensors[batch.which[at]];
+    gradients.in[at] = static_cast<const T*>(tensor.in);
+    gradients.out[at] = tensor.out;
+  }
+  return gradients;
+}
+
+void unscale_check_norm(Stream& stream, const UnscaleCheckNormArguments& a) {
+  const auto elements_of = [&](std::size_t i) { return a.tensors[i].elements; };
+  by_storage(a.format, [&]<class T>(T) {
+    by_norm_kind(a.kind, [&]<class Reduction>() {
+      const std::int64_t chunks = for_each_batch(a.tensors.size(), elements_of, [&](const TensorBatch& batch) {
+        launch<read_once<T, Reduction>>(stream, shape_of(batch), gradients_of<T>(a.tensors, batch), a.inverse_scale,
+                                        a.found, a.norm != nullptr ? a.partial + batch.done : nullptr);
+      });
+      if (a.norm != nullptr) launch_partials<Reduction, BlockShuffles>(stream, a.partial, chunks, a.norm);
+    });
+  });
+}
+
+const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor"}, unscale_check_norm);
+
+}  // namespace
+}  // namespace tally

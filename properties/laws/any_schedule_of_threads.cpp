@@ -1,0 +1,38 @@
+// Law: whatever order threads and blocks run in, every tensor stays inside its bound.
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Outcome outcome;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    Subject other = subject;
+    other.schedule_seed = seed;
+    add(outcome, judge(c, other).outcome);
+  }
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  std::vector<Preemption> choices;
+  Subject other = subject;
+  other.schedule_seed = 1;
+  other.recorded = &choices;
+  run(c, other);
+  return subject.executor == ExecutorKind::cuda || !choices.empty();  // a GPU draws its own
+}
+
+const RegisterLaw registered{{
+    .name = "any_schedule_of_threads",
+    .family = "schedule freedom",
+    .statement = "Whatever order threads and blocks run in, every tensor stays inside its bound.",
+    .faults = {"missing-barrier"},
+    .holds = holds,
+    .control = "a drawn schedule makes other choices than the default",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,42 @@
+// Law: no kernel breaks a rule of the machine, in whatever order threads run: no data race, no access outside of a
+// buffer, no shared memory read before it is written. The checked executor sees all of that; where the program was
+// built without it, the host executor sees divergence, deadlock and damaged guard zones alone.
+#include "kernels/device/device.hpp"
+#include "properties/laws/any_case.hpp"
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+/// The same text, compiled for the executor that looks closest.
+Subject watched(const Subject& subject) {
+  Subject other = subject;
+  other.executor = built_with_checks() ? ExecutorKind::checked : ExecutorKind::host;
+  return other;
+}
+
+Outcome holds(const Case& c, const Subject& subject) { return settled(judge(c, watched(subject)).outcome); }
+
+/// A write one element past the end must be seen.
+bool differs(const Case&, const Subject& subject) {
+  Device& on = device(watched(subject).executor);
+  const Buffer buffer(on, "control", Dtype::fp32, 3);
+  const float beyond = 1;
+  on.write(static_cast<std::byte*>(buffer.data()) + buffer.bytes(), &beyond, sizeof beyond);
+  return !on.check_guards().empty();
+}
+
+const RegisterLaw registered{{
+    .name = "no_data_race",
+    .family = "schedule freedom",
+    .statement = "In no order of threads does a kernel race, or touch memory that is not its own.",
+    .faults = {"missing-barrier", "writes-past-the-end"},
+    .holds = holds,
+    .control = "a write one element past the end is seen",
+    .differs = differs,
+    .weight = 0.5,
+}};
+const RegisterAnyCase registered_any_case("no_data_race");
+
+}  // namespace
+}  // namespace tally

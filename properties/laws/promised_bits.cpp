@@ -1,0 +1,42 @@
+#include "properties/laws/promised_bits.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/subject/stage_group.hpp"
+
+namespace tally {
+namespace {
+
+std::ptrdiff_t place_of(std::string_view stage) {
+  return std::find(stages_in_order.begin(), stages_in_order.end(), stage) - stages_in_order.begin();
+}
+
+bool took(const Trace& trace, std::string_view stage) {
+  return std::any_of(trace.taps().begin(), trace.taps().end(), [&](const Tap& tap) { return tap.name.stage == stage; });
+}
+
+}  // namespace
+
+PromisedBits::PromisedBits(const Trace& trace) {
+  for (const auto& [operation, claim] : trace.claims.kernels) {
+    if (claim.repeats == Repeats::bitwise || (operation == "norm" && !took(trace, "norm"))) continue;
+    without_ += (without_.empty() ? "" : ", ") + operation + " by " + claim.variant;
+    (operation == "linear.bias_gradient" ? bias_gradients_ : operation == "norm" ? norm_ : others_) = false;
+  }
+  // A clip by norm takes every gradient in; a bias gradient is one of them.
+  if (!bias_gradients_ && took(trace, "norm")) norm_ = false;
+}
+
+bool PromisedBits::of(const TapName& tap) const {
+  if (without_.empty()) return true;
+  if (!others_ || tap.window > 0) return false;
+  const std::ptrdiff_t place = place_of(tap.stage);
+  if (!norm_ && place >= place_of("norm")) return false;
+  if (bias_gradients_ || place < place_of("backward")) return true;
+  // Beyond the gradients of one parameter: whether any of them overflowed, and what follows from that.
+  const bool of_all = tap.stage == "overflow_check" || tap.stage == "scaler" || tap.stage == "schedule";
+  return !of_all && !tap.tensor.ends_with(".bias");
+}
+
+}  // namespace tally

@@ -1,0 +1,38 @@
+// Law: cross-entropy keeps its bound for one class, and where logits lie further apart than exp can span (88 in fp32):
+// the largest is taken off before any exponential.
+#include "properties/generators/choices.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+/// One row of x is large: its logits are hundreds apart, of either sign, in its micro-batch alone.
+void shape(Plan& plan) {
+  at_least_micro_batches(plan, 2);
+  plan.hidden.clear();
+  plan.loss = choice("loss", "cross_entropy", {{"label_smoothing", Decimal{plan.seed % 2 == 0 ? "0" : "0.125"}}});
+  plan.outputs = 1 + static_cast<std::int64_t>(plan.seed % 4);
+  plan.gradient_magnitude = 512;
+}
+
+Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward"});
+}
+
+const RegisterLaw registered{{
+    .name = "softmax_holds_far_apart",
+    .family = "kernels",
+    .statement = "Cross-entropy keeps its bound for one class and for logits further apart than exp can span.",
+    .faults = {"softmax-not-shifted"},
+    .shape = shape,
+    .holds = holds,
+    .control = "another input gives other logits",
+    .differs = differs,
+    .weight = 0.4,
+}};
+
+}  // namespace
+}  // namespace tally
