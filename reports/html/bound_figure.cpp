@@ -6,6 +6,7 @@
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/study/figure.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally {
 namespace {
@@ -13,6 +14,22 @@ namespace {
 bool is_shown(const CaseRecord& c, const std::string& law) {
   return (law.empty() || c.law == law) && was_judged(c.status) && !c.worst.empty() && c.worst.front().bound > 0 &&
          std::isfinite(c.worst.front().bound);
+}
+
+struct Range {
+  double low = 0, high = INFINITY;
+  bool holds(double bound) const { return bound >= low && bound <= high; }
+};
+
+/// Where all but one in fifty of the bounds lie; of a single law, all of them.
+Range range_of(const Results& results, const std::string& law) {
+  std::vector<double> bounds;
+  for (const CaseRecord& c : results.cases)
+    if (is_shown(c, law)) bounds.push_back(c.worst.front().bound);
+  if (!law.empty() || bounds.empty()) return {};
+  std::sort(bounds.begin(), bounds.end());
+  const std::size_t apart = bounds.size() / 100;
+  return {bounds[apart], bounds[bounds.size() - 1 - apart]};
 }
 
 /// A line y = factor x over the bounds shown.
@@ -31,11 +48,17 @@ void bound_figure(Markup& page, const Results& results, const std::string& law) 
                  {}};
   std::vector<Look> looks;
   double low = INFINITY, high = 0;
+  const Range range = range_of(results, law);
+  std::uint64_t beyond = 0;
   const auto cases = by_severity(results);  // an order that does not depend on the record's
   for (const std::string& precision : precisions_of(results)) {
     StudySeries series{precision, {}, {}, {}, {}};
     for (const CaseRecord* c : cases) {
       if (c->precision != precision || !is_shown(*c, law)) continue;
+      if (!range.holds(c->worst.front().bound)) {
+        ++beyond;
+        continue;
+      }
       series.x.push_back(c->worst.front().bound), series.y.push_back(c->worst.front().error);
       low = std::min(low, series.x.back()), high = std::max(high, series.x.back());
     }
@@ -50,7 +73,10 @@ void bound_figure(Markup& page, const Results& results, const std::string& law) 
     plot.series.push_back(parallel(name, factor, low, high));
     looks.push_back({ink::axis, 0, false, "4 4", false, true});
   }
-  study_figure(page, anchor("p3-", law.empty() ? "all" : law), plot, looks, "Over the line the bound is broken.");
+  study_figure(
+      page, anchor("p3-", law.empty() ? "all" : law), plot, looks,
+      "Over the line the bound is broken." +
+          (beyond == 0 ? "" : " Not shown: " + counted(beyond, "case") + " with the least and largest bounds."));
 }
 
 }  // namespace tally
