@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -14,7 +15,7 @@ namespace tally {
 /// What a page may show beside its results.
 struct ReportContext {
   std::optional<Baseline> baseline;
-  std::vector<Results> history;  // earlier runs, the oldest first
+  std::vector<HistoryEntry> history;  // earlier runs, the oldest first
 };
 
 /// results.json, report.html, junit.xml and summary.md, each whole or not at all; makes the folder. Throws

@@ -27,6 +27,7 @@ struct CampaignOptions {
   std::uint64_t seed = 20240917;
   std::filesystem::path corpus;  // failing cases are kept here and replayed first; empty: none
   bool shrink = true;            // make a failing case smaller before it is recorded
+  bool steered = true;           // breed cases from those that showed much; else each is drawn from the seed alone
   bool training = true;          // the digits and tutorial runs
   int processes = 2;             // host executor only
   const std::atomic<bool>* interrupted = nullptr;

@@ -10,6 +10,7 @@
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -48,7 +49,10 @@ class LawTask {
       if (kept.law != law_.name) continue;
       const Case c = read_case_file(kept.file);
       if (c.precision.storage != storage_) continue;
-      CaseRecord record = record_of(c, law_, watched_outcome(c));
+      const OperationScope operations;
+      const Outcome outcome = watched_outcome(c);
+      CaseRecord record = record_of(c, law_, outcome);
+      record.operations = operations.records(c, outcome.checks);
       record.title = "kept: " + record.title;
       result_.cases.push_back(std::move(record));
     }
@@ -58,7 +62,8 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !failing_; ++drawn) {
-      source.reward(try_one(shaped(source.next())));
+      const double score = try_one(shaped(source.next()));
+      if (options_.steered) source.reward(score);
     }
     while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
       try_control(case_of(shaped(source.next())));
@@ -90,9 +95,12 @@ class LawTask {
     const Case c = case_of(plan);
     std::size_t new_pairs = 0;
     Outcome outcome;
+    std::vector<OperationRecord> operations;
     {
       const CoverageScope scope(c);
+      const OperationScope operation_scope;
       outcome = watched_outcome(c);
+      operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());
       coverage_.add_case(scope.runs());
     }
@@ -104,6 +112,7 @@ class LawTask {
     result_.cases.push_back(record_of(c, law_, outcome));
     CaseRecord& record = result_.cases.back();
     record.seed = plan.seed;
+    record.operations = std::move(operations);
     return static_cast<double>(new_pairs) +
            pairs_worth * std::max(record.worst_local_ratio, record.worst_end_to_end_ratio);
   }

@@ -56,7 +56,12 @@ double reach_of(const Case& c, const Trace& trace) {
 Outcome holds(const Case& c, const Subject& subject) {
   const Trace unclipped = run(with_limit(c, 0x1p100), subject);
   const double reach = reach_of(c, unclipped);
-  if (reach == 0) return {Status::vacuous, "the gradient is zero or not finite: no limit is near it", {}, {}, 0};
+  if (reach == 0) {
+    Outcome nothing;
+    nothing.status = Status::vacuous;
+    nothing.message = "the gradient is zero or not finite: no limit is near it";
+    return nothing;
+  }
   const Case inside = with_limit(c, reach * just_outside(unclipped));
   Judged judged = judge(inside, subject);
   for (const std::string& parameter : parameters_of(c.model)) {

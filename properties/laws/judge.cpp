@@ -10,6 +10,7 @@
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/promised_bits.hpp"
+#include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -98,6 +99,7 @@ Judged judge(const Case& c, const Subject& subject) {
     return judged;
   }
   note_judged_run(c, judged.trace);
+  note_operations(c, judged.trace);
   for (auto& check : hard_lenses(c, judged.trace, Grouping::declared).checks) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);

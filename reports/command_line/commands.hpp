@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/gate/bless.hpp"
+
 namespace tally::command_line {
 
 /// Exit codes, the same for every command.
@@ -28,8 +30,9 @@ class UsageError : public std::runtime_error {
 
 /// Where and under what a case runs; shared by verify, replay and faults.
 struct SubjectOptions {
-  std::string subject;  // "", "host", "cuda", "checked"; empty: the best device there is
-  std::string fault;    // a seeded fault to run with; empty: none
+  std::string subject;                    // "", "host", "cuda", "checked"; empty: the best device there is
+  std::string fault;                      // a seeded fault to run with; empty: none
+  std::vector<std::string> kernels = {};  // operation=variant, as registered: in place of the shipped ones
 };
 
 struct VerifyOptions {
@@ -41,7 +44,7 @@ struct VerifyOptions {
   std::string time;  // "60s", "2m"; empty: none
   std::string case_time = "2m";
   std::string shard;  // "2/4": the second of four parts; empty: all of it
-  bool json = false, no_training = false, no_shrink = false;
+  bool json = false, no_training = false, no_shrink = false, unsteered = false;
   int processes = 2;
 };
 int verify(const VerifyOptions& options);
@@ -74,15 +77,51 @@ struct FaultsOptions {
 int faults(const FaultsOptions& options);
 
 struct GateOptions {
-  std::string results, baseline;
+  std::string results, baseline, waivers;
+  std::string today;  // day that waivers are held against; empty: today
+
+  std::string against;  // a revision or a build folder: runs the campaign below with both, in place of results
+  std::string law = "*", precisions, seed = "20240917", subject, out;
+  std::vector<std::string> kernels;  // operation=variant, of this build's runs
+  double effort = 0;                 // 0: TALLY_EFFORT, or 1
+  int processes = 2, repeat = 1;     // pairs of runs
 };
 int gate(const GateOptions& options);
+int gate_against(const GateOptions& options);
 
+/// `tally bless`, and the commands of `tally baseline` that write.
 struct BlessOptions {
-  std::string results, baseline, reason;
+  std::string results, baseline, reason, commit;
+  std::string law = "*", precision = "*";
+  std::vector<std::string> cases;
   bool allow_ci = false;
+  BlessReport (*change)(const Results&, const std::string&, const tally::BlessOptions&) = tally::bless;
 };
 int bless(const BlessOptions& options);
+
+/// The commands of `tally baseline` that read alone.
+struct BaselineOptions {
+  std::string baseline, results;  // results may be empty for show and verify
+  std::string law = "*", precision = "*";
+  std::string reason, commit;  // of a review
+};
+int baseline_show(const BaselineOptions& options);
+int baseline_diff(const BaselineOptions& options);
+int baseline_verify(const BaselineOptions& options);
+/// Asks about every law and precision that changed, on a terminal.
+int baseline_review(const BaselineOptions& options);
+
+struct CompareOptions {
+  std::string before, now;  // results.json of each run, or its folder
+  std::string out;          // folder for summary.md; empty: none
+};
+int compare(const CompareOptions& options);
+
+struct HistoryOptions {
+  std::string history, results, commit;
+};
+int history_add(const HistoryOptions& options);
+int history_show(const HistoryOptions& options);
 
 /// `tally sweep NAME` and `tally bench NAME`.
 struct StudyCommand {

@@ -8,11 +8,10 @@
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/gate_commands.hpp"
 
 namespace tally::command_line {
 namespace {
-
-using Action = std::function<int()>;
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
   command
@@ -21,6 +20,9 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
           "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)")
       ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
+  command
+      .add_option("--kernel", options.kernels, "OPERATION=VARIANT to run in place of the shipped one (list kernels)")
+      ->allow_extra_args(false);
 }
 
 void add_verify(CLI::App& app, Action& action) {
@@ -47,6 +49,8 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_flag("--unsteered", options.unsteered,
+                   "draw every case from the seed alone, so that other kernels are shown the same ones");
   command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
   command.add_flag("--json", options.json, "print results.json instead of the summary");
   command.callback([&action] { action = [] { return verify(options); }; });
@@ -102,24 +106,6 @@ void add_explain(CLI::App& app, Action& action) {
   command.callback([&action] { action = [] { return explain(options); }; });
 }
 
-void add_gate(CLI::App& app, Action& action) {
-  static GateOptions options;
-  CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline");
-  command.add_option("results", options.results, "results.json of a run")->required();
-  command.add_option("--baseline", options.baseline, "baseline file")->required();
-  command.callback([&action] { action = [] { return gate(options); }; });
-}
-
-void add_bless(CLI::App& app, Action& action) {
-  static BlessOptions options;
-  CLI::App& command = *app.add_subcommand("bless", "make results the new baseline, with a reason");
-  command.add_option("results", options.results, "results.json of a run")->required();
-  command.add_option("--baseline", options.baseline, "baseline file to write")->required();
-  command.add_option("--reason", options.reason, "why the change is right")->required();
-  command.add_flag("--allow-ci", options.allow_ci, "write even where CI is set");
-  command.callback([&action] { action = [] { return bless(options); }; });
-}
-
 void add_report(CLI::App& app, Action& action) {
   static ReportOptions options;
   CLI::App& command = *app.add_subcommand("report", "render results again");
@@ -127,7 +113,8 @@ void add_report(CLI::App& app, Action& action) {
   command.add_option("--out", options.out, "folder to write to (default: beside the results)");
   command.add_option("--study", options.studies, "NAME.json of a study to show in place of the kept one of its name");
   command.add_option("--baseline", options.baseline, "baseline file to compare with on the page");
-  command.add_option("--history", options.history, "results.json of earlier runs, the oldest first");
+  command.add_option("--history", options.history,
+                     "history (.jsonl) or results.json of earlier runs, the oldest first");
   command.callback([&action] { action = [] { return report(options); }; });
 }
 
@@ -213,8 +200,7 @@ int main(int argc, char** argv) {
   add_oracle(app, action);
   add_faults(app, action);
   add_explain(app, action);
-  add_gate(app, action);
-  add_bless(app, action);
+  add_gate_commands(app, action);
   add_report(app, action);
   add_merge(app, action);
   add_study(app, action, "sweep", "study how far gradients drift against one quantity");

@@ -29,7 +29,8 @@ int report(const ReportOptions& options) {
   for (const std::string& file : options.studies) take(results, study_at(file));
   ReportContext context;
   if (!options.baseline.empty()) context.baseline = baseline_at(options.baseline);
-  for (const std::string& file : options.history) context.history.push_back(results_of(file));
+  for (const std::string& file : options.history)
+    for (HistoryEntry& run : history_at(file)) context.history.push_back(std::move(run));
   const auto beside = std::filesystem::path(options.results).parent_path();
   write_report(results, options.out.empty() ? (beside.empty() ? "." : beside) : std::filesystem::path(options.out),
                context);

@@ -27,6 +27,16 @@ auto parsed(const std::string& file, Read read) {
   }
 }
 
+/// What `read` returns; its complaint names the file already.
+template <class Read>
+auto parsed_there(Read read) {
+  try {
+    return read();
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
 }  // namespace
 
 Results results_of(const std::string& file) {
@@ -38,11 +48,16 @@ Study study_at(const std::string& file) {
 }
 
 Baseline baseline_at(const std::string& file) {
-  try {
-    return read_baseline(file);
-  } catch (const std::runtime_error& problem) {
-    throw UsageError(problem.what());
-  }
+  return parsed_there([&] { return read_baseline(file); });
+}
+
+std::vector<HistoryEntry> history_at(const std::string& file) {
+  if (!file.ends_with(".jsonl")) return {history_entry_of(results_of(file))};
+  return parsed_there([&] { return read_history(file); });
+}
+
+std::vector<Waiver> waivers_at(const std::string& file) {
+  return parsed_there([&] { return read_waivers(file); });
 }
 
 }  // namespace tally::command_line

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/gate/waivers.hpp"
+#include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::command_line {
@@ -11,5 +13,8 @@ namespace tally::command_line {
 Results results_of(const std::string& file);
 Study study_at(const std::string& file);
 Baseline baseline_at(const std::string& file);
+std::vector<Waiver> waivers_at(const std::string& file);
+/// Of a history (.jsonl), or of one results.json.
+std::vector<HistoryEntry> history_at(const std::string& file);
 
 }  // namespace tally::command_line

@@ -1,6 +1,11 @@
 #include "reports/command_line/subject.hpp"
 
+#include <algorithm>
+#include <deque>
+
 #include "kernels/device/device.hpp"
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/stages.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 
@@ -16,6 +21,25 @@ std::string absence() {
   } catch (const DeviceAbsent& reason) {
     return reason.what();
   }
+}
+
+/// The stages with other kernels in the place of some. They live as long as the program.
+const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const std::vector<std::string>& kernels) {
+  static std::deque<Stages> all;
+  all.push_back(stages);
+  for (const std::string& word : kernels) {
+    const auto equals = word.find('=');
+    const std::string operation = word.substr(0, equals);
+    const std::string variant = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto registered = registered_kernels();
+    const bool known = std::any_of(registered.begin(), registered.end(), [&](const RegisteredKernel* k) {
+      return k->operation == operation && k->claim.variant == variant && k->executor == executor;
+    });
+    if (!known)
+      throw UsageError("--kernel: '" + word + "'; expected OPERATION=VARIANT, both as `tally list kernels` names them");
+    all.back().variants[operation] = variant;
+  }
+  return all.back();
 }
 
 }  // namespace
@@ -34,6 +58,9 @@ Subject subject_of(const SubjectOptions& options) {
     if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
     subject.stages = &fault->stages();
   }
+  if (!options.kernels.empty())
+    subject.stages =
+        &with_kernels(subject.stages ? *subject.stages : shipped_stages(), subject.executor, options.kernels);
   return subject;
 }
 

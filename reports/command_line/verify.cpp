@@ -1,4 +1,5 @@
 // `tally verify`: the campaign and its report.
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -12,6 +13,7 @@
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
 #include "reports/study/kept.hpp"
+#include "reports/summary/annotations.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -27,7 +29,8 @@ std::optional<double> seconds_of(const std::string& text, const std::string& opt
 /// The campaign that promises to reach every trigger: nothing is left out of it.
 bool is_default(const VerifyOptions& options, const CampaignOptions& campaign) {
   return options.law == "*" && options.precisions == VerifyOptions().precisions && campaign.training &&
-         !campaign.cases && !campaign.seconds && campaign.effort >= 1 && options.subject.fault.empty();
+         !campaign.cases && !campaign.seconds && campaign.effort >= 1 && options.subject.fault.empty() &&
+         options.subject.kernels.empty() && campaign.steered;
 }
 
 /// What a shard is a part of.
@@ -37,6 +40,8 @@ std::string selection_of(const VerifyOptions& options) {
   if (options.cases) text += ", " + std::to_string(*options.cases) + " cases each";
   if (!options.time.empty()) text += ", " + options.time;
   if (!options.subject.fault.empty()) text += ", fault " + options.subject.fault;
+  for (const std::string& kernel : options.subject.kernels) text += ", kernel " + kernel;
+  if (options.unsteered) text += ", unsteered";
   return text + (options.no_training ? ", no training" : "");
 }
 
@@ -56,6 +61,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
   campaign.training = !options.no_training && options.law == "*";
   campaign.shrink = !options.no_shrink;
+  campaign.steered = !options.unsteered;
   campaign.processes = options.processes;
   campaign.triggers_required = is_default(options, campaign);
   campaign.interrupted = &interruption();
@@ -78,6 +84,8 @@ int verify(const VerifyOptions& options) {
   dump_failures(results, campaign.subject, options.out);
   const int code = results.partial ? interrupted : exit_code_of(results);
   facts.write(options.out, to_json(results), code);
+  if (const char* actions = std::getenv("GITHUB_ACTIONS"); actions && *actions)
+    std::cerr << github_annotations(results);
   if (options.json) {
     std::cout << to_json(results);
   } else {

@@ -1,40 +1,20 @@
 #include "reports/gate/baseline.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <fstream>
 #include <map>
-#include <sstream>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
-#include "reports/census/census.hpp"
-#include "reports/gate/baseline_fields.hpp"
-#include "reports/record/json_reader.hpp"
-#include "reports/record/json_writer.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/sha256.hpp"
 
 namespace tally {
 namespace {
 
-std::string digest_line(const CaseRecord& c) {
-  return c.id + " " + std::string(word_of(c.status)) + " " + hexadecimal_text(c.worst_local_ratio) + " " +
-         hexadecimal_text(c.worst_end_to_end_ratio) + " " + hexadecimal_text(c.rounding_drift) + "\n";
-}
+constexpr std::size_t key_digits = 8;
 
-/// Of every law and precision; the order of the cases in the results does not matter.
-std::map<std::pair<std::string, std::string>, std::string> digests_of(const Results& results) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> lines;
-  for (const CaseRecord& c : results.cases) lines[{c.law, c.precision}].push_back(digest_line(c));
-  std::map<std::pair<std::string, std::string>, std::string> digests;
-  for (auto& [place, group] : lines) {
-    std::sort(group.begin(), group.end());
-    std::string text;
-    for (const std::string& line : group) text += line;
-    digests[place] = hex(sha256(text));
-  }
-  return digests;
-}
+bool can_be_blessed(Status status) { return status == Status::pass || status == Status::vacuous; }
 
 }  // namespace
 
@@ -48,39 +28,60 @@ Machine machine_of(const Results& results) {
 
 Drawn drawn_of(const Results& results) { return {results.campaign, results.seed, results.effort}; }
 
-bool BlessedGroup::same_place(const BlessedGroup& other) const {
-  return machine == other.machine && law == other.law && precision == other.precision;
+std::string key_of(const Blessing& b) {
+  std::string text;
+  for (const std::string& part : {b.commit, b.reason, b.machine.executor, b.machine.device, b.machine.toolchain,
+                                  b.drawn.campaign, std::to_string(b.drawn.seed), hexadecimal_text(b.drawn.effort)})
+    text += std::to_string(part.size()) + ":" + part;
+  return hex(sha256(text)).substr(0, key_digits);
 }
 
-bool BlessedGroup::same_content(const BlessedGroup& other) const {
-  return same_place(other) && drawn == other.drawn && cases == other.cases && digest == other.digest &&
-         std::bit_cast<std::uint64_t>(worst_ratio) == std::bit_cast<std::uint64_t>(other.worst_ratio);
+const Blessing& Baseline::blessing(const std::string& key) const {
+  for (const Blessing& b : blessings)
+    if (b.key == key) return b;
+  throw std::logic_error("no blessing has the key " + key);
+}
+
+std::vector<CaseEntry> Baseline::entries_of(const Machine& machine) const {
+  std::set<std::string> keys;
+  for (const Blessing& b : blessings)
+    if (b.machine == machine) keys.insert(b.key);
+  std::vector<CaseEntry> entries;
+  for (const BlessedCase& c : cases)
+    if (keys.contains(c.blessing)) entries.push_back(c);
+  std::sort(entries.begin(), entries.end(), stands_before);
+  return entries;
 }
 
 Baseline baseline_of(const Results& results) {
   Baseline baseline;
-  const auto digests = digests_of(results);
-  const Machine machine = machine_of(results);
-  for (const Group& group : groups_of(results))
-    if (group.status() == Status::pass)
-      baseline.groups.push_back({machine, drawn_of(results), group.law, group.precision, group.total, group.worst_ratio,
-                                 digests.at({group.law, group.precision}), ""});
+  Blessing blessing{"", "", "", machine_of(results), drawn_of(results)};
+  blessing.key = key_of(blessing);
+  for (CaseEntry& entry : tally::entries_of(results))
+    if (can_be_blessed(entry.status)) baseline.cases.push_back({std::move(entry), blessing.key});
   for (const FaultRecord& fault : results.faults)
-    if (fault.caught) baseline.faults.push_back({machine, fault.name, fault.law, ""});
+    if (fault.caught) baseline.faults.push_back({fault.name, fault.law, blessing.key});
+  baseline.blessings = {blessing};
+  put_in_order(baseline);
   return baseline;
 }
 
-std::string to_json(const Baseline& baseline) { return canonical_text(JsonWriter::json_of(baseline)); }
-
-Baseline baseline_of_json(std::string_view json, const std::string& name) {
-  return record_of_json<Baseline>(json, name, 1);
-}
-
-Baseline read_baseline(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read the baseline " + file);
-  return baseline_of_json(text.str(), file);
+void put_in_order(Baseline& baseline) {
+  std::map<std::string, Machine> machines;
+  for (const Blessing& b : baseline.blessings) machines[b.key] = b.machine;
+  std::sort(baseline.cases.begin(), baseline.cases.end(), [&](const BlessedCase& a, const BlessedCase& b) {
+    const Machine &of_a = machines.at(a.blessing), &of_b = machines.at(b.blessing);
+    return of_a != of_b ? of_a < of_b : stands_before(a, b);
+  });
+  std::sort(baseline.faults.begin(), baseline.faults.end(), [&](const BlessedFault& a, const BlessedFault& b) {
+    return std::tie(machines.at(a.blessing), a.name) < std::tie(machines.at(b.blessing), b.name);
+  });
+  std::set<std::string> used;
+  for (const BlessedCase& c : baseline.cases) used.insert(c.blessing);
+  for (const BlessedFault& f : baseline.faults) used.insert(f.blessing);
+  std::erase_if(baseline.blessings, [&used](const Blessing& b) { return !used.contains(b.key); });
+  std::sort(baseline.blessings.begin(), baseline.blessings.end(),
+            [](const Blessing& a, const Blessing& b) { return a.key < b.key; });
 }
 
 }  // namespace tally

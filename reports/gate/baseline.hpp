@@ -1,4 +1,4 @@
-// What was found and accepted before: a JSON file, one group of cases a line, so that changes merge line by line.
+// What was found and accepted before: a JSON file, one case a line, so that changes merge line by line.
 #pragma once
 
 #include <compare>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/compare/entry.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -27,37 +28,43 @@ struct Drawn {
 };
 Drawn drawn_of(const Results& results);
 
-/// The cases of a law in one precision.
-struct BlessedGroup {
+/// Who accepted entries, and why. `key` is made from the rest, so that no two people give the same one.
+struct Blessing {
+  std::string key, commit, reason;
   Machine machine;
   Drawn drawn;
-  std::string law, precision;
-  std::uint64_t cases = 0;
-  double worst_ratio = 0;
-  std::string digest;  // SHA-256 of every case's id, verdict, ratios and drift
-  std::string reason;
-  bool same_place(const BlessedGroup& other) const;
-  /// Equal but for the reason; ratios by bits.
-  bool same_content(const BlessedGroup& other) const;
+};
+std::string key_of(const Blessing& blessing);
+
+struct BlessedCase : CaseEntry {
+  std::string blessing;  // its key
 };
 
 struct BlessedFault {
-  Machine machine;
-  std::string name, law, reason;
-  bool same_place(const BlessedFault& other) const { return machine == other.machine && name == other.name; }
+  std::string name, law, blessing;
 };
 
 struct Baseline {
-  int schema = 1;
-  std::vector<BlessedGroup> groups;
+  int schema = 2;
+  std::vector<Blessing> blessings;
+  std::vector<BlessedCase> cases;
   std::vector<BlessedFault> faults;
+
+  /// Throws std::logic_error for a key that is none: readers refuse those.
+  const Blessing& blessing(const std::string& key) const;
+  std::vector<CaseEntry> entries_of(const Machine& machine) const;  // sorted
 };
 
-/// What these results would put into a baseline: groups that passed and faults that were caught, without reasons.
+/// What these results would put into a baseline, under one blessing without a reason: cases that passed or were
+/// vacuous, and faults that were caught.
 Baseline baseline_of(const Results& results);
 
+/// Sorted by machine, law, precision and id; blessings that nothing uses are left out.
+void put_in_order(Baseline& baseline);
+
 std::string to_json(const Baseline& baseline);
-/// Throws std::runtime_error with place, value found and what was expected. `name` starts its messages.
+/// Throws std::runtime_error with place, value found and what was expected: also for a line whose digest, ratio or
+/// blessing does not fit the rest, which somebody edited. `name` starts its messages.
 Baseline baseline_of_json(std::string_view json, const std::string& name = "baseline");
 /// Throws std::runtime_error if the file is absent or damaged.
 Baseline read_baseline(const std::string& file);

@@ -3,6 +3,7 @@
 
 #include "reports/gate/baseline.hpp"
 #include "reports/record/fields.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally {
 
@@ -16,20 +17,34 @@ void fields(Archive& a, R& r) {
   a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
 }
 
-template <class Archive, Is<BlessedGroup> R>
+template <class Archive, Is<Blessing> R>
 void fields(Archive& a, R& r) {
-  a("law", r.law), a("precision", r.precision), a("machine", r.machine), a("drawn", r.drawn);
-  a("cases", r.cases), a("worst_ratio", r.worst_ratio), a("digest", r.digest), a("reason", r.reason);
+  a("key", r.key), a("commit", r.commit), a("reason", r.reason), a("machine", r.machine), a("drawn", r.drawn);
+}
+
+/// The ratio twice: for people, and to the bit.
+template <class Archive, Is<BlessedCase> R>
+void fields(Archive& a, R& r) {
+  a("law", r.law), a("precision", r.precision), a("id", r.id), a("status", r.status);
+  a("worst_ratio", r.worst_ratio), a("rounding_drift", r.rounding_drift);
+  std::string bits = hexadecimal_text(r.worst_ratio);
+  a("worst_ratio_bits", bits);
+  if constexpr (!std::is_const_v<R>) {
+    if (bits != hexadecimal_text(r.worst_ratio))
+      throw std::runtime_error("case " + r.id + " of " + r.law + ": worst_ratio is " + shortest(r.worst_ratio) +
+                               " and worst_ratio_bits " + bits + ", expected the same number");
+  }
+  a("digest", r.digest), a("operations", r.operations), a("blessing", r.blessing);
 }
 
 template <class Archive, Is<BlessedFault> R>
 void fields(Archive& a, R& r) {
-  a("name", r.name), a("machine", r.machine), a("law", r.law), a("reason", r.reason);
+  a("name", r.name), a("law", r.law), a("blessing", r.blessing);
 }
 
 template <class Archive, Is<Baseline> R>
 void fields(Archive& a, R& r) {
-  a("schema", r.schema), a("groups", r.groups), a("faults", r.faults);
+  a("schema", r.schema), a("blessings", r.blessings), a("cases", r.cases), a("faults", r.faults);
 }
 
 }  // namespace tally

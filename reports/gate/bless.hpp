@@ -1,7 +1,8 @@
-// Accepts a run's numbers as the new baseline.
+// Changes a baseline: accepts a run's numbers, with a reason; takes out what is gone; takes over what became better.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reports/gate/baseline.hpp"
 
@@ -9,19 +10,32 @@ namespace tally {
 
 struct BlessOptions {
   std::string reason;     // must say something
+  std::string commit;     // that the run was made from; may be empty
   std::string law = "*";  // shell patterns of what is blessed
   std::string precision = "*";
-  bool allow_ci = false;  // else refused where the environment variable CI is set
+  std::vector<std::string> cases;  // ids; empty: all
+  bool allow_ci = false;           // else refused where the environment variable CI is set
 };
 
 struct BlessReport {
   std::uint64_t added = 0, changed = 0, removed = 0, unchanged = 0;
 };
 
-/// Replaces this machine's entries that match (and only with both patterns "*" its faults) and leaves all others as
-/// they are; what matches and is gone from the results is removed; what did not change keeps its reason. Makes the file
-/// if there is none. Throws std::runtime_error, with the file untouched, for an empty reason, in continuous
-/// integration, for a partial run, a matching failure or lost fault, and if nothing matches.
+/// "3 added, 1 changed, 0 removed, 40 unchanged".
+std::string text_of(const BlessReport& report);
+
+/// Replaces this machine's entries that match (and only where everything does its faults) and leaves all others as they
+/// are; what matches and is gone from the results is removed; what did not change keeps its blessing. Makes the file if
+/// there is none. Throws std::runtime_error, with the file untouched, for an empty reason or one that says no more than
+/// that something was updated, in continuous integration, for a partial run, a matching failure, a ratio above 1 or a
+/// lost fault, for an id that the results do not have, and if nothing matches.
 BlessReport bless(const Results& results, const std::string& file, const BlessOptions& options);
+
+/// Takes out this machine's entries of the same draw that the results do not have any more. Throws as bless() does, but
+/// wants no reason.
+BlessReport prune(const Results& results, const std::string& file, const BlessOptions& options);
+
+/// Blesses what became better alone: cases whose worst r fell while no operation's drift grew.
+BlessReport tighten(const Results& results, const std::string& file, const BlessOptions& options);
 
 }  // namespace tally

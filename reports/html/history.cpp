@@ -4,34 +4,49 @@
 
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
 #include "reports/study/figure.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally {
 namespace {
 
 /// From each run a step to the next, which is where it changed.
-StudySeries steps(const std::string& precision, const std::vector<const Results*>& runs) {
+StudySeries steps(const std::string& precision, const std::vector<HistoryEntry>& runs) {
   StudySeries series{precision, {}, {}, {}, {}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<double> ratios;
-    for (const CaseRecord& c : runs[i]->cases)
-      if (c.precision == precision && was_judged(c.status)) ratios.push_back(ratio_of(c));
-    if (ratios.empty()) continue;
-    const auto run = static_cast<double>(i + 1);
-    const double worst = worst_of(ratios);
-    if (!series.x.empty()) series.x.push_back(run), series.y.push_back(series.y.back());
-    series.x.push_back(run), series.y.push_back(std::isnan(worst) ? std::numeric_limits<double>::infinity() : worst);
+    for (const PrecisionHistory& p : runs[i].precisions) {
+      if (p.precision != precision || p.cases == 0) continue;
+      const auto run = static_cast<double>(i + 1);
+      const double worst = std::isnan(p.worst_ratio) ? std::numeric_limits<double>::infinity() : p.worst_ratio;
+      if (!series.x.empty()) series.x.push_back(run), series.y.push_back(series.y.back());
+      series.x.push_back(run), series.y.push_back(worst);
+    }
   }
   return series;
+}
+
+void runs_table(Markup& page, const std::vector<HistoryEntry>& runs) {
+  Table table(page, "Runs", {">Run", "Commit", "Verdict", ">Cases", ">Failed", "Machine"});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::uint64_t cases = 0, failed = 0;
+    for (const PrecisionHistory& p : runs[i].precisions) cases += p.cases, failed += p.failed;
+    const Machine& machine = runs[i].machine;
+    auto row = table.row("other");
+    row.head(std::to_string(i + 1));
+    row.cell(i + 1 == runs.size() ? "this run" : runs[i].commit.empty() ? "not recorded" : runs[i].commit);
+    row.cell(word_of(runs[i].verdict));
+    row.cell(grouped(cases)), row.cell(grouped(failed));
+    row.cell(machine.device.empty() ? machine.executor : machine.device);
+  }
 }
 
 }  // namespace
 
 void history_section(Markup& page, const Results& results, const ReportContext& context) {
   if (context.history.empty()) return;
-  std::vector<const Results*> runs;
-  for (const Results& run : context.history) runs.push_back(&run);
-  runs.push_back(&results);
+  std::vector<HistoryEntry> runs = context.history;
+  runs.push_back(history_entry_of(results));
   const auto section = page.open("section", {{"aria-labelledby", "history"}});
   page.element("h2", {{"id", "history"}}, "History");
   StudyPlot plot{"Worst r, run by run", "run, this one last", "worst r", false, true, {}};
@@ -43,6 +58,7 @@ void history_section(Markup& page, const Results& results, const ReportContext& 
   plot.series.push_back({"limit r = 1", {1, static_cast<double>(runs.size())}, {1, 1}, {}, {}});
   looks.push_back({ink::limit, 0, false, "", false, true});
   study_figure(page, "p7", plot, looks, "Runs stand in the order in which they were given.");
+  runs_table(page, runs);
 }
 
 }  // namespace tally

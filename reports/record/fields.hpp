@@ -50,6 +50,13 @@ void fields(Archive& a, R& r) {
   a.optional("profile", r.profile, r.profile.stretch > 0);
 }
 
+template <class Archive, Is<OperationRecord> R>
+void fields(Archive& a, R& r) {
+  a("operation", r.operation), a.optional("variant", r.variant, !r.variant.empty());
+  a("inputs", r.inputs), a("bits", r.bits), a("drift", r.drift);
+  a.optional("repeats", r.repeats, !r.repeats);
+}
+
 template <class Archive, Is<CaseRecord> R>
 void fields(Archive& a, R& r) {
   a("id", r.id), a("law", r.law), a("precision", r.precision), a("title", r.title), a("token", r.token);
@@ -62,7 +69,7 @@ void fields(Archive& a, R& r) {
   a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
   a.later("decision_drift", r.decision_drift), a.later("adopted_share", r.adopted_share);
-  a("worst", r.worst), a.later("suspects", r.suspects);
+  a("worst", r.worst), a.later("suspects", r.suspects), a.later("operations", r.operations);
 }
 
 template <class Archive, Is<LawRecord> R>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/record/environment.hpp"
+#include "reports/record/operation.hpp"
 #include "reports/record/profile.hpp"
 #include "reports/record/status.hpp"
 #include "reports/record/study.hpp"
@@ -85,16 +86,17 @@ struct CaseRecord {
   std::string first_stage;  // of a failure
   std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
   double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
-  std::uint64_t comparisons = 0;    // of the statistical lens
-  double least_log10_chance = 0;    // of all of them
-  std::string least_likely;         // its tap and test
-  double rounding_drift = 0;        // ||subject - exact|| / ||exact|| of the first window's gradient
-  double semantic_gap = 0;          // ||accumulated - full|| / ||full|| of the first window's gradient, exact
-  double drift_bound = 0;           // ||e|| / ||exact||
-  double decision_drift = 0;        // of v_A - v_F the part that other masks explain, as a share of ||exact||
-  double adopted_share = 0;         // largest of its checks
-  std::vector<TensorCheck> worst;   // failing and near-limit checks, worst first, a few
-  std::vector<Suspicion> suspects;  // of a failure, the likeliest first
+  std::uint64_t comparisons = 0;            // of the statistical lens
+  double least_log10_chance = 0;            // of all of them
+  std::string least_likely;                 // its tap and test
+  double rounding_drift = 0;                // ||subject - exact|| / ||exact|| of the first window's gradient
+  double semantic_gap = 0;                  // ||accumulated - full|| / ||full|| of the first window's gradient, exact
+  double drift_bound = 0;                   // ||e|| / ||exact||
+  double decision_drift = 0;                // of v_A - v_F the part that other masks explain, as a share of ||exact||
+  double adopted_share = 0;                 // largest of its checks
+  std::vector<TensorCheck> worst;           // failing and near-limit checks, worst first, a few
+  std::vector<Suspicion> suspects;          // of a failure, the likeliest first
+  std::vector<OperationRecord> operations;  // of the runs that the lenses judged, sorted by operation
 };
 
 struct LawRecord {

@@ -5,9 +5,10 @@ if(benchmark_FOUND)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
   add_library(executor_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/executor_benchmark.cpp)
   tally_add_kernel_sources(executor_work ${CMAKE_CURRENT_LIST_DIR}/executor_kernels.cu)
-  target_link_libraries(executor_work PUBLIC tally_base tally_oracle tally_kernels)
+  target_link_libraries(executor_work PUBLIC tally_base)
   add_executable(executor_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/equivalence_benchmark.cpp)
-  target_link_libraries(executor_benchmarks PRIVATE executor_work benchmark::benchmark_main)
+  target_link_libraries(executor_benchmarks PRIVATE tally_base tally_oracle tally_kernels executor_work
+    benchmark::benchmark_main)
   add_executable(bounds_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bounds_benchmark.cpp)
   target_link_libraries(bounds_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)

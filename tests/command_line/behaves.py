@@ -210,7 +210,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(results["partial"])
 
     def test_doctor_probes_how_a_gemm_rounds(self):
-        found = self.run_tally("doctor", "--probe", "host").stdout
+        found = tally("doctor", "--probe", "host").stdout
         self.assertIn("rounded: nearest", found)
         self.assertIn("2048 + 1 + ... stops", found)
 

@@ -14,6 +14,10 @@ foreach(source IN LISTS law_sources)
     set_tests_properties(gpu.${law} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
   endif()
 endforeach()
+# Every law once more, a few cases each, with every access of a kernel to memory watched.
+add_test(NAME law.on_the_checked_executor
+  COMMAND tally verify --subject checked --effort 0.05 --no-training --processes 1 --out ${row_output}/checked)
+set_tests_properties(law.on_the_checked_executor PROPERTIES LABELS law SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/faults/*.cpp
   ${PROJECT_SOURCE_DIR}/properties/faults/*.cu)

@@ -20,3 +20,7 @@ foreach(test IN LISTS page_tests)
     LABELS $<IF:$<IN_LIST:${name},browser_test$<SEMICOLON>axe_test>,browser,unit>
     ENVIRONMENT "TALLY_AXE=${PROJECT_SOURCE_DIR}/build/axe/axe.min.js;TALLY_WRITE_SAMPLES=$<TARGET_FILE:write_samples>")
 endforeach()
+
+add_test(NAME reports.ci_recipes
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/ci/recipes.py $<TARGET_FILE:tally> ${PROJECT_SOURCE_DIR})
+set_tests_properties(reports.ci_recipes PROPERTIES SKIP_RETURN_CODE 77 LABELS unit TIMEOUT 600)

@@ -5,7 +5,7 @@
 #include "kernels/device/executor/block.hpp"
 #include "kernels/device/host/indices.hpp"
 
-#if defined(__x86_64__)
+#if defined(TALLY_CHECKED) && defined(__x86_64__)
 
 #define TALLY_UNOBSERVED_PART(name, part)                                \
   __declspec(property(get = get_##part)) unsigned part;                  \

@@ -1,17 +1,17 @@
-// The checker on its probes: what is right stays unreported in every schedule, what is wrong is found in the first.
+// The checker on small kernels: what is right stays unreported in every schedule, what is wrong is found in the first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "kernels/device/executor/fewest_preemptions.hpp"
-#include "tests/kernels/checker/probes.hpp"
+#include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally {
 namespace {
 
 constexpr std::uint64_t schedules = 60;
 
-class Checker : public testing::TestWithParam<Probe> {
+class Checker : public testing::TestWithParam<DeviceFault> {
  protected:
   void SetUp() override {
     if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
@@ -21,11 +21,11 @@ class Checker : public testing::TestWithParam<Probe> {
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_P(Checker, reports_nothing_of_a_right_kernel_in_any_schedule) {
-  const ProbeRun plain = run_probe(GetParam(), true, ExecutorKind::host, 0);
+  const DeviceFaultRun plain = run_device_fault(GetParam(), true, ExecutorKind::host, 0);
   EXPECT_EQ(plain.finding, "");
 
   for (std::uint64_t seed = 0; seed <= schedules; ++seed) {
-    const ProbeRun checked = run_probe(GetParam(), true, ExecutorKind::checked, seed);
+    const DeviceFaultRun checked = run_device_fault(GetParam(), true, ExecutorKind::checked, seed);
     EXPECT_EQ(checked.finding, "") << "schedule " << seed;
     EXPECT_EQ(checked.out, plain.out) << "schedule " << seed;
   }
@@ -33,39 +33,40 @@ TEST_P(Checker, reports_nothing_of_a_right_kernel_in_any_schedule) {
 
 TEST_P(Checker, finds_a_wrong_kernel_in_any_schedule) {
   for (std::uint64_t seed = 0; seed <= schedules; ++seed) {
-    EXPECT_NE(run_probe(GetParam(), false, ExecutorKind::checked, seed).finding, "") << "schedule " << seed;
+    EXPECT_NE(run_device_fault(GetParam(), false, ExecutorKind::checked, seed).finding, "") << "schedule " << seed;
   }
 }
 
 TEST_P(Checker, names_what_the_threads_did_and_where) {
-  const std::string finding = run_probe(GetParam(), false, ExecutorKind::checked, 0).finding;
+  const std::string finding = run_device_fault(GetParam(), false, ExecutorKind::checked, 0).finding;
 
   EXPECT_TRUE(has(finding, GetParam().found_as)) << finding;
-  EXPECT_TRUE(has(finding, "_probes.cu:")) << finding;
+  EXPECT_TRUE(has(finding, "_faults.cu:")) << finding;
   if (GetParam().found_as.starts_with("RACE")) {
     EXPECT_TRUE(has(finding, ", written by thread (")) << finding;
   }
 }
 
-std::string name_of_probe(const testing::TestParamInfo<Probe>& info) {
+std::string name_of_fault(const testing::TestParamInfo<DeviceFault>& info) {
   return info.param.operation.substr(info.param.operation.find('.') + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Probes, Checker, testing::ValuesIn(probes()), name_of_probe);
+INSTANTIATE_TEST_SUITE_P(DeviceFaults, Checker, testing::ValuesIn(device_faults()), name_of_fault);
 
-const Probe shy{"probe.race_of_tickets", "a race in some orders alone", "RACE (write after write) on buffer 'out'"};
+const DeviceFault shy{"device_fault.race_of_tickets", "a race in some orders alone",
+                      "RACE (write after write) on buffer 'out'"};
 
 /// The first drawn schedule in which the shy race shows, as a list.
 std::vector<Preemption> failing_schedule() {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     std::vector<Preemption> recorded;
-    if (!run_probe(shy, false, ExecutorKind::checked, seed, nullptr, &recorded).finding.empty()) return recorded;
+    if (!run_device_fault(shy, false, ExecutorKind::checked, seed, nullptr, &recorded).finding.empty()) return recorded;
   }
   return {};
 }
 
 std::string finding_under(const std::vector<Preemption>& schedule) {
-  return run_probe(shy, false, ExecutorKind::checked, 0, &schedule).finding;
+  return run_device_fault(shy, false, ExecutorKind::checked, 0, &schedule).finding;
 }
 
 TEST(Schedules, replay_what_was_recorded) {

@@ -1,10 +1,10 @@
-// How often each fault of the probes shows, on the plain and the checked executor, in order and under drawn schedules:
+// How often each fault shows, on the plain and the checked executor, in order and under drawn schedules:
 // a table for kernels/device/executor.md. device_fault_table [SCHEDULES], 100 unless told. Fails when a right kernel is
 // reported or wrong, or the checker misses a wrong one.
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/kernels/checker/probes.hpp"
+#include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally {
 namespace {
@@ -14,11 +14,11 @@ struct Seen {
 };
 
 /// A wrong value or a finding.
-Seen seen(const Probe& probe, bool right, ExecutorKind executor, std::uint64_t schedules) {
-  const std::vector<float> expected = run_probe(probe, true, ExecutorKind::host, 0).out;
+Seen seen(const DeviceFault& fault, bool right, ExecutorKind executor, std::uint64_t schedules) {
+  const std::vector<float> expected = run_device_fault(fault, true, ExecutorKind::host, 0).out;
   Seen all;
   for (std::uint64_t seed = 0; seed <= schedules; ++seed) {
-    const ProbeRun run = run_probe(probe, right, executor, seed);
+    const DeviceFaultRun run = run_device_fault(fault, right, executor, seed);
     const bool caught = !run.finding.empty() || run.out != expected;
     (seed == 0 ? all.in_order : all.drawn) += caught;
   }
@@ -31,21 +31,21 @@ int print_table(std::uint64_t schedules) {
   std::printf("| fault | plain, in order | plain, %llu drawn | checked, in order | checked, %llu drawn |\n",
               static_cast<unsigned long long>(schedules), static_cast<unsigned long long>(schedules));
   std::printf("|---|---|---|---|---|\n");
-  for (const Probe& probe : probes()) {
-    const Seen plain = seen(probe, false, ExecutorKind::host, schedules);
-    const Seen checked = seen(probe, false, ExecutorKind::checked, schedules);
+  for (const DeviceFault& fault : device_faults()) {
+    const Seen plain = seen(fault, false, ExecutorKind::host, schedules);
+    const Seen checked = seen(fault, false, ExecutorKind::checked, schedules);
     for (const ExecutorKind executor : {ExecutorKind::host, ExecutorKind::checked}) {
-      const Seen right = seen(probe, true, executor, schedules);
+      const Seen right = seen(fault, true, executor, schedules);
       false_alarms += right.in_order + right.drawn;
     }
     missed += checked.in_order != 1 || checked.drawn != schedules;
-    std::printf("| %s | %s | %llu | %s | %llu |\n", probe.fault.c_str(), plain.in_order ? "yes" : "no",
+    std::printf("| %s | %s | %llu | %s | %llu |\n", fault.what.c_str(), plain.in_order ? "yes" : "no",
                 static_cast<unsigned long long>(plain.drawn), checked.in_order ? "yes" : "no",
                 static_cast<unsigned long long>(checked.drawn));
   }
   std::printf("\nright kernels: %llu reports or wrong values in %llu runs\n",
               static_cast<unsigned long long>(false_alarms),
-              static_cast<unsigned long long>(2 * (schedules + 1) * probes().size()));
+              static_cast<unsigned long long>(2 * (schedules + 1) * device_faults().size()));
   return missed == 0 && false_alarms == 0 ? 0 : 1;
 }
 

@@ -107,11 +107,12 @@ TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) 
   const Results results = samples::passing();
   ReportContext context;
   context.baseline = baseline_of(results);
-  context.baseline->groups.front().worst_ratio /= 2;
-  context.history = {samples::failing(), results};
+  for (BlessedCase& c : context.baseline->cases) c.worst_ratio /= 2, c.digest = digest_of(c);
+  context.history = {history_entry_of(samples::failing(), "3f2c1d9"), history_entry_of(results)};
   const std::string page = report_html(results, context);
   EXPECT_TRUE(has(page, "<svg role=\"img\" aria-labelledby=\"p4-t p4-d\""));
   EXPECT_TRUE(has(page, "<svg role=\"img\" aria-labelledby=\"p7-t p7-d\""));
+  EXPECT_TRUE(has(page, "3f2c1d9"));
   EXPECT_TRUE(has(page, "\u25B2 drift"));
   EXPECT_FALSE(has(report_html(results), "p4-t"));
   EXPECT_FALSE(has(report_html(results), "p7-t"));

@@ -39,6 +39,8 @@ CaseRecord case_of(std::uint64_t i, const std::string& law, const Precision& pre
   worst.expected = -0.010421875, worst.got = -0.0104218765, worst.bound = 1e-8;
   worst.error = worst.bound * worst.worst_ratio;
   c.worst = {worst};
+  c.operations = {{"accumulate", "grid_stride", "00000000000000aa", id_of(i) + "00aa", true, c.worst_local_ratio / 3},
+                  {"schedule", "", "00000000000000bb", id_of(i) + "00bb", true, 0}};
   return c;
 }
 

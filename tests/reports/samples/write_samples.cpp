@@ -14,11 +14,13 @@ void write_compared(const std::filesystem::path& folder) {
   const tally::Results results = tally::samples::passing();
   tally::ReportContext context;
   context.baseline = tally::baseline_of(results);
-  for (std::size_t i = 0; i < context.baseline->groups.size(); i += 2) {
-    context.baseline->groups[i].worst_ratio /= static_cast<double>(i + 1);
-    context.baseline->groups[i].reason = "split the reduction in four";
+  context.baseline->blessings.front().reason = "split the reduction in four";
+  for (std::size_t i = 0; i < context.baseline->cases.size(); i += 2) {
+    context.baseline->cases[i].worst_ratio /= static_cast<double>(i + 1);
+    context.baseline->cases[i].digest = tally::digest_of(context.baseline->cases[i]);
   }
-  context.history = {tally::samples::failing(), tally::samples::partial()};
+  context.history = {tally::history_entry_of(tally::samples::failing(), "3f2c1d9"),
+                     tally::history_entry_of(tally::samples::partial())};
   tally::write_report(results, folder, context);
 }
 

@@ -1,7 +1,7 @@
-// Probes of shared memory and of indices.
+// Right and wrong: shared memory, and indices.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "tests/kernels/checker/probes.hpp"
+#include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally {
 namespace {
@@ -62,26 +62,26 @@ __global__ void differences(const float* in, float* out, std::int64_t elements) 
 unsigned blocks_for(std::int64_t elements) { return static_cast<unsigned>((elements + threads - 1) / threads); }
 
 template <auto kernel>
-void on_blocks(Stream& stream, const ProbeArguments& a) {
+void on_blocks(Stream& stream, const DeviceFaultArguments& a) {
   launch<kernel>(stream, {blocks_for(a.elements), threads}, a.in, a.out, a.elements);
 }
 
 template <auto kernel>
-void on_one_block(Stream& stream, const ProbeArguments& a) {
+void on_one_block(Stream& stream, const DeviceFaultArguments& a) {
   launch<kernel>(stream, {1, threads}, a.in, a.out, a.elements);
 }
 
-const RegisterKernel registered_probes[] = {
-    {"probe.block_sum", {.variant = "right"}, on_blocks<block_sum<true>>},
-    {"probe.block_sum", {.variant = "~wrong"}, on_blocks<block_sum<false>>},
-    {"probe.reverse_pieces", {.variant = "right"}, on_one_block<reverse_pieces<true>>},
-    {"probe.reverse_pieces", {.variant = "~wrong"}, on_one_block<reverse_pieces<false>>},
-    {"probe.histogram", {.variant = "right"}, on_one_block<histogram<true>>},
-    {"probe.histogram", {.variant = "~wrong"}, on_one_block<histogram<false>>},
-    {"probe.scale", {.variant = "right"}, on_blocks<scale<true>>},
-    {"probe.scale", {.variant = "~wrong"}, on_blocks<scale<false>>},
-    {"probe.differences", {.variant = "right"}, on_blocks<differences<true>>},
-    {"probe.differences", {.variant = "~wrong"}, on_blocks<differences<false>>},
+const RegisterKernel registered_faults[] = {
+    {"device_fault.block_sum", {.variant = "right"}, on_blocks<block_sum<true>>},
+    {"device_fault.block_sum", {.variant = "~wrong"}, on_blocks<block_sum<false>>},
+    {"device_fault.reverse_pieces", {.variant = "right"}, on_one_block<reverse_pieces<true>>},
+    {"device_fault.reverse_pieces", {.variant = "~wrong"}, on_one_block<reverse_pieces<false>>},
+    {"device_fault.histogram", {.variant = "right"}, on_one_block<histogram<true>>},
+    {"device_fault.histogram", {.variant = "~wrong"}, on_one_block<histogram<false>>},
+    {"device_fault.scale", {.variant = "right"}, on_blocks<scale<true>>},
+    {"device_fault.scale", {.variant = "~wrong"}, on_blocks<scale<false>>},
+    {"device_fault.differences", {.variant = "right"}, on_blocks<differences<true>>},
+    {"device_fault.differences", {.variant = "~wrong"}, on_blocks<differences<false>>},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Probes of what lanes of a warp may take for granted: shuffles and votes order no memory.
+// Right and wrong: what lanes of a warp may take for granted: shuffles and votes order no memory.
 #include "kernels/device/half.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "tests/kernels/checker/probes.hpp"
+#include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally {
 namespace {
@@ -49,22 +49,22 @@ __global__ void half_neighbour(const float* in, float* out) {
 }
 
 template <auto kernel>
-void on_one_block(Stream& stream, const ProbeArguments& a) {
+void on_one_block(Stream& stream, const DeviceFaultArguments& a) {
   launch<kernel>(stream, {1, threads}, a.in, a.out);
 }
 
 template <auto kernel>
-void with_elements(Stream& stream, const ProbeArguments& a) {
+void with_elements(Stream& stream, const DeviceFaultArguments& a) {
   launch<kernel>(stream, {1, threads}, a.in, a.out, a.elements);
 }
 
-const RegisterKernel registered_probes[] = {
-    {"probe.warp_sum", {.variant = "right"}, with_elements<warp_sum<true>>},
-    {"probe.warp_sum", {.variant = "~wrong"}, with_elements<warp_sum<false>>},
-    {"probe.neighbour", {.variant = "right"}, on_one_block<neighbour<true>>},
-    {"probe.neighbour", {.variant = "~wrong"}, on_one_block<neighbour<false>>},
-    {"probe.half_neighbour", {.variant = "right"}, on_one_block<half_neighbour<true>>},
-    {"probe.half_neighbour", {.variant = "~wrong"}, on_one_block<half_neighbour<false>>},
+const RegisterKernel registered_faults[] = {
+    {"device_fault.warp_sum", {.variant = "right"}, with_elements<warp_sum<true>>},
+    {"device_fault.warp_sum", {.variant = "~wrong"}, with_elements<warp_sum<false>>},
+    {"device_fault.neighbour", {.variant = "right"}, on_one_block<neighbour<true>>},
+    {"device_fault.neighbour", {.variant = "~wrong"}, on_one_block<neighbour<false>>},
+    {"device_fault.half_neighbour", {.variant = "right"}, on_one_block<half_neighbour<true>>},
+    {"device_fault.half_neighbour", {.variant = "~wrong"}, on_one_block<half_neighbour<false>>},
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Probes of what blocks of a launch may know of each other: atomics, and fences that let an atomic hand memory on.
+// Right and wrong: what blocks of a launch may know of each other: atomics, and fences that let an atomic hand memory
+// on.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
-#include "tests/kernels/checker/probes.hpp"
+#include "tests/kernels/checker/device_faults.hpp"
 
 namespace tally {
 namespace {
@@ -44,11 +45,17 @@ __global__ void scatter(const float* in, float* out, std::int64_t elements) {
 }
 
 /// Two threads write the same element without any order, but only where the later one drew its ticket first.
+template <bool right>
 __global__ void race_of_tickets(float* out, unsigned* counters) {
   const unsigned t = threadIdx.x;
   if (t != 3 && t != 50) return;
   const unsigned ticket = atomicAdd(counters, 1u);
-  if ((t == 50) == (ticket == 0)) out[0] = static_cast<float>(t);
+  if ((t == 50) != (ticket == 0)) return;
+  if (right) {
+    atomicExch(&out[0], static_cast<float>(t));
+  } else {
+    out[0] = static_cast<float>(t);
+  }
 }
 
 __global__ void clear(float* out, std::int64_t elements) {
@@ -59,27 +66,29 @@ __global__ void clear(float* out, std::int64_t elements) {
 unsigned blocks_for(std::int64_t elements) { return static_cast<unsigned>((elements + threads - 1) / threads); }
 
 template <bool right>
-void launch_grid_sum(Stream& stream, const ProbeArguments& a) {
+void launch_grid_sum(Stream& stream, const DeviceFaultArguments& a) {
   launch<grid_sum<right>>(stream, {blocks_for(a.elements), threads}, a.in, a.out, a.counters, a.elements);
 }
 
 template <bool right>
-void launch_scatter(Stream& stream, const ProbeArguments& a) {
+void launch_scatter(Stream& stream, const DeviceFaultArguments& a) {
   launch<clear>(stream, {blocks_for(a.elements), threads}, a.out, a.elements);
   launch<scatter<right>>(stream, {blocks_for(a.elements), threads}, a.in, a.out, a.elements);
 }
 
-void launch_race_of_tickets(Stream& stream, const ProbeArguments& a) {
+template <bool right>
+void launch_race_of_tickets(Stream& stream, const DeviceFaultArguments& a) {
   launch<clear>(stream, {blocks_for(a.elements), threads}, a.out, a.elements);
-  launch<race_of_tickets>(stream, {1, threads}, a.out, a.counters);
+  launch<race_of_tickets<right>>(stream, {1, threads}, a.out, a.counters);
 }
 
-const RegisterKernel registered_probes[] = {
-    {"probe.race_of_tickets", {.variant = "~wrong"}, launch_race_of_tickets},
-    {"probe.grid_sum", {.variant = "right"}, launch_grid_sum<true>},
-    {"probe.grid_sum", {.variant = "~wrong"}, launch_grid_sum<false>},
-    {"probe.scatter", {.variant = "right"}, launch_scatter<true>},
-    {"probe.scatter", {.variant = "~wrong"}, launch_scatter<false>},
+const RegisterKernel registered_faults[] = {
+    {"device_fault.race_of_tickets", {.variant = "right"}, launch_race_of_tickets<true>},
+    {"device_fault.race_of_tickets", {.variant = "~wrong"}, launch_race_of_tickets<false>},
+    {"device_fault.grid_sum", {.variant = "right"}, launch_grid_sum<true>},
+    {"device_fault.grid_sum", {.variant = "~wrong"}, launch_grid_sum<false>},
+    {"device_fault.scatter", {.variant = "right"}, launch_scatter<true>},
+    {"device_fault.scatter", {.variant = "~wrong"}, launch_scatter<false>},
 };
 
 }  // namespace

@@ -1,0 +1,112 @@
+#include "properties/operations/operation.hpp"
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+/// The layer that a tensor such as `fc1.weight` or `relu#1.y` belongs to, and what is left of its name.
+struct Part {
+  const Layer* layer = nullptr;
+  std::string rest;
+};
+
+Part part_of(const Case& c, const std::string& tensor) {
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const std::string label = label_of(c.model, i) + ".";
+    if (tensor.starts_with(label)) return {&c.model.layers[i], tensor.substr(label.size())};
+  }
+  return {};
+}
+
+std::string kind_of(const Layer& layer) {
+  return layer.kind == "gelu" ? "gelu_" + layer.text("approximate") : layer.kind;
+}
+
+bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.text("statistics") == "frozen"; }
+
+bool is_norm(const Layer& layer) { return layer.kind == "batch_norm" || layer.kind == "layer_norm"; }
+
+std::string forward_of(const Layer& layer, const std::string& output) {
+  if (layer.kind != "batch_norm" || output == "y") return kind_of(layer) + ".forward";
+  return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
+}
+
+std::string backward_of(const Layer& layer, const std::string& output) {
+  if (layer.kind == "linear") {
+    if (output == "bias") return "linear.bias_gradient";
+    return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
+  }
+  if (output != "x") return kind_of(layer) + ".parameter_gradients";
+  return kind_of(layer) + (is_frozen(layer) ? ".backward_frozen" : ".backward");
+}
+
+std::string clip_of(const Case& c, const std::string& tensor) {
+  if (tensor == "coefficient") return "clip_coefficient";
+  return c.recipe.clip.kind == "global_norm" ? "clip_by_norm" : "clip_by_value";
+}
+
+/// Of the stages that know nothing of layers.
+std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
+  if (name.stage == "loss") return c.model.loss.kind;
+  if (name.stage == "clip") return clip_of(c, tensor);
+  if (name.stage == "decay") return "decay." + c.recipe.weight_decay.kind;
+  if (name.stage == "optimizer") return c.recipe.optimizer.kind;
+  return name.stage;
+}
+
+std::string without(const std::string& text, const std::string& start) {
+  return text.starts_with(start) ? text.substr(start.size()) : text;
+}
+
+/// Everything a layer runs in backward.
+std::vector<std::string> backward_operations(const Layer& layer) {
+  if (layer.kind == "linear") return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
+  if (is_norm(layer)) return {backward_of(layer, "x"), backward_of(layer, "weight")};
+  return {backward_of(layer, "x")};
+}
+
+std::vector<std::string> forward_operations(const Layer& layer) {
+  std::vector<std::string> found{forward_of(layer, "y")};
+  if (layer.kind == "batch_norm") found.push_back(forward_of(layer, "mean"));
+  return found;
+}
+
+/// What uses mean, variance and reciprocal deviation.
+std::vector<std::string> statistics_readers(const Layer& layer) {
+  std::vector<std::string> found = backward_operations(layer);
+  if (layer.kind == "batch_norm") found.push_back("batch_norm.forward");
+  return found;
+}
+
+}  // namespace
+
+std::string operation_writing(const Case& c, const TapName& name) {
+  if (name.tensor.starts_with("in.")) return "";
+  if (name.stage != "forward" && name.stage != "backward") return of_window_stage(c, name, name.tensor);
+  const Part part = part_of(c, without(name.tensor, "d."));
+  if (part.layer == nullptr) return "";
+  return name.stage == "forward" ? forward_of(*part.layer, part.rest) : backward_of(*part.layer, part.rest);
+}
+
+std::vector<std::string> operations_reading(const Case& c, const TapName& name) {
+  const bool input = name.tensor.starts_with("in.");
+  if (name.stage != "forward" && name.stage != "backward") {
+    if (!input) return {};
+    if (name.stage != "clip" || c.recipe.clip.kind != "global_norm") return {of_window_stage(c, name, name.tensor)};
+    return {name.tensor == "in.norm" ? "clip_coefficient" : "clip_by_norm"};
+  }
+  const Part part = part_of(c, without(without(name.tensor, "in."), "d."));
+  if (part.layer == nullptr) return {};
+  if (input) return name.stage == "forward" ? forward_operations(*part.layer) : backward_operations(*part.layer);
+  const bool statistics = is_norm(*part.layer) && (part.rest == "mean" || part.rest == "var" || part.rest == "rstd");
+  return name.stage == "forward" && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
+}
+
+std::string claimed_name_of(const std::string& operation) {
+  const bool product =
+      operation == "linear.forward" || operation == "linear.input_gradient" || operation == "linear.weight_gradient";
+  return product ? "gemm" : operation;
+}
+
+}  // namespace tally

@@ -1,0 +1,24 @@
+// Which kernel operation wrote a tap, and which ones read it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// The operation that writes this output, as the kernel registry names it; the products of a linear layer, which one
+/// GEMM makes, are linear.forward, linear.input_gradient and linear.weight_gradient. A stage without kernels is its own
+/// operation ("schedule"). Empty for an input (`in.…`) and for a tap that the case cannot have.
+std::string operation_writing(const Case& c, const TapName& name);
+
+/// The operations that read this tap: of an input those of its stage and layer; of the statistics that batch_norm and
+/// layer_norm leave, what uses them. Empty where it is not known.
+std::vector<std::string> operations_reading(const Case& c, const TapName& name);
+
+/// What the claims of a run call the kernel behind an operation: "gemm" for the products of a linear layer.
+std::string claimed_name_of(const std::string& operation);
+
+}  // namespace tally

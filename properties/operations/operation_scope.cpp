@@ -1,0 +1,76 @@
+#include "properties/operations/operation_scope.hpp"
+
+#include <cmath>
+
+#include "oracle/case/io.hpp"
+#include "properties/operations/operation.hpp"
+
+namespace tally {
+namespace {
+
+thread_local OperationScope* scope = nullptr;
+
+constexpr std::size_t digest_digits = 16;
+
+void append(std::string& text, const Tap& tap) {
+  text += tap.name.text() + "\n";
+  text.append(reinterpret_cast<const char*>(tap.value.bytes.data()), tap.value.bytes.size());
+}
+
+/// The mean square of ||error|| / ||bound|| so far.
+struct MeanSquare {
+  double sum = 0;
+  std::size_t tensors = 0;
+  void add(const TensorCheck& check) {
+    const double ratio = check.norm_error == 0 ? 0 : check.norm_error / check.norm_bound;
+    sum += ratio * ratio;
+    ++tensors;
+  }
+  double root() const { return tensors == 0 ? 0 : std::sqrt(sum / static_cast<double>(tensors)); }
+};
+
+std::map<std::string, MeanSquare> drifts_of(const Case& c, const std::vector<TensorCheck>& checks) {
+  std::map<std::string, MeanSquare> drifts;
+  for (const TensorCheck& check : checks) {
+    const bool judged = check.status == Status::pass || check.status == Status::fail;
+    if (check.lens != "local" || !judged || !std::isfinite(check.norm_bound)) continue;
+    if (const auto name = tap_name_of(check.tap); !name.tensor.starts_with("in."))
+      drifts[operation_writing(c, name)].add(check);
+  }
+  return drifts;
+}
+
+}  // namespace
+
+OperationScope::OperationScope() { scope = this; }
+OperationScope::~OperationScope() { scope = nullptr; }
+
+std::vector<OperationRecord> OperationScope::records(const Case& c, const std::vector<TensorCheck>& checks) const {
+  const auto drifts = drifts_of(c, checks);
+  std::vector<OperationRecord> records;
+  for (const auto& [operation, seen] : seen_) {
+    if (seen.outputs.empty()) continue;
+    const auto drift = drifts.find(operation);
+    records.push_back({operation, seen.variant, sha256(seen.inputs).substr(0, digest_digits),
+                       sha256(seen.outputs).substr(0, digest_digits), seen.repeats,
+                       drift == drifts.end() ? 0 : drift->second.root()});
+  }
+  return records;
+}
+
+void note_operations(const Case& c, const Trace& trace) {
+  if (scope == nullptr) return;
+  for (const Tap& tap : trace.taps()) {
+    for (const std::string& reader : operations_reading(c, tap.name)) append(scope->seen_[reader].inputs, tap);
+    const std::string writer = operation_writing(c, tap.name);
+    if (!writer.empty()) append(scope->seen_[writer].outputs, tap);
+  }
+  for (auto& [operation, seen] : scope->seen_) {
+    const auto claim = trace.claims.kernels.find(claimed_name_of(operation));
+    if (claim == trace.claims.kernels.end()) continue;
+    seen.variant = claim->second.variant;
+    seen.repeats = seen.repeats && claim->second.repeats == Repeats::bitwise;
+  }
+}
+
+}  // namespace tally

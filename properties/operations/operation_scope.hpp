@@ -1,0 +1,38 @@
+// What every kernel operation read and wrote in the runs that a law judged.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/subject/trace.hpp"
+#include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// While it lives, note_operations() in this thread collects here. Scopes do not nest.
+class OperationScope {
+ public:
+  OperationScope();
+  ~OperationScope();
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
+
+  /// Of the runs seen so far, sorted by operation; the drift from the checks of the local lens.
+  std::vector<OperationRecord> records(const Case& c, const std::vector<TensorCheck>& checks) const;
+
+ private:
+  friend void note_operations(const Case& c, const Trace& trace);
+  struct Seen {
+    std::string inputs, outputs;  // bytes so far, and digests of runs before
+    std::string variant;
+    bool repeats = true;
+  };
+  std::map<std::string, Seen> seen_;
+};
+
+/// Called for every run that is judged; does nothing outside a scope.
+void note_operations(const Case& c, const Trace& trace);
+
+}  // namespace tally

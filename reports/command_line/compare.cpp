@@ -1,0 +1,33 @@
+// `tally compare`: two stored runs, case by case.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/run_words.hpp"
+#include "reports/command_line/stored.hpp"
+#include "reports/compare/comparison.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::string file_of(const std::string& given) {
+  const std::filesystem::path path(given);
+  return (std::filesystem::is_directory(path) ? path / "results.json" : path).string();
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  const Comparison found =
+      compared(entries_of(results_of(file_of(options.before))), entries_of(results_of(file_of(options.now))));
+  std::cout << comparison_text(found);
+  if (!options.out.empty()) {
+    require_writable(options.out);
+    write_atomically((std::filesystem::path(options.out) / "summary.md").string(), comparison_markdown(found));
+  }
+  if (found.cases == 0) return nothing_ran;
+  return is_worse(found) ? failed : pass;
+}
+
+}  // namespace tally::command_line

@@ -1,0 +1,83 @@
+// `tally baseline review`: every law and precision that changed, one by one, on a terminal.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/stored.hpp"
+#include "reports/command_line/tree.hpp"
+#include "reports/compare/pairs.hpp"
+#include "reports/gate/gate.hpp"
+#include "reports/text/numbers.hpp"
+
+namespace tally::command_line {
+namespace {
+
+constexpr const char* help =
+    "a accept   r reject   s skip: decide later   A accept this and the rest   R reject this and the rest   ? help\n";
+
+std::string line_of(const LawChange& law) {
+  return law.law + ", " + law.precision + ": " + grouped(law.cases - law.equal) + " of " + counted(law.cases, "case") +
+         " changed, " + grouped(law.fresh) + " new, " + grouped(law.gone) + " gone; worst r " +
+         significant(law.worst_before) + " -> " + significant(law.worst_now) + "; " + text_of(law.accuracy);
+}
+
+struct Answers {
+  std::set<std::pair<std::string, std::string>> accepted;
+  std::size_t rejected = 0, skipped = 0;
+};
+
+/// 'a', 'r' or 's' once, 'A' or 'R' for good; 's' where the input ends.
+char asked(const LawChange& law) {
+  std::cout << line_of(law) << "\n";
+  for (std::string answer;;) {
+    std::cout << "[a/r/s/A/R/?] " << std::flush;
+    if (!std::getline(std::cin, answer)) return 's';
+    if (answer.size() == 1 && std::string("arsAR").find(answer[0]) != std::string::npos) return answer[0];
+    std::cout << help;
+  }
+}
+
+Answers review(const std::vector<LawChange>& laws) {
+  Answers answers;
+  char answer = '?';
+  for (const LawChange& law : laws) {
+    if (law.equal == law.cases && law.gone + law.fresh == 0) continue;
+    if (answer != 'A' && answer != 'R') answer = asked(law);
+    if (answer == 'a' || answer == 'A') answers.accepted.insert({law.law, law.precision});
+    answers.rejected += answer == 'r' || answer == 'R';
+    answers.skipped += answer == 's';
+  }
+  return answers;
+}
+
+}  // namespace
+
+int baseline_review(const BaselineOptions& options) {
+  if (!isatty(STDIN_FILENO))
+    throw UsageError("baseline review: expected a terminal; `tally baseline bless` takes filters instead");
+  const Results results = results_of(options.results);
+  const Baseline baseline = baseline_at(options.baseline);
+  const GateReport report = tally::gate(results, baseline);
+  const Answers answers = review(report.comparison.laws);
+  tally::BlessOptions how;
+  how.reason = options.reason, how.commit = options.commit.empty() ? tree() : options.commit;
+  const auto take = [&](const CaseEntry& entry) {
+    if (answers.accepted.contains({entry.law, entry.precision})) how.cases.push_back(entry.id);
+  };
+  for (const CaseEntry& entry : baseline.entries_of(machine_of(results))) take(entry);
+  for (const CaseEntry& entry : entries_of(results)) take(entry);
+  try {
+    if (!how.cases.empty())
+      std::cout << options.baseline << ": " << text_of(bless(results, options.baseline, how)) << "\n";
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+  std::cout << grouped(answers.accepted.size()) << " accepted, " << grouped(answers.rejected) << " rejected, "
+            << grouped(answers.skipped) << " skipped; see: git diff --stat " << options.baseline << "\n";
+  return answers.rejected > 0 ? failed : pass;
+}
+
+}  // namespace tally::command_line

@@ -1,0 +1,45 @@
+// Whether the errors of paired cases have become larger: a verdict that can be "undecided".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+/// A median loss up to this is none; and drifts below the floor, in units of the bound, are the same as none.
+inline constexpr double tolerated_loss = 1.1, drift_floor = 1e-6;
+/// Of a false verdict "worse" or "better" in a whole comparison; limits of a median hold with one less this chance.
+inline constexpr double false_verdict_chance = 0.05;
+
+enum class AccuracyVerdict { same, better, worse, undecided };
+std::string_view word_of(AccuracyVerdict verdict);
+
+struct Accuracy {
+  AccuracyVerdict verdict = AccuracyVerdict::undecided;
+  std::uint64_t cases = 0;                     // whose drifts are finite on both sides
+  double factor = 1, low = 1, high = 1;        // median of now / before and its limits; 1 where there is no case
+  std::uint64_t appeared = 0, vanished = 0;    // errors where there were none, or infinite ones; and the reverse
+  double chance_worse = 1, chance_better = 1;  // of the like from equal accuracy, corrected for all strata
+  bool identical = true;                       // every drift has the same bits
+};
+
+/// "1.31x [1.22, 1.40] worse".
+std::string text_of(const Accuracy& accuracy);
+
+/// Drifts of the same cases before and now.
+struct PairedDrifts {
+  std::vector<double> before, now;
+};
+
+/// One verdict for each stratum, corrected for their number together (Holm):
+///   worse      signed-rank test, and the median's lower limit above the tolerated loss; or the sign test of errors
+///   that
+///              appeared
+///   better     the mirror of it
+///   same       identical, or both limits within the tolerated loss and enough cases to have shown otherwise
+///   undecided  else
+std::vector<Accuracy> accuracies_of(const std::vector<PairedDrifts>& strata);
+
+}  // namespace tally

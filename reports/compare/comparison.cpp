@@ -1,0 +1,116 @@
+#include "reports/compare/comparison.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "reports/census/census.hpp"
+#include "reports/compare/pairs.hpp"
+
+namespace tally {
+namespace {
+
+using Place = std::pair<std::string, std::string>;
+
+template <class Change>
+struct Stratum {
+  Change change;
+  PairedDrifts drifts;
+};
+
+struct Strata {
+  std::map<Place, Stratum<LawChange>> laws;
+  std::map<Place, Stratum<OperationChange>> operations;
+};
+
+bool is_broken(const CaseEntry& entry) { return entry.status == Status::fail || entry.status == Status::error; }
+
+double worse_of(double a, double b) { return ratio_is_worse(a, b) ? a : b; }
+
+void add_operation(Strata& strata, const std::string& precision, const OperationRecord& before,
+                   const OperationRecord& now) {
+  auto& [change, drifts] = strata.operations[{now.operation, precision}];
+  const bool equal = before.bits == now.bits;
+  change.variant_before = before.variant, change.variant_now = now.variant;
+  change.repeats = change.repeats && before.repeats && now.repeats;
+  ++change.cases;
+  change.equal += equal;
+  change.own += !equal && before.inputs == now.inputs;
+  drifts.before.push_back(before.drift), drifts.now.push_back(now.drift);
+}
+
+/// Both lists are sorted by operation.
+void add_operations(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
+  for (const OperationRecord& o : now.operations) {
+    const auto same = std::find_if(before.operations.begin(), before.operations.end(),
+                                   [&o](const OperationRecord& b) { return b.operation == o.operation; });
+    if (same != before.operations.end()) add_operation(strata, now.precision, *same, o);
+  }
+}
+
+void add_pair(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
+  auto& [change, drifts] = strata.laws[{now.law, now.precision}];
+  ++change.cases;
+  change.equal += same_content(before, now);
+  change.broken += is_broken(now) && !is_broken(before);
+  change.mended += is_broken(before) && !is_broken(now);
+  if (!was_judged(before.status) || !was_judged(now.status)) return;
+  change.worst_before = worse_of(change.worst_before, before.worst_ratio);
+  change.worst_now = worse_of(change.worst_now, now.worst_ratio);
+  drifts.before.push_back(before.worst_ratio), drifts.now.push_back(now.worst_ratio);
+  add_operations(strata, before, now);
+}
+
+Strata strata_of(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now) {
+  Strata strata;
+  const auto change_of = [&strata](const CaseEntry& entry) -> LawChange& {
+    return strata.laws[{entry.law, entry.precision}].change;
+  };
+  for_each_pair(
+      before, now, [&strata](const CaseEntry& a, const CaseEntry& b) { add_pair(strata, a, b); },
+      [&](const CaseEntry& gone) { ++change_of(gone).gone; },
+      [&](const CaseEntry& fresh) { ++change_of(fresh).fresh, change_of(fresh).broken += is_broken(fresh); });
+  return strata;
+}
+
+template <class Change>
+std::vector<Change> settled(std::map<Place, Stratum<Change>>& strata) {
+  std::vector<PairedDrifts> drifts;
+  for (auto& [place, stratum] : strata) drifts.push_back(std::move(stratum.drifts));
+  const auto accuracies = accuracies_of(drifts);
+  std::vector<Change> changes;
+  for (auto& [place, stratum] : strata) {
+    stratum.change.accuracy = accuracies[changes.size()];
+    changes.push_back(std::move(stratum.change));
+  }
+  return changes;
+}
+
+}  // namespace
+
+Comparison compared(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now) {
+  Strata strata = strata_of(before, now);
+  for (auto& [place, stratum] : strata.laws) stratum.change.law = place.first, stratum.change.precision = place.second;
+  for (auto& [place, stratum] : strata.operations)
+    stratum.change.operation = place.first, stratum.change.precision = place.second;
+  Comparison comparison;
+  comparison.laws = settled(strata.laws), comparison.operations = settled(strata.operations);
+  for (const LawChange& law : comparison.laws) {
+    comparison.cases += law.cases, comparison.equal += law.equal, comparison.broken += law.broken;
+    comparison.gone += law.gone, comparison.fresh += law.fresh;
+  }
+  return comparison;
+}
+
+bool is_worse(const Comparison& comparison) {
+  return comparison.broken > 0 ||
+         std::any_of(comparison.operations.begin(), comparison.operations.end(),
+                     [](const OperationChange& o) { return o.accuracy.verdict == AccuracyVerdict::worse; });
+}
+
+std::string bits_text(const OperationChange& change) {
+  if (change.changed() == 0) return "bits equal";
+  if (change.own == 0) return "inputs changed";
+  return change.accuracy.verdict == AccuracyVerdict::same ? "order of additions changed" : "bits changed";
+}
+
+}  // namespace tally

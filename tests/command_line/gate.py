@@ -1,0 +1,153 @@
+"""The gate and what stands around it, as a user meets it: baseline, compare, history. Standard library only."""
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TALLY = sys.argv[1]
+QUICK = ["--subject", "host", "--law", "exact_lane", "--precision", "fp32,fp16", "--cases", "3", "--no-training"]
+
+
+def tally(*arguments, **environment):
+    kept = {name: value for name, value in os.environ.items() if name != "CI"}
+    return subprocess.run([TALLY, *map(str, arguments)], capture_output=True, text=True, timeout=600,
+                          env={**kept, **environment})
+
+
+class Gate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.runs = tempfile.TemporaryDirectory()
+        cls.results = pathlib.Path(cls.runs.name) / "run" / "results.json"
+        tally("verify", *QUICK, "--out", cls.results.parent)
+        run = json.loads(cls.results.read_text())
+        cls.count = len({(case["precision"], case["id"]) for case in run["cases"]})
+        for case in run["cases"]:
+            for operation in case["operations"]:
+                operation["bits"] = "0" * 16
+        cls.other = pathlib.Path(cls.runs.name) / "other.json"
+        cls.other.write_text(json.dumps(run))
+        run = json.loads(cls.results.read_text())
+        run["cases"][0]["status"] = run["laws"][0]["status"] = "fail"
+        run["laws"][0]["failed"] = 1
+        cls.failing = pathlib.Path(cls.runs.name) / "failing.json"
+        cls.failing.write_text(json.dumps(run))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.runs.cleanup()
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.out = pathlib.Path(self.folder.name)
+        self.baseline = self.out / "baseline.json"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def ends(self, code, *arguments, **environment):
+        result = tally(*arguments, **environment)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stdout}{result.stderr}")
+        return result.stdout + result.stderr
+
+    def bless(self, results=None, reason="a first run"):
+        return self.ends(0, "bless", results or self.results, "--baseline", self.baseline, "--reason", reason)
+
+    def test_a_second_gate_after_a_bless_is_clean_and_a_second_bless_writes_the_same(self):
+        self.bless()
+        before = self.baseline.read_bytes()
+        self.assertIn("PASS", self.ends(0, "gate", self.results, "--baseline", self.baseline))
+        self.assertIn("0 added, 0 changed", self.bless(reason="nothing came since"))
+        self.assertEqual(self.baseline.read_bytes(), before)
+        self.assertIn(f"{self.count} cases", self.ends(0, "baseline", "verify", self.baseline))
+        shown = self.ends(0, "baseline", "show", self.baseline, "--precision", "fp16")
+        self.assertIn("a first run", shown)
+        self.assertNotIn("fp32", shown)
+        self.ends(2, "baseline", "show", self.baseline, "--law", "none")
+
+    def test_other_bits_fail_with_the_kernel_that_changed_until_they_are_blessed(self):
+        self.bless()
+        told = self.ends(1, "gate", self.other, "--baseline", self.baseline)
+        self.assertIn("from equal inputs", told)
+        self.assertIn("linear.forward", self.ends(1, "baseline", "diff", self.other, "--baseline", self.baseline))
+        where = ["baseline", "bless", self.other, "--baseline", self.baseline, "--reason", "another order"]
+        self.ends(2, *where)
+        self.ends(2, *where, "--all")
+        self.ends(2, *where, "--law", "no_such_law")
+        self.ends(2, *where, "--all", "--yes", CI="true")
+        self.ends(2, *where[:-1], "update baseline", "--all", "--yes")
+        self.ends(0, *where, "--precision", "fp16")
+        self.assertNotIn("fp16", self.ends(1, "gate", self.other, "--baseline", self.baseline))
+        self.ends(0, *where, "--all", "--yes", "--allow-ci", CI="true")
+        self.ends(0, "baseline", "diff", self.other, "--baseline", self.baseline)
+
+    def test_what_is_gone_is_pruned(self):
+        self.bless()
+        run = json.loads(self.results.read_text())
+        run["cases"] = [case for case in run["cases"] if case["id"] != run["cases"][0]["id"]]
+        fewer = self.out / "fewer.json"
+        fewer.write_text(json.dumps(run))
+        self.assertIn("1 case blessed before and gone", self.ends(1, "gate", fewer, "--baseline", self.baseline))
+        self.assertIn("1 removed", self.ends(0, "baseline", "prune", fewer, "--baseline", self.baseline))
+        self.ends(0, "gate", fewer, "--baseline", self.baseline)
+        self.assertIn("0 changed", self.ends(0, "baseline", "tighten", fewer, "--baseline", self.baseline, "--reason",
+                                             "Kahan sums"))
+
+    def test_a_review_asks_about_each_change(self):
+        self.bless()
+        words = ["baseline", "review", self.other, "--baseline", self.baseline, "--reason", "another order"]
+        self.assertIn("expected a terminal", self.ends(2, *words))
+        for answers, code, accepted in (("?\na\nr\n", 1, 1), ("s\ns\n", 0, 0), ("A\n", 0, 1)):
+            primary, secondary = pty.openpty()
+            os.write(primary, answers.encode())
+            kept = {name: value for name, value in os.environ.items() if name != "CI"}
+            result = subprocess.run([TALLY, *map(str, words)], stdin=secondary, capture_output=True, text=True,
+                                    timeout=60, env=kept)
+            os.close(primary), os.close(secondary)
+            self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+            self.assertIn(f"{accepted} accepted", result.stdout)
+        self.ends(0, "gate", self.other, "--baseline", self.baseline)
+
+    def test_a_waiver_is_held_against_the_day_that_is_given(self):
+        self.bless()
+        waivers = self.out / "waivers.toml"
+        waivers.write_text('[[xfail]]\nlaw = "exact_*"\nreason = "known"\nlink = "https://example.org/7"\n'
+                           "expires = 2027-03-31\n")
+        words = ["gate", self.failing, "--baseline", self.baseline, "--waivers", waivers]
+        self.assertNotIn("bound", self.ends(0, *words, "--today", "2027-03-31"))
+        self.assertIn("expired on 2027-03-31", self.ends(1, *words, "--today", "2027-04-01"))
+        self.assertIn("take it out", self.ends(1, "gate", self.results, *words[2:], "--today", "2027-03-31"))
+        self.ends(2, *words, "--today", "soon")
+        waivers.write_text("[[xfail]]\nlaw = 7\n")
+        self.assertIn("waivers.toml:2: found '7'", self.ends(2, *words))
+
+    def test_two_runs_are_compared_kernel_by_kernel(self):
+        same = self.ends(0, "compare", self.results.parent, self.results)
+        self.assertIn(f"bits equal in all {self.count} cases", same)
+        told = self.ends(0, "compare", self.results, self.other, "--out", self.out)
+        self.assertIn("order of additions changed", told)
+        self.assertIn("| linear.forward | fp16 |", (self.out / "summary.md").read_text())
+        self.assertIn("break their law now", self.ends(1, "compare", self.results, self.failing))
+        self.ends(2, "compare", self.results, self.out / "none.json")
+
+    def test_a_history_grows_and_is_shown(self):
+        history = self.out / "runs.jsonl"
+        add = ["history", "add", self.results, "--history", history, "--commit"]
+        self.assertIn("added", self.ends(0, *add, "aaaa"))
+        self.assertIn("stands there already", self.ends(0, *add, "aaaa"))
+        self.ends(0, *add, "bbbb")
+        self.assertIn("bbbb", self.ends(0, "history", "show", history))
+        page = self.out / "page"
+        self.ends(0, "report", self.results, "--history", history, "--out", page)
+        self.assertIn("bbbb", (page / "report.html").read_text())
+        history.write_text(history.read_text()[:-20])
+        self.assertIn("runs.jsonl:2: ", self.ends(2, *add, "cccc"))
+        self.ends(2, "history", "add", self.results, "--history", self.out / "runs.json")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

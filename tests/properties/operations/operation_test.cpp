@@ -1,0 +1,91 @@
+#include "properties/operations/operation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/training_step/run.hpp"
+#include "kernels/training_step/stages.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/operations/operation_scope.hpp"
+#include "tests/kernels/small_case.hpp"
+
+namespace tally {
+namespace {
+
+std::vector<OperationRecord> operations_of(const Case& c, const Subject& subject) {
+  const OperationScope scope;
+  const Judged judged = judge(c, subject);
+  return scope.records(c, judged.outcome.checks);
+}
+
+const OperationRecord& named(const std::vector<OperationRecord>& operations, const std::string& name) {
+  return *std::find_if(operations.begin(), operations.end(), [&](const auto& o) { return o.operation == name; });
+}
+
+TEST(Operations, every_output_has_its_operation_and_every_input_its_reader) {
+  const Case c = case_with_everything();
+  for (const Tap& tap : run(c).taps()) {
+    const bool input = tap.name.tensor.starts_with("in.");
+    EXPECT_EQ(operation_writing(c, tap.name).empty(), input) << tap.name.text();
+    EXPECT_TRUE(!input || !operations_reading(c, tap.name).empty()) << tap.name.text();
+  }
+}
+
+TEST(Operations, are_those_that_the_run_claims) {
+  const Case c = case_with_everything();
+  const Trace trace = run(c);
+  const std::set<std::string> without_kernel = {"schedule"};
+  for (const Tap& tap : trace.taps()) {
+    const std::string operation = operation_writing(c, tap.name);
+    if (operation.empty() || without_kernel.contains(operation)) continue;
+    EXPECT_TRUE(trace.claims.kernels.contains(claimed_name_of(operation))) << operation;
+  }
+}
+
+TEST(Operations, repeat_to_the_bit) {
+  const Case c = case_with_everything();
+  const auto first = operations_of(c, {}), second = operations_of(c, {});
+  ASSERT_EQ(first.size(), second.size());
+  ASSERT_GT(first.size(), 10u);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].bits, second[i].bits) << first[i].operation;
+    EXPECT_EQ(first[i].inputs, second[i].inputs) << first[i].operation;
+    EXPECT_EQ(first[i].drift, second[i].drift) << first[i].operation;
+  }
+}
+
+void double_gradients(Run& run) {
+  stage::fix_factor(run);
+  run.factor *= 2;
+}
+
+/// A loss that takes another factor than its own: what follows has other inputs, what came before has none.
+TEST(Operations, tell_what_changed_by_itself_from_what_had_other_inputs) {
+  const Case c = small_case();
+  Stages stages = shipped_stages();
+  stages.factor = double_gradients;
+  Subject subject;
+  subject.stages = &stages;
+  const auto before = operations_of(c, {}), now = operations_of(c, subject);
+  EXPECT_EQ(named(before, "linear.forward").variant, named(now, "linear.forward").variant);
+  const std::string loss = c.model.loss.kind;
+  EXPECT_NE(named(before, loss).bits, named(now, loss).bits);
+  EXPECT_NE(named(before, loss).inputs, named(now, loss).inputs);
+  EXPECT_NE(named(before, "linear.weight_gradient").inputs, named(now, "linear.weight_gradient").inputs);
+  EXPECT_FALSE(named(now, "linear.weight_gradient").variant.empty());
+}
+
+TEST(Operations, are_noted_inside_a_scope_alone) {
+  const Case c = small_case();
+  note_operations(c, run(c));
+  const OperationScope scope;
+  EXPECT_TRUE(scope.records(c, {}).empty());
+  note_operations(c, run(c));
+  EXPECT_FALSE(scope.records(c, {}).empty());
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,77 @@
+#include "reports/compare/accuracy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tally {
+namespace {
+
+using enum AccuracyVerdict;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// `cases` drifts and the same times `factor`, give or take `noise`.
+PairedDrifts stratum(int cases, double factor, double noise = 0) {
+  PairedDrifts drifts;
+  for (int i = 0; i < cases; ++i) {
+    drifts.before.push_back(0.2 + 0.001 * i);
+    drifts.now.push_back(drifts.before.back() * factor * (1 + noise * (i % 2 ? 1 : -1)));
+  }
+  return drifts;
+}
+
+AccuracyVerdict verdict_of(const PairedDrifts& drifts, int strata = 1) {
+  std::vector<PairedDrifts> all(static_cast<std::size_t>(strata), stratum(40, 1, 0.01));
+  all.front() = drifts;
+  return accuracies_of(all).front().verdict;
+}
+
+TEST(Accuracy, is_the_same_for_equal_drifts_however_few) {
+  EXPECT_EQ(verdict_of({{0.5}, {0.5}}), same);
+  EXPECT_EQ(verdict_of({{0, infinite}, {0, infinite}}), same);
+  EXPECT_EQ(verdict_of({}), same);
+}
+
+TEST(Accuracy, tells_worse_and_better_by_more_than_the_tolerated_loss) {
+  EXPECT_EQ(verdict_of(stratum(40, 1.2)), worse);
+  EXPECT_EQ(verdict_of(stratum(40, 1 / 1.2)), better);
+  EXPECT_EQ(verdict_of(stratum(40, 1.05)), same);
+  EXPECT_EQ(verdict_of(stratum(40, 1, 0.05)), same);
+  EXPECT_EQ(verdict_of(stratum(40, 1.2), 100), worse);
+}
+
+TEST(Accuracy, is_undecided_with_few_cases_or_much_noise) {
+  EXPECT_EQ(verdict_of(stratum(4, 1.5)), undecided);
+  EXPECT_EQ(verdict_of(stratum(8, 1.5), 100), undecided);  // enough alone, too few among a hundred
+  EXPECT_EQ(verdict_of(stratum(8, 1.5)), worse);
+  EXPECT_EQ(verdict_of(stratum(40, 1.05, 0.3)), undecided);
+  EXPECT_EQ(verdict_of(stratum(4, 1, 0.01)), undecided);
+}
+
+TEST(Accuracy, counts_errors_that_appear_by_their_signs) {
+  PairedDrifts appeared, infinities;
+  for (int i = 0; i < 12; ++i) {
+    appeared.before.push_back(0), appeared.now.push_back(0.3);
+    infinities.before.push_back(0.3), infinities.now.push_back(i == 0 ? infinite : std::nan(""));
+  }
+  EXPECT_EQ(verdict_of(appeared), worse);
+  EXPECT_EQ(verdict_of({appeared.now, appeared.before}), better);
+  EXPECT_EQ(verdict_of(infinities), worse);
+  EXPECT_EQ(accuracies_of({infinities}).front().cases, 0u);
+  EXPECT_EQ(verdict_of({{0, 0.3, 0.2}, {0.3, 0, 0.2}}), undecided);
+}
+
+TEST(Accuracy, takes_drifts_below_the_floor_for_none) {
+  EXPECT_EQ(verdict_of({std::vector<double>(40, drift_floor / 100), std::vector<double>(40, drift_floor)}), same);
+}
+
+TEST(Accuracy, speaks_of_factor_and_limits) {
+  const auto found = accuracies_of({stratum(40, 1.25)});
+  EXPECT_EQ(text_of(found.front()), "1.25x [1.25, 1.25] worse");
+  EXPECT_EQ(text_of(accuracies_of({stratum(40, 1)}).front()), "identical");
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,86 @@
+#include "reports/compare/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+Comparison with(const Results& now) { return compared(entries_of(samples::passing()), entries_of(now)); }
+
+const OperationChange& accumulate_of(const Comparison& comparison, const std::string& precision) {
+  return *std::find_if(comparison.operations.begin(), comparison.operations.end(), [&](const OperationChange& change) {
+    return change.operation == "accumulate" && change.precision == precision;
+  });
+}
+
+TEST(Comparison, finds_nothing_between_a_run_and_itself) {
+  const Comparison found = with(samples::passing());
+  EXPECT_EQ(found.cases, 252u);
+  EXPECT_EQ(found.equal, 252u);
+  EXPECT_EQ(found.gone + found.fresh + found.broken, 0u);
+  EXPECT_EQ(found.laws.size(), 9u);
+  EXPECT_EQ(found.operations.size(), 6u);
+  for (const OperationChange& change : found.operations) EXPECT_EQ(bits_text(change), "bits equal");
+}
+
+TEST(Comparison, tells_a_change_of_order_from_one_of_accuracy_and_one_of_inputs) {
+  Results now = samples::passing();
+  for (CaseRecord& c : now.cases) {
+    OperationRecord& accumulate = c.operations[0];
+    if (c.precision == "fp32") accumulate.bits = "1";
+    if (c.precision == "fp16") accumulate.bits = "1", accumulate.drift *= 1.5;
+    if (c.precision == "bf16") accumulate.bits = accumulate.inputs = "1";
+  }
+  const Comparison found = with(now);
+  EXPECT_EQ(found.equal, 0u);
+  EXPECT_EQ(bits_text(accumulate_of(found, "fp32")), "order of additions changed");
+  EXPECT_EQ(bits_text(accumulate_of(found, "fp16")), "bits changed");
+  EXPECT_EQ(accumulate_of(found, "fp16").accuracy.verdict, AccuracyVerdict::worse);
+  EXPECT_EQ(bits_text(accumulate_of(found, "bf16")), "inputs changed");
+  EXPECT_EQ(accumulate_of(found, "bf16").own, 0u);
+}
+
+TEST(Comparison, compares_with_older_results_that_know_no_operations) {
+  Results older = samples::passing();
+  for (CaseRecord& c : older.cases) c.operations.clear();
+  const Comparison found = compared(entries_of(older), entries_of(samples::passing()));
+  EXPECT_EQ(found.equal, 252u);
+  EXPECT_TRUE(found.operations.empty());
+  older.cases[0].rounding_drift = 1;
+  EXPECT_EQ(compared(entries_of(older), entries_of(samples::passing())).equal, 251u);
+}
+
+TEST(Comparison, counts_what_is_gone_new_broken_and_mended) {
+  Results now = samples::passing();
+  now.cases.erase(now.cases.begin());
+  now.cases[0].id = "another", now.cases[3].status = Status::fail;
+  const Comparison found = with(now);
+  EXPECT_EQ(found.gone, 2u);
+  EXPECT_EQ(found.fresh, 1u);
+  EXPECT_EQ(found.broken, 1u);
+  const Comparison back = compared(entries_of(now), entries_of(samples::passing()));
+  EXPECT_EQ(std::count_if(back.laws.begin(), back.laws.end(), [](const LawChange& law) { return law.mended == 1; }), 1);
+}
+
+TEST(Comparison, is_written_for_terminals_and_for_pull_requests) {
+  Results now = samples::passing();
+  for (CaseRecord& c : now.cases) c.operations[0].bits = "1", c.operations[0].drift *= 1.5, c.law += "|<b>";
+  const Comparison found = compared(entries_of(now), entries_of(now));
+  EXPECT_NE(comparison_text(found).find("bits equal in all 252 cases"), std::string::npos);
+  Results before = now;
+  for (CaseRecord& c : before.cases) c.operations[0].bits = "2", c.operations[0].drift /= 1.5;
+  const Comparison changed = compared(entries_of(before), entries_of(now));
+  EXPECT_NE(comparison_text(changed).find("accumulate"), std::string::npos);
+  const std::string page = comparison_markdown(changed);
+  EXPECT_NE(page.find("| accumulate |"), std::string::npos);
+  EXPECT_EQ(page.find("<b>"), std::string::npos);
+  EXPECT_LE(comparison_markdown(changed, 1200).size(), 1200u);
+  EXPECT_NE(comparison_markdown(changed, 1200).find("left out"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally

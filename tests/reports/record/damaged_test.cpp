@@ -1,0 +1,91 @@
+// Files that were cut off, edited by hand, come from a later version or are hostile: each gets one clear sentence.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+
+#include "reports/gate/baseline.hpp"
+#include "reports/history/history.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+struct Reader {
+  std::string name, whole;
+  std::function<void(const std::string&)> read;
+};
+
+/// Of a few cases, so that every place of the text can be tried.
+std::vector<Reader> readers() {
+  Results few = samples::failing();
+  few.cases.erase(few.cases.begin() + 2, few.cases.end());
+  few.cases[0].status = Status::pass;
+  few.laws.resize(1), few.training.resize(1), few.studies.clear();
+  few.training[0].semantic_gap.resize(2), few.training[0].rounding_drift.resize(2);
+  few.training[0].bound.resize(2), few.training[0].accumulated_minus_full.resize(2);
+  return {{"results.json", to_json(few), [](const std::string& text) { results_of_json(text); }},
+          {"baseline", to_json(baseline_of(few)), [](const std::string& text) { baseline_of_json(text); }},
+          {"history", to_json_line(history_entry_of(few)), [](const std::string& text) { history_of_lines(text); }}};
+}
+
+/// What the reader says of a text; empty where it takes it.
+std::string complaint(const Reader& reader, const std::string& text) {
+  try {
+    reader.read(text);
+  } catch (const std::runtime_error& error) {
+    const std::string message = error.what();
+    EXPECT_TRUE(message.starts_with(reader.name)) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  }
+  return "";
+}
+
+TEST(Damaged, a_file_that_was_cut_off_is_refused_wherever_it_ends) {
+  for (const Reader& reader : readers()) {
+    ASSERT_EQ(complaint(reader, reader.whole), "");
+    for (std::size_t size = 1; size + 1 < reader.whole.size(); ++size)
+      ASSERT_NE(complaint(reader, reader.whole.substr(0, size)), "") << reader.name << " of " << size;
+  }
+}
+
+TEST(Damaged, a_byte_that_was_changed_crashes_nothing) {
+  for (const Reader& reader : readers())
+    for (std::size_t at = 0; at < reader.whole.size(); at += 5)
+      for (const char byte : {'"', '\0', '9', '\xff'}) {
+        std::string text = reader.whole;
+        text[at] = byte;
+        complaint(reader, text);
+      }
+}
+
+TEST(Damaged, a_later_version_is_named) {
+  for (const Reader& reader : readers()) {
+    std::string text = reader.whole;
+    const auto at = text.find("\"schema\": ") + 10;
+    text.replace(at, 1, "77");
+    EXPECT_NE(complaint(reader, text).find("$.schema: found 77, expected "), std::string::npos);
+  }
+}
+
+TEST(Damaged, an_unknown_key_is_refused_with_its_place) {
+  for (const Reader& reader : readers()) {
+    std::string text = reader.whole;
+    text.replace(text.find("\"schema\""), 8, "\"later\": [1, {\"a\": null}], \"schema\"");
+    EXPECT_NE(complaint(reader, text).find("no such key"), std::string::npos);
+  }
+}
+
+TEST(Damaged, deep_nesting_and_huge_numbers_are_refused) {
+  for (const Reader& reader : readers()) {
+    EXPECT_NE(complaint(reader, std::string(1'000'000, '[') + "\n"), "");
+    EXPECT_NE(complaint(reader, std::string(100'000, '[') + std::string(100'000, ']') + "\n"), "");
+    EXPECT_NE(complaint(reader, "{\"schema\": 1e999999}\n"), "");
+    EXPECT_NE(complaint(reader, "{\"schema\": 18446744073709551616}\n"), "");
+    EXPECT_NE(complaint(reader, "\xef\xbb\xbf\n"), "");
+  }
+}
+
+}  // namespace
+}  // namespace tally
