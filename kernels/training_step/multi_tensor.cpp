@@ -61,6 +61,10 @@ bool is_fused_pass(std::string_view operation) { return operation == read_once |
 
 bool reads_gradients_once(const Run& run) { return !chosen(run, read_once).empty(); }
 
+bool norm_is_fused(const Run& run) {
+  return reads_gradients_once(run) && run.kernels.claims.at("norm").variant == "two_stage";
+}
+
 bool steps_at_once(const Run& run) { return !chosen(run, step_once).empty(); }
 
 void claim_fused_passes(Run& run) {
@@ -70,9 +74,7 @@ void claim_fused_passes(Run& run) {
     claims[step_once] = find_kernel(step_once, executor, chosen(run, step_once)).claim;
     declare_group(run);
   }
-  if (!reads_gradients_once(run)) return;
-  claims[read_once] = find_kernel(read_once, executor, chosen(run, read_once)).claim;
-  claims["norm"] = find_kernel("norm", executor, "two_stage").claim;  // whose additions it does
+  if (reads_gradients_once(run)) claims[read_once] = find_kernel(read_once, executor, chosen(run, read_once)).claim;
 }
 
 void unscale_check_norm(Run& run) {
@@ -84,7 +86,7 @@ void unscale_check_norm(Run& run) {
     format = summed.dtype;
   }
   const Recipe& recipe = run.c.recipe;
-  const bool by_norm = recipe.clip.kind == "global_norm";
+  const bool by_norm = recipe.clip.kind == "global_norm" && norm_is_fused(run);
   const auto launcher = kernel<UnscaleCheckNormArguments>(read_once, run.device.kind(), chosen(run, read_once));
   launcher(run.stream, {.tensors = tensors,
                         .format = format,

@@ -12,7 +12,7 @@ void norm(Run& run) {
     run.tap("norm", "in.d." + parameter.name, parameter.unscaled);
     sources.push_back({parameter.unscaled.as<float>(), parameter.elements});
   }
-  if (!reads_gradients_once(run)) {
+  if (!norm_is_fused(run)) {
     run.kernels.norm(run.stream, {norm_kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(),
                                   run.gradient_norm.as<float>()});
   }

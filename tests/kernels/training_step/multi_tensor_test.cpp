@@ -63,6 +63,17 @@ TEST(MultiTensor, ReadingGradientsOnceLeavesEveryTapAndItsBits) {
   });
 }
 
+TEST(MultiTensor, LeavesAnotherNormToItsKernel) {
+  const Case c = with_recipe("sgd", "l2", "2");
+  for (const std::string norm : {"shared_tree", "atomic_add"}) {
+    std::map<std::string, std::string> kernels = read_once;
+    kernels["norm"] = norm;
+    const Trace together = fused(c, kernels);
+    expect_same_bits(fused(c, {{"norm", norm}}), together, norm);
+    EXPECT_EQ(together.claims.kernels.at("norm").variant, norm);
+  }
+}
+
 TEST(MultiTensor, SteppingAtOnceLeavesTheSameBitsWithoutTheGradientsBetween) {
   for_each_recipe([](const Case& c, const std::string& what) {
     const Trace separate = run(c), together = fused(c, step_once);
