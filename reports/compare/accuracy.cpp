@@ -29,7 +29,8 @@ Sample sample_of(const PairedDrifts& stratum) {
     const int kind_before = kind_of(before), kind_now = kind_of(now);
     sample.appeared += kind_now > kind_before;
     sample.vanished += kind_now < kind_before;
-    if (kind_before < 2 && kind_now < 2)
+    const bool any = kind_before > 0 || kind_now > 0;  // two that are exact say nothing of how much errors grow
+    if (any && kind_before < 2 && kind_now < 2)
       sample.logs.push_back(std::log(std::max(now, drift_floor) / std::max(before, drift_floor)));
   }
   return sample;
@@ -68,7 +69,7 @@ bool is_shown(double chance, double limit, std::uint64_t appeared, std::uint64_t
 
 AccuracyVerdict verdict_of(const Accuracy& a, std::size_t strata) {
   using enum AccuracyVerdict;
-  if (a.identical) return same;
+  if (a.identical || a.cases + a.appeared + a.vanished == 0) return same;
   if (is_shown(a.chance_worse, a.low, a.appeared, a.vanished)) return worse;
   if (is_shown(a.chance_better, 1 / a.high, a.vanished, a.appeared)) return better;
   const double least =

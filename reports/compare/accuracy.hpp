@@ -18,7 +18,7 @@ std::string_view word_of(AccuracyVerdict verdict);
 
 struct Accuracy {
   AccuracyVerdict verdict = AccuracyVerdict::undecided;
-  std::uint64_t cases = 0;                     // whose drifts are finite on both sides
+  std::uint64_t cases = 0;                     // with finite drifts, of which one is above the floor at least
   double factor = 1, low = 1, high = 1;        // median of now / before and its limits; 1 where there is no case
   std::uint64_t appeared = 0, vanished = 0;    // errors where there were none, or infinite ones; and the reverse
   double chance_worse = 1, chance_better = 1;  // of the like from equal accuracy, corrected for all strata

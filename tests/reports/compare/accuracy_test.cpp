@@ -67,6 +67,12 @@ TEST(Accuracy, takes_drifts_below_the_floor_for_none) {
   EXPECT_EQ(verdict_of({std::vector<double>(40, drift_floor / 100), std::vector<double>(40, drift_floor)}), same);
 }
 
+TEST(Accuracy, is_not_diluted_by_cases_that_are_exact) {
+  PairedDrifts drifts = stratum(40, 1.2);
+  for (int i = 0; i < 200; ++i) drifts.before.push_back(0), drifts.now.push_back(0);
+  EXPECT_EQ(verdict_of(drifts), worse);
+}
+
 TEST(Accuracy, speaks_of_factor_and_limits) {
   const auto found = accuracies_of({stratum(40, 1.25)});
   EXPECT_EQ(text_of(found.front()), "1.25x [1.25, 1.25] worse");

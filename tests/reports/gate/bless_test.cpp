@@ -132,8 +132,7 @@ TEST_F(Bless, TakesTheCasesThatAreNamedAlone) {
   BlessOptions options = because("another order");
   options.cases = {results.cases[3].id, results.cases[4].id};
   EXPECT_EQ(bless(results, file_, options).changed, 2u);
-  const std::string text = gate_text(gate(results, read_baseline(file_)));
-  EXPECT_NE(text.find("250 cases"), std::string::npos) << text;
+  EXPECT_EQ(gate(results, read_baseline(file_)).comparison.equal, 2u);
   options.cases = {"no such case"};
   EXPECT_NE(complaint(results, options).find("nothing matches case 'no such case'"), std::string::npos);
 }
