@@ -97,10 +97,11 @@ TEST(BatchNormStatisticsByOnePass, LeaveTheBoundOfTwoPassesWhereSquaresCancel) {
   std::vector<double> x = drawn(rows);
   for (double& value : x) value = static_cast<float>(value + 1000);
   const Claims claims;
+  KernelClaim two_pass;
+  two_pass.algorithm = "two_pass";
   std::vector<oracle::Bounded> sample;
   for (const double value : x) sample.push_back({value, 0});
-  const oracle::Moments expected =
-      oracle::sample_moments(oracle::declared({}, claims), {.algorithm = "two_pass"}, sample, {0.125, 0});
+  const oracle::Moments expected = oracle::sample_moments(oracle::declared({}, claims), two_pass, sample, {0.125, 0});
   const double by_one = statistics_of("one_pass", x, rows, 1, 0.125f).var[0];
   const double by_two = statistics_of("two_pass", x, rows, 1, 0.125f).var[0];
   EXPECT_GT(std::fabs(by_one - expected.var.v), expected.var.e);

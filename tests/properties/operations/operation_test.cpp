@@ -27,7 +27,8 @@ const OperationRecord& named(const std::vector<OperationRecord>& operations, con
 
 TEST(Operations, every_output_has_its_operation_and_every_input_its_reader) {
   const Case c = case_with_everything();
-  for (const Tap& tap : run(c).taps()) {
+  const Trace trace = run(c);
+  for (const Tap& tap : trace.taps()) {
     const bool input = tap.name.tensor.starts_with("in.");
     EXPECT_EQ(operation_writing(c, tap.name).empty(), input) << tap.name.text();
     EXPECT_TRUE(!input || !operations_reading(c, tap.name).empty()) << tap.name.text();
