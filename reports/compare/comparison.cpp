@@ -107,6 +107,17 @@ bool is_worse(const Comparison& comparison) {
                      [](const OperationChange& o) { return o.accuracy.verdict == AccuracyVerdict::worse; });
 }
 
+bool is_touched(const OperationChange& change) {
+  const AccuracyVerdict verdict = change.accuracy.verdict;
+  return change.own > 0 || change.variant_before != change.variant_now || verdict == AccuracyVerdict::worse ||
+         verdict == AccuracyVerdict::better;
+}
+
+bool is_touched(const LawChange& change) {
+  const AccuracyVerdict verdict = change.accuracy.verdict;
+  return change.broken + change.mended > 0 || verdict == AccuracyVerdict::worse || verdict == AccuracyVerdict::better;
+}
+
 std::string bits_text(const OperationChange& change) {
   if (change.changed() == 0) return "bits equal";
   if (change.own == 0) return "inputs changed";

@@ -45,6 +45,12 @@ bool is_worse(const Comparison& comparison);
 /// "bits equal", "bits changed", "order of additions changed": other bits from equal inputs, at the same accuracy.
 std::string bits_text(const OperationChange& change);
 
+/// Whether a change is to be shown: other bits from equal inputs, another variant, another accuracy. What only computed
+/// on other inputs, as accurately as before, follows from one of those.
+bool is_touched(const OperationChange& change);
+/// The same of a law: cases that broke or mended, another accuracy.
+bool is_touched(const LawChange& change);
+
 /// Totals, operations that changed, laws that changed: for a terminal.
 std::string comparison_text(const Comparison& comparison);
 /// The same for a pull request, at most `limit` bytes.

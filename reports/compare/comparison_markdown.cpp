@@ -53,7 +53,7 @@ std::string verdict_word(const Comparison& c) {
 std::vector<Row> operation_rows(const Comparison& comparison) {
   std::vector<const OperationChange*> changes;
   for (const OperationChange& change : comparison.operations)
-    if (change.changed() > 0 || change.variant_before != change.variant_now) changes.push_back(&change);
+    if (is_touched(change)) changes.push_back(&change);
   std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
     const bool first = a->own > 0, second = b->own > 0;
     return first != second ? first : a->accuracy.factor > b->accuracy.factor;
@@ -71,7 +71,7 @@ std::vector<Row> operation_rows(const Comparison& comparison) {
 std::vector<Row> law_rows(const Comparison& comparison) {
   std::vector<Row> rows;
   for (const LawChange& law : comparison.laws)
-    if (law.equal < law.cases || law.broken + law.mended > 0)
+    if (is_touched(law))
       rows.push_back({law.law, law.precision, grouped(law.cases - law.equal) + " of " + grouped(law.cases),
                       grouped(law.broken), grouped(law.mended), significant(law.worst_before),
                       significant(law.worst_now), text_of(law.accuracy)});
@@ -92,6 +92,11 @@ std::string comparison_markdown(const Comparison& c, std::size_t limit) {
       "Kernel operations",
       {"Operation", "Precision", "Variant", "Bits", "Cases changed", "From equal inputs", "Error against its bound"},
       operation_rows(c));
+  const auto followed = std::count_if(c.operations.begin(), c.operations.end(), [](const OperationChange& change) {
+    return change.changed() > 0 && !is_touched(change);
+  });
+  if (followed > 0)
+    page.text("\n" + grouped(std::uint64_t(followed)) + " more computed as accurately on other inputs.");
   page.table("Laws",
              {"Law", "Precision", "Cases changed", "Broken", "Mended", "r before", "r now", "Worst r of each case"},
              law_rows(c));

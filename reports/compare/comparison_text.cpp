@@ -34,19 +34,22 @@ std::string comparison_text(const Comparison& comparison) {
   std::string out = cases_text(comparison) + "\n";
   std::vector<std::vector<std::string>> operations{
       {"  Operation", "Precision", "Variant", "Bits", ">Changed", ">By itself", "Error against its bound"}};
-  for (const OperationChange& change : comparison.operations)
-    if (change.changed() > 0 || change.variant_before != change.variant_now || !change.accuracy.identical) {
-      operations.push_back(row_of(change));
-      operations.back().front().insert(0, "  ");
-    }
+  std::uint64_t followed = 0;
+  for (const OperationChange& change : comparison.operations) {
+    followed += !is_touched(change) && change.changed() > 0;
+    if (!is_touched(change)) continue;
+    operations.push_back(row_of(change));
+    operations.back().front().insert(0, "  ");
+  }
   std::vector<std::vector<std::string>> laws{
       {"  Law", "Precision", ">Changed", ">Broken", ">Mended", ">r before", ">r now", "Worst r of each case"}};
   for (const LawChange& law : comparison.laws)
-    if (law.equal < law.cases || law.broken + law.mended > 0)
+    if (is_touched(law))
       laws.push_back({"  " + law.law, law.precision, grouped(law.cases - law.equal) + "/" + grouped(law.cases),
                       grouped(law.broken), grouped(law.mended), significant(law.worst_before),
                       significant(law.worst_now), text_of(law.accuracy)});
   if (operations.size() > 1) out += "\nKernel operations that changed\n" + columns(operations);
+  if (followed > 0) out += "  " + grouped(followed) + " more" + " computed as accurately on other inputs\n";
   if (laws.size() > 1) out += "\nLaws that changed\n" + columns(laws);
   return out;
 }

@@ -1,6 +1,8 @@
 // The keys of a baseline file, once, for the writer and the reader.
 #pragma once
 
+#include <stdexcept>
+
 #include "reports/gate/baseline.hpp"
 #include "reports/record/fields.hpp"
 #include "reports/text/numbers.hpp"

@@ -105,10 +105,13 @@ TEST(MultiTensor, KeepsToTheFormatsOfMastersAndBuffers) {
   }
 }
 
-TEST(MultiTensor, StandsBackUnderAStageTableOfItsOwn) {
+TEST(MultiTensor, StandsBackWhereAStageWasReplaced) {
   Case c = with_recipe("sgd", "l2", "2");
   c.execution.kernels = step_once;
   Stages stages = shipped_stages();
+  stages.variants = {{"sgd", "grid_stride"}};
+  EXPECT_EQ(run(c, {.stages = &stages}).find("w0/clip/d.fc1.weight"), nullptr);
+  stages.clip = [](tally::Run& run) { stage::clip(run); };
   const Trace replaced = run(c, {.stages = &stages});
   EXPECT_NE(replaced.find("w0/clip/d.fc1.weight"), nullptr);
   stages.variants = step_once;
