@@ -1,0 +1,4 @@
+# A few seconds of fuzzing on every run of the tests; longer by hand: tests/fuzz/readers.sh FOLDER SECONDS.
+add_test(NAME fuzz.readers
+  COMMAND ${CMAKE_CURRENT_LIST_DIR}/readers.sh ${CMAKE_CURRENT_BINARY_DIR}/fuzz 10)
+set_tests_properties(fuzz.readers PROPERTIES LABELS fuzz SKIP_RETURN_CODE 77 TIMEOUT 1200)
