@@ -101,6 +101,24 @@ TEST(HostGemm, RoundsEveryProductAndSumOnceToHalf) {
   }
 }
 
+/// 1 + 2^-11 + 2^-24 lies just above half way from 1 to the next half; rounded to fp32 first, it would lie half way.
+TEST(HostGemm, RoundsAFusedSumOnlyOnce) {
+  Stream stream(device(ExecutorKind::host));
+  const std::vector<half> a{from_float<half>(0x1p-24f), from_float<half>(683.0f / 1024)};
+  const std::vector<half> b{from_float<half>(1.0f), from_float<half>(1.5f)};
+  half c{};
+  gemm(stream, {.m = 1,
+                .n = 1,
+                .k = 2,
+                .a = a.data(),
+                .b = b.data(),
+                .c = &c,
+                .operands = Dtype::fp16,
+                .result = Dtype::fp16,
+                .compute = Dtype::fp16});
+  EXPECT_EQ(to_float(c), 1 + 0x1p-10f);
+}
+
 TEST(HostGemm, OverflowsInAHalfAccumulator) {
   Stream stream(device(ExecutorKind::host));
   const std::vector<half> a(40, from_float<half>(64.0f)), b(40, from_float<half>(32.0f));

@@ -142,20 +142,23 @@ TEST(Spread, says_nothing_where_a_bound_has_no_random_part) {
   EXPECT_EQ(verdict_of(finding(d).log10_chance), SpreadVerdict::expected);
 }
 
-/// A step far below an fp16 parameter is rounded away: every element errs by the step itself, along the gradient.
+/// Where the gradient is a decay of 1/2000 of an fp16 parameter, some steps are rounded away and some doubled: every
+/// element errs along the step itself.
 TEST(Spread, expects_steps_that_round_away) {
   Case c = mlp(3, Dtype::fp16);
+  c.model.input = 1100;
+  c.model.layers = {layer_of("linear", "fc", {{"out", std::int64_t{4}}, {"bias", false}})};
+  c.windows = {{1, 1}};
   c.precision.master = Dtype::fp16;
+  c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.01"}}});
+  c.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.05"}}});
   c.tensors.clear();
   fill_tensors(c);
   draw_normal(c, 3);
-  c.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.001"}}});
-  for (const char* kind : {"sgd", "adam"}) {
-    c.recipe.optimizer = choice_of("optimizer", kind);
-    c.recipe.weight_decay = choice_of("weight_decay", "decoupled", {{"lambda", Decimal{"0.01"}}});
-    const auto checks = local_lens(c, run(c));
-    EXPECT_EQ(first_failure(checks), nullptr) << kind << told(first_failure(checks));
-  }
+  for (const char* name : {"x", "target"}) c.tensors.at(name) = Tensor(Dtype::fp16, c.tensors.at(name).shape);
+
+  const auto checks = local_lens(c, run(c));
+  EXPECT_EQ(first_failure(checks), nullptr) << told(first_failure(checks));
 }
 
 TEST(Spread, passes_clean_runs_in_every_format_and_order) {
