@@ -11,7 +11,7 @@ import subprocess
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 COMPILE_SECONDS = 300
-MEMORY_BYTES = 8 << 30
+MEMORY_BYTES = (70 + 8) << 30  # of addresses: the race checker reserves some 67 GiB, and touches little of them
 
 
 def be_modest():
@@ -44,12 +44,14 @@ class Program:
         self.root = self._cached("CMAKE_HOME_DIRECTORY")
         self.link_line = self._link_line()
         linked = set(self.link_line)
-        self.commands = {}  # source -> its compile command
+        self.commands = {}  # object -> its compile command; a kernel has one object plain and one checked
+        self.sources = {}   # object -> its source
         for entry in entries:
             command = shlex.split(entry["command"])
-            source = os.path.relpath(entry["file"], self.root)
-            if command[command.index("-o") + 1] in linked:
-                self.commands[source] = command
+            built = command[command.index("-o") + 1]
+            if built in linked:
+                self.commands[built] = command
+                self.sources[built] = os.path.relpath(entry["file"], self.root)
         self.includes = {}
         self.linker = next((f"-fuse-ld={name}" for name in ("lld", "gold") if shutil.which(f"ld.{name}")), None)
 
@@ -79,25 +81,26 @@ class Program:
                         break
         return self.includes[path]
 
-    def sources_with(self, path):
-        """Shipped sources that a change of `path` touches. Seeded faults that include it stay: no mutant runs them."""
-        return sorted(source for source in self.commands
+    def objects_with(self, path):
+        """Shipped objects that a change of `path` touches. Seeded faults that include it stay: no mutant runs them."""
+        return sorted(built for built, source in self.sources.items()
                       if source.startswith("kernels/") and path in self.included_by(source))
 
-    def compile(self, source, path, text, folder):
-        """The object of `source` with `path` holding `text`, made below `folder`; None where it does not compile.
+    def compile(self, built, path, text, folder):
+        """The object `built` with `path` holding `text`, made anew below `folder`; None where it does not compile.
 
-        Paths inside `folder` are relative, so that equal code gives equal bytes wherever `folder` is.
+        Paths inside `folder` are relative and there are no line tables, so that equal code gives equal bytes.
         """
+        source = self.sources[built]
         self._write(folder, path, text)
         if source != path:
             self._write(folder, source, self.text(source))
-        command = list(self.commands[source])
-        place = f"object/{source}.o"
+        command = list(self.commands[built])
+        place = f"object/{built}"
         os.makedirs(os.path.dirname(f"{folder}/{place}"), exist_ok=True)
         command[command.index("-o") + 1] = place
         command[command.index("-c") + 1] = f"overlay/{source}"
-        code, _ = run_limited([command[0], "-w", "-iquote", "overlay", *command[1:]], folder, COMPILE_SECONDS)
+        code, _ = run_limited([command[0], "-w", "-iquote", "overlay", *command[1:], "-g0"], folder, COMPILE_SECONDS)
         return f"{folder}/{place}" if code == 0 else None
 
     def _write(self, folder, path, text):
@@ -106,10 +109,9 @@ class Program:
             file.write(f'#line 1 "{self.root}/{path}"\n{text}')
 
     def link(self, objects, folder):
-        """The program with `objects` (source -> object) in the place of its own; its path."""
-        place = {self.commands[source][self.commands[source].index("-o") + 1]: made for source, made in objects.items()}
+        """The program with `objects` (its own -> the one to take instead); its path."""
         program = f"{folder}/tally"
-        command = [place.get(word, word) for word in self.link_line]
+        command = [objects.get(word, word) for word in self.link_line]
         command[command.index("-o") + 1] = program
         command += [self.linker] if self.linker else []
         code, output = run_limited(command, self.build, COMPILE_SECONDS)

@@ -16,17 +16,14 @@ def digest(path):
 class Trial:
     def __init__(self, program, campaign, folder):
         self.program, self.campaign, self.folder = program, campaign, folder
-        self.originals = {}  # source -> digest of its object, unchanged
+        self.originals = {}  # object -> its digest, unchanged
         self.locks = collections.defaultdict(threading.Lock)
 
     def prove(self):
         """The unchanged program, built the same way, has to pass the campaign."""
         folder = self._fresh("unchanged")
-        source = min(self.program.commands)
-        made = self.program.compile(source, source, self.program.text(source), folder)
-        if made is None:
-            raise RuntimeError(f"the unchanged {source} does not compile")
-        self.campaign.prove(self.program.link({source: made}, folder), folder)
+        built = min(self.program.commands)
+        self.campaign.prove(self.program.link({built: self._unchanged(built, folder)}, folder), folder)
 
     def _fresh(self, name):
         folder = f"{self.folder}/{name}"
@@ -34,26 +31,29 @@ class Trial:
         os.makedirs(folder)
         return folder
 
-    def _original(self, source, folder):
-        if source not in self.originals:
-            made = self.program.compile(source, source, self.program.text(source), folder)
-            if made is None:
-                raise RuntimeError(f"the unchanged {source} does not compile")
-            self.originals[source] = digest(made)
-        return self.originals[source]
+    def _unchanged(self, built, folder):
+        source = self.program.sources[built]
+        made = self.program.compile(built, source, self.program.text(source), folder)
+        if made is None:
+            raise RuntimeError(f"the unchanged {source} does not compile")
+        return made
+
+    def _original(self, built):
+        with self.locks[built]:
+            if built not in self.originals:
+                self.originals[built] = digest(self._unchanged(built, self._fresh(f"original/{built}")))
+            return self.originals[built]
 
     def _objects(self, mutant, folder):
-        """Source -> object for those whose code changed; None where the mutant is no C++."""
+        """Object -> the one made in its place, for those whose code changed; None where the mutant is no C++."""
         text = mutant.applied(self.program.text(mutant.file))
         changed = {}
-        for source in self.program.sources_with(mutant.file):
-            with self.locks[source]:
-                original = self._original(source, self._fresh(f"original/{source}"))
-            made = self.program.compile(source, mutant.file, text, folder)
+        for built in self.program.objects_with(mutant.file):
+            made = self.program.compile(built, mutant.file, text, folder)
             if made is None:
                 return None
-            if digest(made) != original:
-                changed[source] = made
+            if digest(made) != self._original(built):
+                changed[built] = made
         return changed
 
     def try_one(self, mutant):
