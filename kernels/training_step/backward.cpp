@@ -11,11 +11,15 @@ namespace {
 /// that forward left.
 void recompute(Run& run) {
   const std::uint64_t products = std::exchange(run.products, run.products_before_forward);
-  for (LayerState& layer : run.layers) layer.y.poison();
   run.recomputing = true;
   run.stages.forward(run);
   run.recomputing = false;
   run.products = products;
+}
+
+/// What recomputation saves memory by. Poison stands for memory that is gone.
+void throw_activations_away(Run& run) {
+  for (LayerState& layer : run.layers) layer.y.poison();
 }
 
 void tap_inputs(Run& run, const LayerState& layer, int k) {
@@ -41,6 +45,7 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
 }  // namespace
 
 void backward(Run& run) {
+  if (run.c.execution.recompute) throw_activations_away(run);
   if (run.c.execution.recompute) recompute(run);
   for (auto layer = run.layers.rbegin(); layer != run.layers.rend() && layer->has_gradient; ++layer) {
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);

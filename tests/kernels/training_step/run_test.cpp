@@ -147,6 +147,21 @@ TEST(Run, DrawsOneOrderForEachShapeWhereTheCaseNamesOne) {
   EXPECT_GT(other_bits, 0);
 }
 
+TEST(Run, DrawsOtherOrdersForOtherShapes) {
+  Case c = small_case();
+  c.model.input = 40;
+  c.windows = {{3, 1}};
+  fill_tensors(c);
+  Tensor& x = c.tensors.at("x");
+  for (std::size_t i = 0; i < x.elements(); ++i) x.set(i, 1.0 / static_cast<double>(i % 40 + 3));  // all rows alike
+  int differing = 0;
+  for (c.execution.order = 1; c.execution.order <= 8; ++c.execution.order) {
+    const Trace drawn = run(c);
+    differing += tap(drawn, "w0/m0/forward/fc1.y").bits(0) != tap(drawn, "w0/m1/forward/fc1.y").bits(0);
+  }
+  EXPECT_GT(differing, 0);
+}
+
 TEST(Run, RunsTheScheduleOfTheCase) {
   Case c = small_case();
   c.execution.schedule = 5;

@@ -1,0 +1,55 @@
+// Law: a trace can be taken for what it says. It names the case it was made of, and every kernel that the case chose.
+#include "oracle/case/io.hpp"
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+/// Cases in a row that differ in one point alone, as a campaign and a search run them.
+void require_its_case(Outcome& outcome, const Case& c, const Trace& trace) {
+  require(outcome, trace.case_hash == hash_of(c), "case", "forward",
+          "the trace says that it was made of case " + trace.case_hash + "; expected " + hash_of(c));
+}
+
+void require_its_kernels(Outcome& outcome, const Case& c, const Trace& trace) {
+  for (const auto& [operation, variant] : c.execution.kernels) {
+    const auto claim = trace.claims.kernels.find(operation);
+    const std::string named = claim == trace.claims.kernels.end() ? "none" : claim->second.variant;
+    require(
+        outcome, named == variant, operation, "forward",
+        "the trace names for " + operation + " the kernel " + named + "; expected " + variant + ", as the case says");
+  }
+}
+
+Case recomputed_or_not(Case c) {
+  c.execution.recompute = !c.execution.recompute;
+  return c;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged judged = judge(c, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  const Case other = recomputed_or_not(c);
+  require_its_case(judged.outcome, c, judged.trace);
+  require_its_case(judged.outcome, other, run(other, subject));
+  require_its_kernels(judged.outcome, c, judged.trace);
+  return settled(std::move(judged.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return run(c, subject).case_hash != run(recomputed_or_not(c), subject).case_hash;
+}
+
+const RegisterLaw registered{{
+    .name = "trace_says_what_ran",
+    .family = "state",
+    .statement = "A trace names the case it was made of and the kernels that the case chose.",
+    .faults = {"trace-of-the-full-batch"},
+    .holds = holds,
+    .control = "another case has another name",
+    .differs = differs,
+    .weight = 0.25,
+}};
+
+}  // namespace
+}  // namespace tally
