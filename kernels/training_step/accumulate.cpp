@@ -5,7 +5,7 @@ namespace tally::stage {
 void accumulate(Run& run) {
   const int k = run.micro_batch;
   for (Parameter& parameter : run.parameters) {
-    const void* gradient = run.gradient_of(&parameter, k);
+    void* gradient = run.gradient_of(&parameter, k);
     run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
     run.kernels.accumulate(run.stream, {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,

@@ -45,8 +45,9 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
 }  // namespace
 
 void backward(Run& run) {
-  if (run.c.execution.recompute) throw_activations_away(run);
-  if (run.c.execution.recompute) recompute(run);
+  const bool again = run.c.execution.recompute && run.options.follow == nullptr;
+  if (again) throw_activations_away(run);
+  if (again) recompute(run);
   for (auto layer = run.layers.rbegin(); layer != run.layers.rend() && layer->has_gradient; ++layer) {
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {

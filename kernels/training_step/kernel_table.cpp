@@ -55,7 +55,6 @@ KernelTable::KernelTable(ExecutorKind executor, const std::map<std::string, std:
   take(sgd, "sgd", "grid_stride");
   take(adam, "adam", "grid_stride");
   take(scaler, "scaler", "one_thread");
-  claims["layer_norm.statistics"] = claims.at("layer_norm.forward");
   if (replaced != variants.size()) throw std::logic_error("a stage table names a kernel of an unknown operation");
 }
 

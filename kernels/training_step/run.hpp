@@ -22,6 +22,10 @@ struct RunOptions {
                      // under the names of the last windows that wrote them
   std::vector<Preemption>* recorded = nullptr;  // where a drawn schedule is noted as a list, or nullptr
   const Stages* stages = nullptr;               // nullptr: the shipped ones
+  /// A trace of the same case, made elsewhere: what a stage reads and leaves is recorded, then replaced by the bits
+  /// that stand there under the same name. So every stage starts from that run's own bits, and a tap that differs was
+  /// made otherwise by its own stage. Needs taps; activations are not computed again. nullptr: none.
+  const Trace* follow = nullptr;
 };
 
 /// A case that the built-in training step cannot run; what() says which setting, and what it takes instead.

@@ -62,12 +62,16 @@ void Run::tap(const char* stage, const std::string& tensor, const DeviceTensor& 
   tap(stage, tensor, value.data(), value.dtype, value.shape);
 }
 
-void Run::tap(const char* stage, const std::string& tensor, const void* address, Dtype dtype,
+void Run::tap(const char* stage, const std::string& tensor, void* address, Dtype dtype,
               std::vector<std::int64_t> shape) {
   if (!options.taps) return;
   Tensor value(dtype, std::move(shape));
   device.read(address, value.bytes.data(), value.bytes.size());
-  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+  const TapName name{window, micro_batch, stage, tensor};
+  const Tensor* followed = options.follow == nullptr ? nullptr : options.follow->find(name.text());
+  if (followed != nullptr && followed->dtype == value.dtype && followed->shape == value.shape)
+    device.write(address, followed->bytes.data(), followed->bytes.size());
+  trace.add(name, std::move(value));
 }
 
 void Run::record(const char* stage, const std::string& tensor, const DeviceTensor& value) {

@@ -135,10 +135,10 @@ struct Run {
   /// options.order_seed and the number of products before it, where a recomputed product has its first one's number.
   void gemm(GemmCall call);
 
-  /// Copies bits to the trace, under this window and micro_batch. Does nothing when taps are off.
+  /// Copies bits to the trace, under this window and micro_batch, and takes over those of a trace that is followed.
+  /// Does nothing when taps are off.
   void tap(const char* stage, const std::string& tensor, const DeviceTensor& value);
-  void tap(const char* stage, const std::string& tensor, const void* address, Dtype dtype,
-           std::vector<std::int64_t> shape);
+  void tap(const char* stage, const std::string& tensor, void* address, Dtype dtype, std::vector<std::int64_t> shape);
   /// The same for a number the host holds.
   void tap(const char* stage, const std::string& tensor, float value);
   void tap(const char* stage, const std::string& tensor, std::int64_t value);

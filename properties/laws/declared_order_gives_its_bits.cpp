@@ -1,0 +1,105 @@
+// Law: products whose claim names one order of additions have the bits of that order. Any order keeps its bound, so a
+// label that says more than is done shows in bits alone. Held on the gradients of linear layers, which are products
+// and nothing else, where the claim says "sequential_fma": acc = fma(a, b, acc) in fp32, from the first term up.
+#include <cmath>
+
+#include "properties/compare/lens.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.execution.order = 0;
+  plan.precision.compute = Dtype::fp32;
+  plan.precision.tf32 = false;
+}
+
+float sequential(const Tensor& a, std::size_t a_first, std::size_t a_step, const Tensor& b, std::size_t b_first,
+                 std::size_t b_step, std::size_t terms) {
+  float sum = 0;
+  for (std::size_t i = 0; i < terms; ++i) {
+    const auto left = static_cast<float>(a.value(a_first + i * a_step));
+    const auto right = static_cast<float>(b.value(b_first + i * b_step));
+    sum = std::fma(left, right, sum);
+  }
+  return sum;
+}
+
+/// [rows, out] -> transposed times [rows, in] -> [out, in].
+Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
+  const auto rows = static_cast<std::size_t>(x.shape[0]), in = static_cast<std::size_t>(x.shape[1]);
+  const std::size_t out = dy.elements() / rows;
+  Tensor gradient(x.dtype, {dy.shape[1], x.shape[1]});
+  for (std::size_t o = 0; o < out; ++o)
+    for (std::size_t i = 0; i < in; ++i) gradient.set(o * in + i, sequential(dy, o, out, x, i, in, rows));
+  return gradient;
+}
+
+/// [rows, out] times [out, in] -> [rows, in].
+Tensor input_gradient(const Tensor& dy, const Tensor& weight) {
+  const auto out = static_cast<std::size_t>(weight.shape[0]), in = static_cast<std::size_t>(weight.shape[1]);
+  Tensor gradient(dy.dtype, {dy.shape[0], weight.shape[1]});
+  for (std::size_t r = 0; r < dy.elements() / out; ++r)
+    for (std::size_t i = 0; i < in; ++i) gradient.set(r * in + i, sequential(dy, r * out, 1, weight, i, in, out));
+  return gradient;
+}
+
+/// The products of one layer in one micro-batch, where they were tapped.
+void require_products(Outcome& outcome, const Trace& trace, const TapName& of_weight, const std::string& label) {
+  TapName name = of_weight;
+  const auto named = [&](const std::string& tensor) {
+    name.tensor = tensor;
+    return trace.find(name.text());
+  };
+  const Tensor *dy = named("in.d." + label + ".y"), *x = named("in." + label + ".x");
+  const Tensor* weight = named("in." + label + ".weight");
+  if (dy == nullptr || x == nullptr || weight == nullptr) return;
+  if (const Tensor* got = named("d." + label + ".weight"))
+    add(outcome, bitwise_check(name.text(), "backward", weight_gradient(*dy, *x), *got));
+  if (const Tensor* got = named("d." + label + ".x"))
+    add(outcome, bitwise_check(name.text(), "backward", input_gradient(*dy, *weight), *got));
+}
+
+Outcome products_of(const Case& c, const Trace& trace) {
+  Outcome outcome;
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    if (c.model.layers[i].kind != "linear") continue;
+    const std::string label = label_of(c.model, i);
+    for (const Tap& tap : trace.taps()) {
+      if (tap.name.stage == "backward" && tap.name.tensor == "in." + label + ".weight")
+        require_products(outcome, trace, tap.name, label);
+    }
+  }
+  return outcome;
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  Judged judged = judge(c, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  const auto gemm = judged.trace.claims.kernels.find("gemm");
+  if (gemm == judged.trace.claims.kernels.end() || gemm->second.variant != "sequential_fma")
+    return vacuous(settled(std::move(judged.outcome)), "the claim of these products names no order");
+  add(judged.outcome, products_of(c, judged.trace));
+  return settled(std::move(judged.outcome));
+}
+
+bool differs(const Case& c, const Subject& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"backward"});
+}
+
+const RegisterLaw registered{{
+    .name = "declared_order_gives_its_bits",
+    .family = "kernels",
+    .statement = "Products whose claim names an order of additions have the bits of that order.",
+    .faults = {"products-in-two-parts"},
+    .shape = shape,
+    .holds = holds,
+    .control = "another input gives other products",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

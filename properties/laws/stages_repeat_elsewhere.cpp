@@ -1,0 +1,74 @@
+// Law: a stage that starts from the same bits leaves the same bits, on whatever executor and in whatever order of
+// threads. One executor runs the case; another follows it stage by stage, from the first one's own bits. Products of
+// matrices and kernels that promise no bits are left to their bounds. With a GPU that is its bits against the host's;
+// without one it is the text of a kernel by another compiler, or else in another schedule alone.
+#include "properties/compare/lens.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
+#include "properties/operations/operation.hpp"
+
+namespace tally {
+namespace {
+
+Subject elsewhere(const Subject& subject, const Trace& followed) {
+  Subject other = subject;
+  const ExecutorKind closest = built_with_checks() ? ExecutorKind::checked : ExecutorKind::host;
+  other.executor = subject.executor == ExecutorKind::host ? closest : ExecutorKind::host;
+  other.schedule_seed = other.order_seed = 1;
+  other.follow = &followed;
+  return other;
+}
+
+/// Whether the kernel behind an operation promises its bits, given those it reads.
+bool is_promised(const Trace& trace, const std::string& operation) {
+  const auto claim = trace.claims.kernels.find(claimed_name_of(operation));
+  if (claim == trace.claims.kernels.end()) return true;  // a stage without kernels
+  return claim->first != "gemm" && claim->second.repeats == Repeats::bitwise;
+}
+
+void compare(Outcome& outcome, const Case& c, const Trace& followed, const Trace& trace) {
+  std::size_t compared = 0;
+  for (const Tap& tap : followed.taps()) {
+    const std::string operation = operation_writing(c, tap.name), name = tap.name.text();
+    const bool is_input = tap.name.tensor.starts_with("in.");
+    if (!is_input && !(is_promised(followed, operation) && is_promised(trace, operation))) continue;
+    const Tensor* other = trace.find(name);
+    ++compared;
+    if (other == nullptr) {
+      require(outcome, false, name, tap.name.stage, name + " was tapped on one executor alone");
+    } else {
+      add(outcome, bitwise_check(name, tap.name.stage, tap.value, *other));
+    }
+  }
+  require(outcome, compared > 0, "compared taps", "forward", "nothing to compare");
+}
+
+Outcome holds(const Case& c, const Subject& subject) {
+  const Judged judged = judge(c, subject);
+  if (judged.outcome.status == Status::not_run) return judged.outcome;
+  Outcome outcome = judged.outcome;
+  compare(outcome, c, judged.trace, run(c, elsewhere(subject, judged.trace)));
+  return settled(std::move(outcome));
+}
+
+/// Without following, the other order of additions shows in what comes after a product; the input's change always does.
+bool differs(const Case& c, const Subject& subject) {
+  const Trace followed = run(c, subject);
+  Outcome outcome;
+  compare(outcome, c, followed, run(with_other_input(c), elsewhere(subject, followed)));
+  return settled(std::move(outcome)).status == Status::fail;
+}
+
+const RegisterLaw registered{{
+    .name = "stages_repeat_elsewhere",
+    .family = "schedule freedom",
+    .statement = "From the same bits a stage leaves the same bits, whatever executor runs it and in whatever order.",
+    .faults = {"missing-barrier", "lost-atomic-add"},
+    .holds = holds,
+    .control = "another input is seen in the first stage that reads it",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally
