@@ -3,8 +3,10 @@
 #include <stdexcept>
 
 #include "properties/campaign/law_task.hpp"
+#include "properties/campaign/smallest_caught.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/faults/magnitude.hpp"
 
 namespace tally {
 namespace {
@@ -16,6 +18,8 @@ FaultRecord catalogue_row(const Fault& fault) {
   record.right = fault.right;
   record.wrong = fault.wrong;
   record.source = fault.source;
+  record.knob = fault.knob;
+  record.magnitude = magnitude();
   return record;
 }
 
@@ -63,6 +67,9 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       if (!record.suspects.empty()) {
         const Suspect* first = find_suspect(record.suspects.front().name);
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);
+      }
+      if (result.failing && magnitude() == 1 && fault.knob != "none") {
+        record.smallest_caught = smallest_caught(*law, *result.failing, seeded.subject);
       }
       return record;
     }

@@ -38,6 +38,7 @@ class LawTask {
     if (failing_) {
       keep_failing();
       result_.cases.push_back(std::move(*failing_));
+      result_.failing = std::move(failing_case_);
     }
     result_.triggers = coverage_.records();
     return std::move(result_);
