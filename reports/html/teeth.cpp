@@ -47,10 +47,10 @@ void teeth_section(Markup& page, const Results& results) {
                         "than their controls. tally faults runs them all.");
   std::size_t caught = 0;
   for (const FaultRecord& fault : results.faults) caught += fault.caught;
-  page.element(
-      "p", {},
-      "Bugs planted on purpose. " + std::to_string(caught) + " of " + std::to_string(results.faults.size()) +
-          " were caught. The smallest caught is the share of a bug, a power of two, that its case still shows.");
+  page.element("p", {},
+               "Bugs planted on purpose. " + std::to_string(caught) + " of " + std::to_string(results.faults.size()) +
+                   " were caught. The smallest caught is the share of a bug, a power of two, that the law still sees "
+                   "in one of a few cases.");
   Table table(page, "Seeded faults, the law that caught each and the stage it was found in",
               {"Verdict", "Fault", "Formulas", "Caught by law", "Found in stage", "Smallest caught", "Replay"});
   for (const FaultRecord& fault : results.faults) {
