@@ -219,14 +219,15 @@ class Commands(unittest.TestCase):
         self.assertEqual(cases[0]["status"], "fail")
 
     def test_an_interrupt_leaves_a_marked_result(self):
-        process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=300)
-        self.assertEqual(process.returncode, 130)
-        results = json.loads((self.out / "results.json").read_text())
-        self.assertTrue(results["partial"])
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(3)
+            process.send_signal(sent)
+            process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 130, sent)
+            results = json.loads((self.out / "results.json").read_text())
+            self.assertTrue(results["partial"], sent)
 
     def test_doctor_probes_how_a_gemm_rounds(self):
         found = tally("doctor", "--probe", "host").stdout
