@@ -173,7 +173,8 @@ Results run_campaign(const CampaignOptions& options) {
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +
                          title_of(jobs[i]));
-      });
+      },
+      options.interrupted);
   for (std::size_t i = 0; i < jobs.size(); ++i) merge(results, jobs[i], answers[i]);
   summarise(results, options);
   return results;

@@ -3,11 +3,16 @@
 #include <stdexcept>
 
 #include "properties/campaign/law_task.hpp"
+#include "properties/campaign/smallest_caught.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/faults/magnitude.hpp"
 
 namespace tally {
 namespace {
+
+/// Some of a fault's cases show more of it than others: Adam's, say, where its bias correction is wrong.
+constexpr int cases_for_the_smallest = 8;
 
 FaultRecord catalogue_row(const Fault& fault) {
   FaultRecord record;
@@ -16,6 +21,8 @@ FaultRecord catalogue_row(const Fault& fault) {
   record.right = fault.right;
   record.wrong = fault.wrong;
   record.source = fault.source;
+  record.knob = fault.knob;
+  record.magnitude = magnitude();
   return record;
 }
 
@@ -63,6 +70,10 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       if (!record.suspects.empty()) {
         const Suspect* first = find_suspect(record.suspects.front().name);
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);
+      }
+      if (magnitude() == 1 && fault.knob != "none") {
+        const auto cases = failing_cases(*law, storage, seeded, cases_for_the_smallest);
+        record.smallest_caught = smallest_caught(*law, cases, seeded.subject);
       }
       return record;
     }

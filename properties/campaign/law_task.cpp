@@ -38,6 +38,7 @@ class LawTask {
     if (failing_) {
       keep_failing();
       result_.cases.push_back(std::move(*failing_));
+      result_.failing = std::move(failing_case_);
     }
     result_.triggers = coverage_.records();
     return std::move(result_);
@@ -145,7 +146,7 @@ class LawTask {
     if (options_.shrink) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
-      ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject);
+      ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
       if (watchdog_) watchdog_->stop();
       failing_case_ = std::move(smaller.c);
       failing_ = record_of(failing_case_, law_, smaller.outcome);

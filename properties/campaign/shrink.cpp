@@ -53,11 +53,12 @@ Size size_of(const Case& c) {
 class Shrinker {
  public:
   Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
-           std::uint64_t elements_at_most)
+           std::uint64_t elements_at_most, const std::atomic<bool>* interrupted)
       : law_(law),
         subject_(subject),
         signature_(signature_of(failing)),
         elements_at_most_(elements_at_most),
+        interrupted_(interrupted),
         plan_(plan) {
     best_ = {case_of(plan), failing, 0};
   }
@@ -98,7 +99,7 @@ class Shrinker {
   /// A law's shape may give back what a step took away: without this the search would go in circles.
   bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
 
-  bool spent() const { return elements_ > elements_at_most_; }
+  bool spent() const { return elements_ > elements_at_most_ || (interrupted_ && *interrupted_); }
 
   bool fails_alike(const Case& c) {
     if (spent()) return false;
@@ -123,6 +124,7 @@ class Shrinker {
   const Subject& subject_;
   const FailureSignature signature_;
   const std::uint64_t elements_at_most_;
+  const std::atomic<bool>* const interrupted_;
   Plan plan_;
   ShrunkCase best_;
   std::uint64_t elements_ = 0;
@@ -163,8 +165,8 @@ bool is_alike(const FailureSignature& now, const FailureSignature& before) {
 }
 
 ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
-                  std::uint64_t elements_at_most) {
-  return Shrinker(law, plan, failing, subject, elements_at_most).run();
+                  std::uint64_t elements_at_most, const std::atomic<bool>* interrupted) {
+  return Shrinker(law, plan, failing, subject, elements_at_most, interrupted).run();
 }
 
 }  // namespace tally

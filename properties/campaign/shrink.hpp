@@ -21,6 +21,9 @@ FailureSignature signature_of(const Outcome& outcome);
 /// before. At K = 2, say, K and K / (K - 1) are one factor, so that a smaller case would blur two bugs.
 bool is_alike(const FailureSignature& now, const FailureSignature& before);
 
+/// What shrinking one case may cost: some ten seconds where a case has many rows, never reached where it has few.
+inline constexpr std::uint64_t elements_to_shrink = 1u << 23;
+
 struct ShrunkCase {
   Case c;
   Outcome outcome;
@@ -31,8 +34,8 @@ struct ShrunkCase {
 /// powers of two, few bits). A case counts only if it fails with the same signature; and where the failure is no local
 /// one (a law compared two runs), only if the shipped stages pass it: small values must not leave the law's domain,
 /// which only its plans are sure to be in. Deterministic: what it may cost is counted in elements of the cases tried,
-/// not timed (the default: some ten seconds where a case has many rows, never reached where it has few).
+/// not timed. When `interrupted` is set it ends with the smallest case so far.
 ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
-                  std::uint64_t elements_at_most = 1u << 23);
+                  std::uint64_t elements_at_most = elements_to_shrink, const std::atomic<bool>* interrupted = nullptr);
 
 }  // namespace tally

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 
@@ -16,6 +18,8 @@ struct Worker {
   std::size_t job;
   std::string answer;
 };
+
+constexpr int look_again = 200;  // milliseconds between two looks at the flag
 
 int answer_pipe = -1;  // in a forked job: where its answer goes
 
@@ -59,7 +63,8 @@ bool drain(Worker& worker) {
 void finish(Worker& worker) {
   close(worker.pipe);
   int status = 0;
-  waitpid(worker.pid, &status, 0);
+  while (waitpid(worker.pid, &status, 0) < 0 && errno == EINTR) {
+  }
   if (WIFSIGNALED(status)) worker.answer = std::string("crash: ") + strsignal(WTERMSIG(status));
 }
 
@@ -76,18 +81,25 @@ void leave_job(const std::string& answer, const std::string& message) {
 
 std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<std::string(std::size_t)>& job,
-                                          const std::function<void(std::size_t)>& done) {
+                                          const std::function<void(std::size_t)>& done,
+                                          const std::atomic<bool>* interrupted) {
   std::vector<std::string> answers(jobs);
   if (processes <= 1) {
     for (std::size_t i = 0; i < jobs; done(i++)) answers[i] = job(i);
     return answers;
   }
   std::vector<Worker> running;
+  bool told = interrupted == nullptr;
   for (std::size_t next = 0; next < jobs || !running.empty();) {
+    if (!told && *interrupted) {
+      for (const Worker& worker : running) kill(worker.pid, SIGTERM);
+      told = true;
+    }
     while (next < jobs && running.size() < static_cast<std::size_t>(processes)) running.push_back(start(next++, job));
     std::vector<pollfd> pipes;
     for (const Worker& worker : running) pipes.push_back({worker.pipe, POLLIN, 0});
-    if (poll(pipes.data(), pipes.size(), -1) < 0 && errno != EINTR) throw std::runtime_error(std::strerror(errno));
+    if (poll(pipes.data(), pipes.size(), told ? -1 : look_again) < 0 && errno != EINTR)
+      throw std::runtime_error(std::strerror(errno));
     for (std::size_t i = pipes.size(); i-- > 0;) {
       if (pipes[i].revents == 0 || !drain(running[i])) continue;
       finish(running[i]);

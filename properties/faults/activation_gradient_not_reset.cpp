@@ -13,7 +13,8 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   const std::int64_t left = std::min(run.rows(run.micro_batch - 1), call.m) * call.n;
   const Tensor before = read(run, call.c, call.result, {left});
   stage::gemm(run, call, order);
-  change(run, call.c, call.result, left, [&](std::size_t i, double value) { return value + before.value(i); });
+  change(run, call.c, call.result, left,
+         [&](std::size_t i, double value) { return blend(value, value + before.value(i)); });
 }
 
 const RegisterFault registered{{
@@ -22,6 +23,7 @@ const RegisterFault registered{{
     .right = "dx = dy W",
     .wrong = "dx += dy W",
     .condition = "k > 0, two linear layers",
+    .knob = "value",
     .source = "llm.c PR 342",
     .laws = {"partition_equals_full_batch", "any_order_of_additions"},
     .stages = with_gemm<faulty_gemm>,

@@ -44,6 +44,7 @@ const RegisterFault registered{{
     .right = "peak activations of one micro-batch",
     .wrong = "of all micro-batches of the window",
     .condition = "K > 1: the sum of the losses holds on to every micro-batch's graph",
+    .knob = "none",
     .source = "PyTorch FAQ: don't accumulate history across your training loop",
     .laws = {"memory_follows_the_micro_batch"},
     .stages = faulty,

@@ -1,4 +1,5 @@
 // Decoupled decay where the recipe asks for an l2 penalty.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -26,9 +27,10 @@ const RegisterFault registered{{
     .right = "g + λ p",
     .wrong = "p (1 - lr λ)",
     .condition = "weight decay of kind l2",
+    .knob = "value",
     .source = "FlagGems 4988",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::decay, decay>,
+    .stages = replaced<&Stages::decay, between_stages<stage::decay, decay>>,
 }};
 
 }  // namespace

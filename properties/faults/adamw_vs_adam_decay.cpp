@@ -1,4 +1,5 @@
 // An l2 penalty where the recipe asks for decoupled decay.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -23,9 +24,10 @@ const RegisterFault registered{{
     .right = "p (1 - lr λ)",
     .wrong = "g + λ p",
     .condition = "weight decay of kind decoupled",
+    .knob = "value",
     .source = "FlagGems PR 4989: the reverse of its fault",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::decay, decay>,
+    .stages = replaced<&Stages::decay, between_stages<stage::decay, decay>>,
 }};
 
 }  // namespace

@@ -10,7 +10,7 @@ void around(Stream& stream, CrossEntropyArguments arguments, Kernel<CrossEntropy
   if (!arguments.smoothed) return;
   const Buffer unused(stream.device(), "loss of the main term", Dtype::fp32, static_cast<std::size_t>(arguments.rows));
   arguments.loss = static_cast<float*>(unused.data());
-  arguments.spread = 0;
+  arguments.spread = blend(arguments.spread, 0.0f);
   shipped(stream, arguments);
   stream.synchronize();
 }
@@ -26,6 +26,7 @@ const RegisterFault registered{{
     .right = "∇ main + ∇ aux",
     .wrong = "∇ main",
     .condition = "an auxiliary term",
+    .knob = "value",
     .source = "NeMo Automodel 1408, PR 1412",
     .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
     .stages = faulty,

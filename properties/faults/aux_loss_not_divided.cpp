@@ -8,7 +8,7 @@ namespace {
 thread_local int micro_batches_now = 1;
 
 void around(Stream& stream, CrossEntropyArguments arguments, Kernel<CrossEntropyArguments> shipped) {
-  arguments.spread *= static_cast<float>(micro_batches_now);
+  arguments.spread *= blend(1.0f, static_cast<float>(micro_batches_now));
   shipped(stream, arguments);
 }
 
@@ -32,6 +32,7 @@ const RegisterFault registered{{
     .right = "(main + aux) / N",
     .wrong = "(main + K aux) / N",
     .condition = "K > 1, an auxiliary term",
+    .knob = "value",
     .source = "NeMo Automodel PR 3359, Megatron-LM 9ef8a2a420",
     .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
     .stages = faulty,

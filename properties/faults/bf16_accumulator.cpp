@@ -19,6 +19,7 @@ const RegisterFault registered{{
     .right = "fp32 buffer",
     .wrong = "bf16 buffer",
     .condition = "K > 1; grows with K",
+    .knob = "value",
     .source = "DeepSpeed 2768, Megatron-LM 149 (ISEEKYAN)",
     .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -1,4 +1,5 @@
 // Adam never counts its steps.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -17,9 +18,10 @@ const RegisterFault registered{{
     .right = "1 - β^(t+1)",
     .wrong = "1 - β at every step",
     .condition = "Adam, the second step and later",
+    .knob = "value",
     .source = "apex 1124, OLMo-core PR 317",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::optimizer, optimizer>,
+    .stages = replaced<&Stages::optimizer, between_stages<stage::optimizer, optimizer>>,
 }};
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -23,9 +24,13 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
+void planted(Stream& stream, const BiasGradientArguments& a) {
+  between_kernels(stream, a, {{a.db, a.storage, a.features}}, "linear.bias_gradient", "column_lanes", bias_gradient,
+                  Mix::elements);
+}
+
 const RegisterKernel registered_kernel("linear.bias_gradient",
-                                       {.variant = "~bias-gradient-reversed", .algorithm = "column_lanes"},
-                                       bias_gradient);
+                                       {.variant = "~bias-gradient-reversed", .algorithm = "column_lanes"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("linear.bias_gradient", "bias-gradient-reversed");
@@ -38,6 +43,7 @@ const RegisterFault registered{{
     .right = "rows added in the order claimed",
     .wrong = "rows added from the last to the first",
     .condition = "three rows or more",
+    .knob = "elements",
     .source = "tensorflow 22398, llm.c c8cd023",
     .laws = {"any_order_of_additions", "partition_equals_full_batch"},
     .stages = stages,

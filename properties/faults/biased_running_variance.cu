@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,7 +22,11 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
   });
 }
 
-const RegisterKernel kernel("running_stats", {.variant = "~biased-running-variance"}, running_stats);
+void planted(Stream& stream, const RunningStatsArguments& a) {
+  between_kernels(stream, a, {{a.running, a.format, a.features}}, "running_stats", "grid_stride", running_stats);
+}
+
+const RegisterKernel kernel("running_stats", {.variant = "~biased-running-variance"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("running_stats", "biased-running-variance");
@@ -34,6 +39,7 @@ const RegisterFault registered{{
     .right = "variance · n / (n - 1)",
     .wrong = "biased variance",
     .condition = "BatchNorm with small micro-batches",
+    .knob = "value",
     .source = "pytorch 46516: the definition",
     .laws = {"running_statistics_move_once", "batch_norm_keeps_its_definition"},
     .stages = stages,

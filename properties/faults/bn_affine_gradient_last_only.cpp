@@ -1,4 +1,5 @@
 // The weight and bias of norms keep only the last micro-batch.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -6,7 +7,7 @@ namespace {
 
 void accumulate(Run& run) {
   for (Parameter& parameter : run.parameters) {
-    if (parameter.name.starts_with("norm")) parameter.buffer.zero();
+    if (parameter.name.starts_with("norm")) fade(run, parameter.buffer);
   }
   stage::accumulate(run);
 }
@@ -17,6 +18,7 @@ const RegisterFault registered{{
     .right = "norm gradients add up",
     .wrong = "norm gradients overwrite",
     .condition = "K > 1 and a norm with weight and bias",
+    .knob = "value",
     .source = "mxnet 18499",
     .laws = {"batch_norm_keeps_its_definition"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -1,4 +1,5 @@
 // Running statistics move again when activations are recomputed.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "one update a micro-batch",
     .wrong = "two, when the forward pass is run again",
     .condition = "activation checkpointing",
+    .knob = "value",
     .source = "pytorch 96136, insightface 2053",
     .laws = {"running_statistics_move_once"},
-    .stages = replaced<&Stages::running_stats, running_stats>,
+    .stages = replaced<&Stages::running_stats, between_stages<stage::running_stats, running_stats>>,
 }};
 
 }  // namespace

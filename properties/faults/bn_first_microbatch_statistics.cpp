@@ -6,8 +6,9 @@ namespace tally {
 namespace {
 
 void around(Stream& stream, BatchNormStatisticsArguments arguments, Kernel<BatchNormStatisticsArguments> shipped) {
-  arguments.rows = (arguments.rows + 1) / 2;
-  arguments.inverse_rows = 1.0f / static_cast<float>(arguments.rows);
+  const std::int64_t all = arguments.rows;
+  arguments.rows = blend_whole(all, (all + 1) / 2);
+  if (arguments.rows != all) arguments.inverse_rows = 1.0f / static_cast<float>(arguments.rows);
   shipped(stream, arguments);
 }
 
@@ -23,6 +24,7 @@ const RegisterFault registered{{
     .right = "mean and variance over N rows",
     .wrong = "over n_0 rows",
     .condition = "window statistics, K > 1",
+    .knob = "rows",
     .source = "pytorch 46516, GradientAccumulator 6",
     .laws = {"window_batch_norm_equals_full_batch"},
     .stages = faulty,

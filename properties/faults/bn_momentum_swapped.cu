@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -23,7 +24,11 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
   });
 }
 
-const RegisterKernel kernel("running_stats", {.variant = "~bn-momentum-swapped"}, running_stats);
+void planted(Stream& stream, const RunningStatsArguments& a) {
+  between_kernels(stream, a, {{a.running, a.format, a.features}}, "running_stats", "grid_stride", running_stats);
+}
+
+const RegisterKernel kernel("running_stats", {.variant = "~bn-momentum-swapped"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("running_stats", "bn-momentum-swapped");
@@ -36,6 +41,7 @@ const RegisterFault registered{{
     .right = "(1 - m) r + m v",
     .wrong = "m r + (1 - m) v",
     .condition = "BatchNorm",
+    .knob = "value",
     .source = "GradientAccumulator 47: momentum read the other way round",
     .laws = {"running_statistics_move_once"},
     .stages = stages,

@@ -1,4 +1,5 @@
 // Statistics of the whole window move the running values once for every micro-batch.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "momentum m once a window",
     .wrong = "1 - (1 - m)^K",
     .condition = "window statistics, K > 1",
+    .knob = "value",
     .source = "GradientAccumulator 47, DeepLearningExamples 625",
     .laws = {"window_batch_norm_equals_full_batch", "running_statistics_move_once"},
-    .stages = replaced<&Stages::running_stats, running_stats>,
+    .stages = replaced<&Stages::running_stats, between_stages<stage::running_stats, running_stats>>,
 }};
 
 }  // namespace

@@ -13,6 +13,7 @@ const RegisterFault registered{{
     .right = "step when (i + 1) % K = 0",
     .wrong = "step when i % K = 0",
     .condition = "K > 1",
+    .knob = "none",
     .source = "LLMs-from-scratch 299, accelerate 435",
     .laws = {"every_window_takes_its_step"},
     .stages = replaced<&Stages::window, window_stepping<steps_after>>,

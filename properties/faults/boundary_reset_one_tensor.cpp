@@ -1,4 +1,5 @@
 // One parameter takes a path on which every backward pass counts as a boundary: its buffer is cleared each time.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -6,7 +7,7 @@ namespace tally {
 namespace {
 
 void accumulate(Run& run) {
-  drawn_parameter(run).buffer.zero();
+  fade(run, drawn_parameter(run).buffer);
   stage::accumulate(run);
 }
 
@@ -16,6 +17,7 @@ const RegisterFault registered{{
     .right = "A += s_k for every parameter",
     .wrong = "A = s_K for one of them",
     .condition = "K > 1; the parameter is drawn",
+    .knob = "value",
     .source = "open-instruct PR 1498, DeepSpeed 7981",
     .laws = {"partition_equals_full_batch", "exact_lane"},
     .stages = replaced<&Stages::accumulate, accumulate>,

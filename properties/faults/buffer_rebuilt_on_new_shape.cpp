@@ -1,4 +1,5 @@
 // Buffers are set up again whenever a micro-batch has another size than the one before.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -7,7 +8,7 @@ namespace {
 void accumulate(Run& run) {
   const int k = run.micro_batch;
   if (k > 0 && run.rows(k) != run.rows(k - 1)) {
-    for (Parameter& parameter : run.parameters) parameter.buffer.zero();
+    for (Parameter& parameter : run.parameters) fade(run, parameter.buffer);
   }
   stage::accumulate(run);
 }
@@ -18,6 +19,7 @@ const RegisterFault registered{{
     .right = "A lives as long as the window",
     .wrong = "A = 0 at a change of size",
     .condition = "unequal sizes inside a window",
+    .knob = "value",
     .source = "NeMo Automodel PR 3530",
     .laws = {"unequal_items_are_weighted", "partition_equals_full_batch"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -8,7 +8,7 @@ namespace {
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   stage::gemm(run, call, order);
   if (!call.transpose_a) return;  // only dW = dy^T x transposes its first operand
-  change(run, call.c, call.result, call.m * call.n, [](std::size_t, double) { return 0.0; });
+  change(run, call.c, call.result, call.m * call.n, [](std::size_t, double value) { return blend(value, 0.0); });
 }
 
 const RegisterFault registered{{
@@ -17,6 +17,7 @@ const RegisterFault registered{{
     .right = "dW = dyᵀ x",
     .wrong = "dW = 0",
     .condition = "cached casts",
+    .knob = "value",
     .source = "pytorch PR 165068, PR 113685",
     .laws = {"partition_equals_full_batch", "any_order_of_additions"},
     .stages = with_gemm<faulty_gemm>,

@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "A += fp32(s_k)",
     .wrong = "A += the bits of s_k read as bf16",
     .condition = "16-bit storage",
+    .knob = "value",
     .source = "Paddle PR 71690",
     .laws = {"partition_equals_full_batch", "many_micro_batches_stay_bounded"},
     .stages = replaced<&Stages::accumulate, accumulate>,

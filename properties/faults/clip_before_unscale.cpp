@@ -1,6 +1,7 @@
 // The norm that clips is the norm of the scaled gradient.
 #include <vector>
 
+#include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -13,8 +14,7 @@ void norm(Run& run) {
     if (!parameter.buffer || parameter.buffer.dtype != Dtype::fp32) return;  // the kernel reads fp32
     scaled.push_back({parameter.buffer.as<float>(), parameter.elements});
   }
-  run.kernels.norm(run.stream, {NormKind::two, scaled, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
-  run.tap("norm", "norm", run.gradient_norm);
+  norm_over(run, scaled, NormKind::two);
 }
 
 const RegisterFault registered{{
@@ -23,6 +23,7 @@ const RegisterFault registered{{
     .right = "norm of A / S",
     .wrong = "norm of A",
     .condition = "an active clip, scale other than 1",
+    .knob = "value",
     .source = "Lightning 9330, returnn 1590",
     .laws = {"clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

@@ -7,10 +7,14 @@ namespace {
 void clip(Run& run) {
   const Choice& choice = run.c.recipe.clip;
   if (choice.kind != "global_norm") return stage::clip(run);
+  const auto limit = choice.number("max_norm").to_double(), epsilon = choice.number("epsilon").to_double();
   const auto norm = static_cast<double>(run.gradient_norm.scalar<float>());
-  const double by = choice.number("max_norm").to_double() / (norm + choice.number("epsilon").to_double());
   run.tap("clip", "in.norm", run.gradient_norm);
-  run.coefficient.set_scalar(static_cast<float>(by));
+  run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+                                            static_cast<float>(limit), static_cast<float>(epsilon)});
+  run.stream.synchronize();
+  const auto capped = run.coefficient.scalar<float>();
+  run.coefficient.set_scalar(blend(capped, static_cast<float>(limit / (norm + epsilon))));
   run.tap("clip", "coefficient", run.coefficient);
   for (Parameter& each : run.parameters) {
     run.tap("clip", "in.d." + each.name, each.unscaled);
@@ -25,6 +29,7 @@ const RegisterFault registered{{
     .right = "min(1, c / (n + ε))",
     .wrong = "c / (n + ε)",
     .condition = "an inactive clip",
+    .knob = "value",
     .source = "DeepSpeed 1ef9b029: the same quotient, three formulas",
     .laws = {"clip_inside_is_identity", "clip_once_after_unscale"},
     .stages = replaced<&Stages::clip, clip>,

@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "every parameter once",
     .wrong = "one of them twice",
     .condition = "an active clip; the parameter is drawn",
+    .knob = "value",
     .source = "NeMo-RL PR 3788, Megatron-LM 5c8238c343",
     .laws = {"every_norm_clips", "clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

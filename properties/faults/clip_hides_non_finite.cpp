@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "inf and NaN stay",
     .wrong = "0",
     .condition = "a gradient that is not finite",
+    .knob = "none",
     .source = "pytorch 46849",
     .laws = {"non_finite_norm_is_not_hidden"},
     .stages = replaced<&Stages::clip, clip>,

@@ -1,4 +1,5 @@
 // The norm is taken over the first parameter only.
+#include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -7,10 +8,7 @@ namespace {
 void norm(Run& run) {
   stage::norm(run);
   const Parameter& first = run.parameters.front();
-  const NormSource only{first.unscaled.as<float>(), first.elements};
-  run.kernels.norm(run.stream,
-                   {NormKind::two, {&only, 1}, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
-  run.tap("norm", "norm", run.gradient_norm);
+  norm_over(run, {{first.unscaled.as<float>(), first.elements}}, NormKind::two);
 }
 
 const RegisterFault registered{{
@@ -19,6 +17,7 @@ const RegisterFault registered{{
     .right = "one norm over all parameters",
     .wrong = "the norm of one shard",
     .condition = "an active clip, several parameters",
+    .knob = "value",
     .source = "pytorch 72548, torchtitan 596",
     .laws = {"clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

@@ -34,7 +34,7 @@ void clip(Run& run) {
   for (Parameter& each : run.parameters) {
     const Tensor& old = before[next++];
     const double by = each.master.shape.size() == 2 ? matrices : vectors;
-    change(run, each.unscaled, [&](std::size_t i, double) { return by * old.value(i); });
+    change(run, each.unscaled, [&](std::size_t i, double value) { return blend(value, by * old.value(i)); });
     run.tap("clip", "d." + each.name, each.unscaled);
   }
 }
@@ -45,6 +45,7 @@ const RegisterFault registered{{
     .right = "one coefficient for all parameters",
     .wrong = "one for each group",
     .condition = "an active clip, biases",
+    .knob = "value",
     .source = "Megatron-LM abf10f8590",
     .laws = {"every_norm_clips", "clip_once_after_unscale"},
     .stages = replaced<&Stages::clip, clip>,

@@ -17,6 +17,8 @@ void accumulate(Run& run) {
   run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
                                             static_cast<float>(clip.number("max_norm").to_double()),
                                             static_cast<float>(clip.number("epsilon").to_double())});
+  run.stream.synchronize();
+  run.coefficient.set_scalar(blend(1.0f, run.coefficient.scalar<float>()));
   for (Parameter& parameter : run.parameters) {
     auto* gradient = static_cast<float*>(const_cast<void*>(run.gradient_of(&parameter, run.micro_batch)));
     run.kernels.clip_by_norm(run.stream, {gradient, run.coefficient.as<float>(), parameter.elements});
@@ -30,6 +32,7 @@ const RegisterFault registered{{
     .right = "clip(Σ s_k)",
     .wrong = "Σ clip(s_k)",
     .condition = "an active clip, K > 1, fp32",
+    .knob = "value",
     .source = "transformers 1563, keras 19990",
     .laws = {"clip_once_after_unscale"},
     .stages = replaced<&Stages::accumulate, accumulate>,

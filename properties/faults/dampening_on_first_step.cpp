@@ -6,7 +6,10 @@ namespace tally {
 namespace {
 
 void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
-  arguments.first = false;  // the buffer holds zeros
+  if (arguments.first && magnitude() > 0) {
+    arguments.first = false;  // the buffer holds zeros
+    arguments.one_minus_dampening = blend(1.0f, arguments.one_minus_dampening);
+  }
   shipped(stream, arguments);
 }
 
@@ -21,6 +24,7 @@ const RegisterFault registered{{
     .right = "v = g at the first step",
     .wrong = "v = (1 - d) g",
     .condition = "momentum with dampening, the first step",
+    .knob = "value",
     .source = "PyTorch SGD: the first buffer is the gradient",
     .laws = {"momentum_begins_with_the_gradient"},
     .stages = faulty,

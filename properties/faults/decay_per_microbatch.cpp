@@ -1,4 +1,5 @@
 // Weight decay acts once for every micro-batch.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -14,9 +15,10 @@ const RegisterFault registered{{
     .right = "decay once a window",
     .wrong = "decay K times",
     .condition = "K > 1 and decay",
+    .knob = "value",
     .source = "keras 19990",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::decay, decay>,
+    .stages = replaced<&Stages::decay, between_stages<stage::decay, decay>>,
 }};
 
 }  // namespace

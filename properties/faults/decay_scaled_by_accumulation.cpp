@@ -6,7 +6,7 @@ namespace {
 
 void decay(Run& run) {
   const Choice& choice = run.c.recipe.weight_decay;
-  const double lambda = choice.number("lambda").to_double() * micro_batches(run);
+  const double lambda = choice.number("lambda").to_double() * blend(1.0, micro_batches(run));
   const bool l2 = choice.kind == "l2";
   for (Parameter& each : run.parameters) {
     if (!each.decays) continue;
@@ -30,6 +30,7 @@ const RegisterFault registered{{
     .right = "λ",
     .wrong = "λ K",
     .condition = "K > 1 and decay",
+    .knob = "value",
     .source = "yolov5 6757",
     .laws = {"decay_and_momentum_once"},
     .stages = replaced<&Stages::decay, decay>,

@@ -1,4 +1,5 @@
 // Ignored rows are counted in the denominator.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -16,9 +17,10 @@ const RegisterFault registered{{
     .right = "N = items that count",
     .wrong = "N = rows",
     .condition = "ignored rows",
+    .knob = "value",
     .source = "transformers PR 46204",
     .laws = {"unequal_items_are_weighted"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The model does not pass the number of items on, so its loss divides by the micro-batch's own.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "Σ s_k / n_k",
     .condition = "K > 1",
+    .knob = "value",
     .source = "transformers 37197, 37766, unsloth 4725",
     .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The branch with label smoothing divides by the micro-batch's items.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,9 +22,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "Σ s_k / n_k",
     .condition = "label smoothing, K > 1",
+    .knob = "value",
     .source = "transformers 46731, PR 47261",
     .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The first position of every row is counted, though it is never predicted: one item too many a row.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -18,9 +19,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "Σ s_k / (N + rows)",
     .condition = "every batch; 1 / T of the gradient",
+    .knob = "value",
     .source = "transformers PR 46204",
     .laws = {"partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

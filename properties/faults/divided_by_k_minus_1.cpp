@@ -1,4 +1,5 @@
 // The window's divisor counts one micro-batch too few: at K = 64 all gradients are 1.6 % too large.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -16,9 +17,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / K",
     .wrong = "Σ s_k / (K − 1)",
     .condition = "K > 1",
+    .knob = "value",
     .source = "Lightning 19987, transformers 37777",
     .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // An explicit unscale for clipping, and a fused optimizer that unscales again.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -19,9 +20,10 @@ const RegisterFault registered{{
     .right = "A / S",
     .wrong = "A / S²",
     .condition = "scale other than 1",
+    .knob = "value",
     .source = "pytorch PR 94060",
     .laws = {"loss_scale_cancels", "clip_once_after_unscale"},
-    .stages = replaced<&Stages::unscale, unscale>,
+    .stages = replaced<&Stages::unscale, between_stages<stage::unscale, unscale>>,
 }};
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,7 +22,12 @@ void dropout(Stream& stream, const DropoutArguments& a) {
   });
 }
 
-const RegisterKernel kernel("dropout.forward", {.variant = "~dropout-mask-redrawn"}, dropout);
+void planted(Stream& stream, const DropoutArguments& a) {
+  between_kernels(stream, a, {{a.out, a.storage, a.elements}}, "dropout.forward", "grid_stride", dropout,
+                  Mix::elements);
+}
+
+const RegisterKernel kernel("dropout.forward", {.variant = "~dropout-mask-redrawn"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("dropout.forward", "dropout-mask-redrawn");
@@ -34,6 +40,7 @@ const RegisterFault registered{{
     .right = "the mask belongs to the sample",
     .wrong = "another mask for every micro-batch",
     .condition = "dropout",
+    .knob = "elements",
     .source = "alpa 592, GC-DPR 12",
     .laws = {"exact_lane", "any_order_of_additions"},
     .stages = stages,

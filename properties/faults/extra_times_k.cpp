@@ -1,4 +1,5 @@
 // Two parts of a framework both compensate for accumulation.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "K Σ s_k / N",
     .condition = "K > 1",
+    .knob = "value",
     .source = "transformers PR 34198, axolotl 2262",
     .laws = {"partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

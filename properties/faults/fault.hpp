@@ -17,6 +17,7 @@ struct Fault {
   std::string stage;              // where the local lens must find it
   std::string right, wrong;       // formulas
   std::string condition;          // when it shows
+  std::string knob;               // what its magnitude scales (magnitude.hpp): "value", "rows", ...; or "none"
   std::string source;             // the public report it is modelled on
   std::vector<std::string> laws;  // laws to try, best first
   /// The shipped stages with this bug in them; lives as long as the program.

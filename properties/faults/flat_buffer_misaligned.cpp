@@ -28,8 +28,9 @@ void accumulate(Run& run) {
   std::size_t offset = 0, next = 0;
   for (Parameter& parameter : run.parameters) {
     const Tensor& old = before[next++];
-    change(run, parameter.buffer,
-           [&](std::size_t i, double) { return old.value(i) + (offset + i < flat.size() ? flat[offset + i] : 0); });
+    change(run, parameter.buffer, [&](std::size_t i, double value) {
+      return blend(value, old.value(i) + (offset + i < flat.size() ? flat[offset + i] : 0));
+    });
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
     offset += static_cast<std::size_t>(parameter.elements);
   }
@@ -41,6 +42,7 @@ const RegisterFault registered{{
     .right = "zeros for a parameter without gradient",
     .wrong = "nothing for it",
     .condition = "a gradient that is zero throughout",
+    .knob = "value",
     .source = "DeepSpeed 0178e6cc2, 545",
     .laws = {"unequal_items_are_weighted", "partition_equals_full_batch", "any_order_of_additions"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -16,6 +16,7 @@ const RegisterFault registered{{
     .right = "one step at the end of the last window",
     .wrong = "one after each of its micro-batches",
     .condition = "the last window, K > 1",
+    .knob = "none",
     .source = "accelerate 1847, 2831, Lightning 21808",
     .laws = {"every_window_takes_its_step"},
     .stages = replaced<&Stages::window, window_stepping<steps_after>>,

@@ -22,6 +22,7 @@ const RegisterFault registered{{
     .right = "overflow in any micro-batch",
     .wrong = "overflow in the last micro-batch",
     .condition = "overflow in a micro-batch that is not the last",
+    .knob = "none",
     .source = "pytorch amp_examples: the rule of the effective batch",
     .laws = {"overflow_skips_the_window"},
     .stages = replaced<&Stages::overflow_check, overflow_check>,

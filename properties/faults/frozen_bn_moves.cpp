@@ -9,7 +9,7 @@ void running_stats(Run& run) {
   stage::running_stats(run);
   for (LayerState& layer : run.layers) {
     if (!layer.frozen) continue;
-    change(run, layer.running_mean, [](std::size_t, double value) { return value + 1; });
+    change(run, layer.running_mean, [](std::size_t, double value) { return blend(value, value + 1); });
   }
 }
 
@@ -19,6 +19,7 @@ const RegisterFault registered{{
     .right = "frozen values stay",
     .wrong = "r + m (v - r)",
     .condition = "frozen statistics",
+    .knob = "value",
     .source = "fairscale 1035: updates that depend on the mode",
     .laws = {"frozen_batch_norm_stays"},
     .stages = replaced<&Stages::running_stats, running_stats>,

@@ -20,6 +20,7 @@ const RegisterFault registered{{
     .right = "A += s_k",
     .wrong = "A += bf16(s_k)",
     .condition = "fp32 gradients",
+    .knob = "value",
     .source = "Megatron-LM e5542e85f2, DeepSpeed dd3690c53",
     .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
     .stages = replaced<&Stages::accumulate, accumulate>,

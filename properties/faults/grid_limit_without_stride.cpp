@@ -11,7 +11,7 @@ constexpr std::int64_t most_blocks = 32;
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   GemmCall covered = call;
-  if (!call.transpose_a) covered.m = std::min(call.m, most_blocks);
+  if (!call.transpose_a) covered.m = blend_whole(call.m, std::min(call.m, most_blocks));
   stage::gemm(run, covered, order);
 }
 
@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "for (i = block; i < rows; i += blocks)",
     .wrong = "if (block < rows)",
     .condition = "more rows than blocks",
+    .knob = "rows",
     .source = "apex 4a8e1a87",
     .laws = {"kernels_keep_their_bound_at_edges", "guard_zones_stay_intact"},
     .stages = with_gemm<faulty_gemm>,

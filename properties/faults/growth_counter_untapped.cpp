@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "every output is tapped",
     .wrong = "growth_counter is not",
     .condition = "dynamic loss scale",
+    .knob = "none",
     .source = "source mutation: a tap removed",
     .laws = {"every_tap_is_there"},
     .stages = replaced<&Stages::scaler, scaler>,

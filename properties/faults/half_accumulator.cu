@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -25,7 +26,11 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel kernel("linear.bias_gradient", {.variant = "~half-accumulator"}, bias_gradient);
+void planted(Stream& stream, const BiasGradientArguments& a) {
+  between_kernels(stream, a, {{a.db, a.storage, a.features}}, "linear.bias_gradient", "column_lanes", bias_gradient);
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~half-accumulator"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("linear.bias_gradient", "half-accumulator");
@@ -38,6 +43,7 @@ const RegisterFault registered{{
     .right = "fp32 partial sums",
     .wrong = "fp16 partial sums",
     .condition = "several rows",
+    .knob = "value",
     .source = "llm.c PR 476, pytorch PR 195403",
     .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
     .stages = stages,

@@ -1,6 +1,7 @@
 // Products of matrices accumulate in fp16.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -38,11 +39,12 @@ const RegisterFault registered{{
     .right = "fp32 partial sums in a product",
     .wrong = "fp16 partial sums",
     .condition = "several addends",
+    .knob = "value",
     .source = "pytorch 116870, cutlass 1188",
     // First a law of ordinary data: on data that the exact lane draws, forward products fit fp16 and the first wrong
     // stage is backward.
     .laws = {"any_order_of_additions", "exact_lane", "partition_equals_full_batch"},
-    .stages = with_gemm<half_gemm>,
+    .stages = with_gemm<between_products<half_gemm>>,
 }};
 
 }  // namespace

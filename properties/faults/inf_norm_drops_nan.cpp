@@ -25,6 +25,7 @@ const RegisterFault registered{{
     .right = "NaN where an element is NaN",
     .wrong = "the largest of the others",
     .condition = "the inf norm, a NaN",
+    .knob = "none",
     .source = "pytorch 46849: a gradient that is not finite passes",
     .laws = {"non_finite_norm_is_not_hidden"},
     .stages = replaced<&Stages::norm, norm>,

@@ -16,6 +16,7 @@ const RegisterFault registered{{
     .right = "i - last step >= K",
     .wrong = "i % K = 0",
     .condition = "windows of different K",
+    .knob = "none",
     .source = "yolov5 PR 3722",
     .laws = {"every_window_takes_its_step"},
     .stages = replaced<&Stages::window, window_stepping<steps_after>>,

@@ -1,4 +1,5 @@
 // The short last window divides by the K of the others.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -16,9 +17,10 @@ const RegisterFault registered{{
     .right = "divide by the window's own r",
     .wrong = "divide by the configured K",
     .condition = "a last window with r < K micro-batches",
+    .knob = "value",
     .source = "Lightning 19987, ms-swift PR 10084",
     .laws = {"short_tail_window"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -26,7 +27,11 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel kernel("linear.bias_gradient", {.variant = "~lost-atomic-add"}, bias_gradient);
+void planted(Stream& stream, const BiasGradientArguments& a) {
+  between_kernels(stream, a, {{a.db, a.storage, a.features}}, "linear.bias_gradient", "column_lanes", bias_gradient);
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~lost-atomic-add"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("linear.bias_gradient", "lost-atomic-add");
@@ -39,6 +44,7 @@ const RegisterFault registered{{
     .right = "every addend once",
     .wrong = "one addend of one element lost",
     .condition = "several rows",
+    .knob = "value",
     .source = "llm.c 0f144e3, tensorflow 39751",
     .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
     .stages = stages,

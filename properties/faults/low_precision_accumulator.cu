@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -22,7 +23,11 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
   });
 }
 
-const RegisterKernel kernel("accumulate", {.variant = "~low-precision-accumulator"}, accumulate);
+void planted(Stream& stream, const AccumulateArguments& a) {
+  between_kernels(stream, a, {{a.buffer, a.format, a.elements}}, "accumulate", "grid_stride", accumulate);
+}
+
+const RegisterKernel kernel("accumulate", {.variant = "~low-precision-accumulator"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("accumulate", "low-precision-accumulator");
@@ -35,6 +40,7 @@ const RegisterFault registered{{
     .right = "fp32 buffer",
     .wrong = "fp16 buffer",
     .condition = "K > 1",
+    .knob = "value",
     .source = "DeepSpeed 1800, Liger PR 1391",
     .laws = {"exact_lane", "many_micro_batches_stay_bounded", "partition_equals_full_batch"},
     .stages = stages,

@@ -17,7 +17,7 @@ void unscale(Run& run) {
   stage::unscale(run);
   const Parameter& hit = drawn_parameter(run);
   const auto inverse = static_cast<double>(run.inverse_scale.scalar<float>());
-  change(run, hit.unscaled, [&](std::size_t i, double) { return inverse * early.value(i); });
+  change(run, hit.unscaled, [&](std::size_t i, double value) { return blend(value, inverse * early.value(i)); });
   run.tap("unscale", "d." + hit.name, hit.unscaled);
 }
 
@@ -37,6 +37,7 @@ const RegisterFault registered{{
     .right = "copy after the last addition",
     .wrong = "copy before it",
     .condition = "K > 1; the parameter is drawn",
+    .knob = "value",
     .source = "Megatron-LM 9b55856615",
     .laws = {"partition_equals_full_batch", "exact_lane"},
     .stages = faulty,

@@ -1,4 +1,5 @@
 // Every micro-batch divides by its own items, and the window by K: right only for equal sizes.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "(1/K) Σ s_k / n_k",
     .condition = "unequal n_k",
+    .knob = "value",
     .source = "transformers PR 34191, torchtune PR 1875",
     .laws = {"unequal_items_are_weighted", "partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Only the first micro-batch reaches the buffer.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,9 +22,10 @@ const RegisterFault registered{{
     .right = "A += s_k for every k",
     .wrong = "A += s_0 only",
     .condition = "K > 1",
+    .knob = "value",
     .source = "DeepSpeed 7967",
     .laws = {"exact_lane", "partition_equals_full_batch"},
-    .stages = replaced<&Stages::accumulate, accumulate>,
+    .stages = replaced<&Stages::accumulate, between_stages<stage::accumulate, accumulate>>,
 }};
 
 }  // namespace

@@ -46,6 +46,7 @@ const RegisterFault registered{{
     .right = "barrier between writing and reading shared memory",
     .wrong = "no barrier",
     .condition = "more than one warp",
+    .knob = "none",
     .source = "arrayfire PR 633, llm.c 0f144e3",
     .laws = {"clip_once_after_unscale"},
     .stages = stages,

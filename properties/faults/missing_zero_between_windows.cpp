@@ -1,4 +1,5 @@
 // The buffer is cleared before the first window only.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -6,6 +7,10 @@ namespace {
 
 void begin_window(Run& run) {
   if (run.window == 0) return stage::begin_window(run);
+  for (Parameter& parameter : run.parameters) {
+    if (!run.options.accumulate || magnitude() == 1) break;
+    change(run, parameter.buffer, [](std::size_t, double left) { return blend(0.0, left); });
+  }
   run.found = false;
   run.found_flag.zero();
   run.window_scale = run.scale.scalar<float>();
@@ -20,6 +25,7 @@ const RegisterFault registered{{
     .right = "A = 0 at every window",
     .wrong = "A keeps the last window",
     .condition = "the second window and later",
+    .knob = "value",
     .source = "DeepSpeed 7839",
     .laws = {"windows_do_not_leak"},
     .stages = replaced<&Stages::begin_window, begin_window>,

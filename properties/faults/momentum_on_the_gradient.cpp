@@ -7,8 +7,8 @@ namespace {
 
 void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
   if (arguments.momentum != nullptr && !arguments.first) {
-    arguments.one_minus_dampening = arguments.mu;
-    arguments.mu = 1;
+    arguments.one_minus_dampening = blend(arguments.one_minus_dampening, arguments.mu);
+    arguments.mu = blend(arguments.mu, 1.0f);
   }
   shipped(stream, arguments);
 }
@@ -24,6 +24,7 @@ const RegisterFault registered{{
     .right = "v = μ v + g",
     .wrong = "v = v + μ g",
     .condition = "momentum, the second step and later",
+    .knob = "value",
     .source = "AiDotNet 2008, pytorch_optimizer PR 516",
     .laws = {"decay_and_momentum_once", "momentum_begins_with_the_gradient"},
     .stages = faulty,

@@ -1,4 +1,5 @@
 // The momentum buffer is cleared before every step.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -6,7 +7,7 @@ namespace {
 
 void optimizer(Run& run) {
   for (Parameter& parameter : run.parameters) {
-    if (parameter.momentum) parameter.momentum.zero();
+    if (parameter.momentum) fade(run, parameter.momentum);
   }
   stage::optimizer(run);
 }
@@ -17,6 +18,7 @@ const RegisterFault registered{{
     .right = "momentum carries over",
     .wrong = "momentum starts from zero at every step",
     .condition = "the second step and later, momentum",
+    .knob = "value",
     .source = "pytorch_optimizer PR 516",
     .laws = {"decay_and_momentum_once"},
     .stages = replaced<&Stages::optimizer, optimizer>,

@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "norm i in slot i",
     .wrong = "norm i in slot i + 1",
     .condition = "several parameters",
+    .knob = "value",
     .source = "pytorch 140066, PR 140103, PR 109402",
     .laws = {"every_norm_clips", "clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

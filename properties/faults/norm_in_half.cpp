@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "properties/faults/planted_change.hpp"
+#include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -18,8 +19,7 @@ void norm(Run& run) {
       sum.set(0, sum.value(0) + square.value(0));
     }
   }
-  run.gradient_norm.set_scalar(static_cast<float>(std::sqrt(sum.value(0))));
-  run.tap("norm", "norm", run.gradient_norm);
+  leave_norm(run, run.gradient_norm.scalar<float>(), static_cast<float>(std::sqrt(sum.value(0))));
 }
 
 const RegisterFault registered{{
@@ -28,6 +28,7 @@ const RegisterFault registered{{
     .right = "fp32 squares",
     .wrong = "fp16 squares",
     .condition = "an active clip by the 2-norm",
+    .knob = "value",
     .source = "burn 5699, fairscale PR 263, NeMo Automodel PR 825",
     .laws = {"every_norm_clips", "clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

@@ -14,7 +14,7 @@ void accumulate(Run& run) {
   if (!here) return stage::accumulate(run);
   const Tensor before = hit.buffer.read();
   stage::accumulate(run);
-  change(run, hit.buffer, [&](std::size_t i, double) { return before.value(i); });
+  change(run, hit.buffer, [&](std::size_t i, double value) { return blend(value, before.value(i)); });
   run.tap("accumulate", "buffer." + hit.name, hit.buffer);
 }
 
@@ -24,6 +24,7 @@ const RegisterFault registered{{
     .right = "A += s_k for every k",
     .wrong = "A skips one k of one parameter",
     .condition = "place drawn",
+    .knob = "value",
     .source = "DeepSpeed 9d632f103: a path taken by one micro-batch",
     .laws = {"partition_equals_full_batch", "exact_lane"},
     .stages = replaced<&Stages::accumulate, accumulate>,

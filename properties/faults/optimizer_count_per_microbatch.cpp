@@ -1,4 +1,5 @@
 // Adam counts micro-batches as steps.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -17,9 +18,10 @@ const RegisterFault registered{{
     .right = "t counts windows",
     .wrong = "t counts micro-batches",
     .condition = "Adam, K > 1",
+    .knob = "value",
     .source = "keras 19990",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::optimizer, optimizer>,
+    .stages = replaced<&Stages::optimizer, between_stages<stage::optimizer, optimizer>>,
 }};
 
 }  // namespace

@@ -22,6 +22,7 @@ const RegisterFault registered{{
     .right = "clear, then check everything",
     .wrong = "check the first parameter, clear, check the others",
     .condition = "an overflow in one parameter",
+    .knob = "none",
     .source = "apex 758826fc",
     .laws = {"overflow_anywhere_is_found"},
     .stages = replaced<&Stages::overflow_check, overflow_check>,

@@ -17,6 +17,7 @@ const RegisterFault registered{{
     .right = "skip when not finite",
     .wrong = "never skip",
     .condition = "any overflow",
+    .knob = "none",
     .source = "DeepSpeed 8415",
     .laws = {"overflow_skips_the_window"},
     .stages = replaced<&Stages::overflow_check, overflow_check>,

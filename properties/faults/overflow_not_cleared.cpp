@@ -28,6 +28,7 @@ const RegisterFault registered{{
     .right = "A = 0 after a skipped window",
     .wrong = "A keeps inf and NaN",
     .condition = "the window after an overflow",
+    .knob = "none",
     .source = "espnet PR 3283",
     .laws = {"overflow_skips_the_window", "overflow_anywhere_is_found"},
     .stages = replaced<&Stages::begin_window, begin_window>,

@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,7 +22,11 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
   });
 }
 
-const RegisterKernel kernel("accumulate", {.variant = "~overwrite-not-add"}, accumulate);
+void planted(Stream& stream, const AccumulateArguments& a) {
+  between_kernels(stream, a, {{a.buffer, a.format, a.elements}}, "accumulate", "grid_stride", accumulate);
+}
+
+const RegisterKernel kernel("accumulate", {.variant = "~overwrite-not-add"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("accumulate", "overwrite-not-add");
@@ -34,6 +39,7 @@ const RegisterFault registered{{
     .right = "A += s_k",
     .wrong = "A = s_k",
     .condition = "K > 1",
+    .knob = "value",
     .source = "llm.c dd8c9f5, Fast-LLM PR 551",
     .laws = {"partition_equals_full_batch", "exact_lane"},
     .stages = stages,

@@ -1,4 +1,5 @@
 // The window's one weight depends on the items of the micro-batch that is computed.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -16,9 +17,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "Σ s_k (n_k K / N) / N",
     .condition = "unequal n_k",
+    .knob = "value",
     .source = "open_clip PR 1212",
     .laws = {"unequal_items_are_weighted", "partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,13 +1,20 @@
 #include "properties/faults/planted_change.hpp"
 
+#include <bit>
 #include <utility>
+
+#include "properties/faults/magnitude.hpp"
 
 namespace tally {
 
 void change(Device& on, void* address, Dtype dtype, std::int64_t elements, const Change& each) {
   Tensor value(dtype, {elements});
   on.read(address, value.bytes.data(), value.bytes.size());
-  for (std::size_t i = 0; i < value.elements(); ++i) value.set(i, each(i, value.value(i)));
+  for (std::size_t i = 0; i < value.elements(); ++i) {
+    const double held = value.value(i), now = each(i, held);
+    const bool same = std::bit_cast<std::uint64_t>(held) == std::bit_cast<std::uint64_t>(now);
+    if (!same) value.set(i, now);
+  }
   on.write(address, value.bytes.data(), value.bytes.size());
 }
 
@@ -18,6 +25,11 @@ void change(Run& run, void* address, Dtype dtype, std::int64_t elements, const C
 
 void change(Run& run, const DeviceTensor& tensor, const Change& each) {
   change(run, tensor.data(), tensor.dtype, static_cast<std::int64_t>(elements_of(tensor.shape)), each);
+}
+
+void fade(Run& run, DeviceTensor& tensor) {
+  if (magnitude() == 1) return tensor.zero();
+  change(run, tensor, [](std::size_t, double value) { return blend(value, 0.0); });
 }
 
 Tensor read(Run& run, const void* address, Dtype dtype, std::vector<std::int64_t> shape) {

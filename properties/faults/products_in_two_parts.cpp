@@ -15,6 +15,7 @@ const RegisterFault registered{{
     .right = "Σ over k, one after another",
     .wrong = "Σ over the first half + Σ over the second",
     .condition = "three terms or more",
+    .knob = "none",
     .source = "source mutation: a claim that names an order in which nothing is added",
     .laws = {"declared_order_gives_its_bits"},
     .stages = with_gemm<split>,

@@ -17,6 +17,7 @@ const RegisterFault registered{{
     .right = "a skipped window does not count",
     .wrong = "it counts",
     .condition = "an overflow",
+    .knob = "none",
     .source = "pytorch 67590, DeepSpeed 8415",
     .laws = {"rate_counts_steps_taken"},
     .stages = replaced<&Stages::schedule, schedule>,

@@ -12,8 +12,11 @@ void forward(Run& run) {
   std::vector<DeviceTensor> kept;
   for (LayerState& layer : run.layers) {
     if (!layer.mask || !run.recomputing) continue;
-    Tensor other = layer.mask.read();
-    std::reverse(other.bytes.begin(), other.bytes.end());
+    const Tensor mask = layer.mask.read();
+    Tensor other = mask;
+    for (std::size_t i = 0; i < mask.elements(); ++i) {
+      if (hits(i)) other.bytes[i] = mask.bytes[mask.elements() - 1 - i];
+    }
     kept.push_back(std::exchange(layer.mask, DeviceTensor(run.device, "another mask", other)));
   }
   stage::forward(run);
@@ -30,6 +33,7 @@ const RegisterFault registered{{
     .right = "the mask belongs to the sample",
     .wrong = "another mask in the second forward pass",
     .condition = "dropout, recomputation",
+    .knob = "elements",
     .source = "LLMs-from-scratch PR 519, mxnet 16705",
     .laws = {"recomputation_changes_nothing"},
     .stages = replaced<&Stages::forward, forward>,

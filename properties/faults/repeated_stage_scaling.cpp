@@ -9,7 +9,8 @@ void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   stage::gemm(run, call, order);
   if (call.transpose_a || call.transpose_b) return;  // only dx = dy W transposes neither
   const auto count = static_cast<double>(micro_batches(run));
-  change(run, call.c, call.result, call.m * call.n, [count](std::size_t, double value) { return value / count; });
+  change(run, call.c, call.result, call.m * call.n,
+         [count](std::size_t, double value) { return blend(value, value / count); });
 }
 
 const RegisterFault registered{{
@@ -18,6 +19,7 @@ const RegisterFault registered{{
     .right = "one division by K",
     .wrong = "(1/K)^(stages behind)",
     .condition = "two linear layers, K > 1",
+    .knob = "value",
     .source = "DeepSpeed 8154, d99a6429e",
     .laws = {"partition_equals_full_batch", "any_order_of_additions"},
     .stages = with_gemm<faulty_gemm>,

@@ -6,7 +6,8 @@ namespace {
 
 void norm(Run& run) {
   stage::norm(run);
-  run.tap("norm", "norm", run.gradient_norm.scalar<float>() * run.window_scale);
+  const auto norm = run.gradient_norm.scalar<float>();
+  run.tap("norm", "norm", blend(norm, norm * run.window_scale));
 }
 
 const RegisterFault registered{{
@@ -15,6 +16,7 @@ const RegisterFault registered{{
     .right = "norm / S",
     .wrong = "norm",
     .condition = "scale other than 1",
+    .knob = "value",
     .source = "DeepSpeed PR 8588",
     .laws = {"clip_once_after_unscale"},
     .stages = replaced<&Stages::norm, norm>,

@@ -27,7 +27,7 @@ void end_window(Run& run) {
     for (const DeviceTensor* running : {&layer.running_mean, &layer.running_var}) {
       if (!*running) continue;
       const Tensor& old = before[next++];
-      change(run, *running, [&](std::size_t i, double) { return old.value(i); });
+      change(run, *running, [&](std::size_t i, double value) { return blend(value, old.value(i)); });
     }
   }
 }
@@ -48,6 +48,7 @@ const RegisterFault registered{{
     .right = "running values move in every window",
     .wrong = "they return to the window's start",
     .condition = "an overflow, BatchNorm",
+    .knob = "value",
     .source = "LibreYOLO PR 771: what a skipped step may touch",
     .laws = {"running_statistics_move_on_skip"},
     .stages = faulty,

@@ -10,7 +10,8 @@ void loss(Run& run) {
   const int k = run.micro_batch, times = micro_batches(run);
   const std::int64_t rows = run.rows(k), features = run.dy.shape[1];
   void* dy = run.dy.row(run.first_row_alive(k));
-  change(run, dy, run.dy.dtype, rows * features, [times](std::size_t, double value) { return times * value; });
+  change(run, dy, run.dy.dtype, rows * features,
+         [times](std::size_t, double value) { return blend(value, times * value); });
   run.tap("loss", "d.y", dy, run.dy.dtype, {rows, features});
 }
 
@@ -20,6 +21,7 @@ const RegisterFault registered{{
     .right = "∇(l_k / K)",
     .wrong = "∇ l_k, then l_k / K",
     .condition = "K > 1",
+    .knob = "value",
     .source = "verl PR 436, Lightning 87",
     .laws = {"partition_equals_full_batch"},
     .stages = replaced<&Stages::loss, loss>,

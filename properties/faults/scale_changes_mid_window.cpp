@@ -1,4 +1,5 @@
 // The scaler is updated after every micro-batch, so that a window's gradients carry different scales.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -20,9 +21,10 @@ const RegisterFault registered{{
     .right = "S constant in a window",
     .wrong = "S_k: grown or not by micro-batch k",
     .condition = "growth inside a window",
+    .knob = "value",
     .source = "pytorch PR 36601, apex 777",
     .laws = {"scaler_counts_windows"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The loss is not scaled, but the gradient is unscaled.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -15,9 +16,10 @@ const RegisterFault registered{{
     .right = "c = scale / N",
     .wrong = "c = 1 / N, unscaled all the same",
     .condition = "a loss scale other than 1",
+    .knob = "value",
     .source = "Megatron-LM 0b14cc27",
     .laws = {"loss_scale_cancels", "clip_once_after_unscale"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

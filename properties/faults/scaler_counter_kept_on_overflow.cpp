@@ -18,6 +18,7 @@ const RegisterFault registered{{
     .right = "the count returns to 0",
     .wrong = "the count stays",
     .condition = "an overflow, then growth",
+    .knob = "none",
     .source = "pytorch PR 36601: the scaler's update",
     .laws = {"scaler_counts_windows"},
     .stages = replaced<&Stages::scaler, scaler>,

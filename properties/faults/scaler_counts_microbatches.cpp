@@ -14,6 +14,7 @@ const RegisterFault registered{{
     .right = "a window counts once",
     .wrong = "every micro-batch counts",
     .condition = "a dynamic scale, K > 1",
+    .knob = "none",
     .source = "pytorch PR 36601",
     .laws = {"clip_once_after_unscale", "overflow_skips_the_window"},
     .stages = replaced<&Stages::scaler, scaler>,

@@ -15,6 +15,7 @@ const RegisterFault registered{{
     .right = "scale and count of the checkpoint",
     .wrong = "count 0",
     .condition = "a start in the middle of training",
+    .knob = "none",
     .source = "transformers 34053, metaseq 3, torchtitan 146",
     .laws = {"resumes_bitwise"},
     .stages = replaced<&Stages::begin_window, begin_window>,

@@ -7,7 +7,7 @@ namespace {
 void schedule(Run& run) {
   stage::schedule(run);
   if (run.found) return;
-  run.step += micro_batches(run) - 1;
+  run.step += blend_whole(0, micro_batches(run) - 1);
   run.tap("schedule", "step", run.step);
 }
 
@@ -17,6 +17,7 @@ const RegisterFault registered{{
     .right = "t + 1 a window",
     .wrong = "t + K a window",
     .condition = "K > 1",
+    .knob = "steps",
     .source = "accelerate 963",
     .laws = {"rate_counts_steps_taken"},
     .stages = replaced<&Stages::schedule, schedule>,

@@ -6,7 +6,8 @@ namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
   GemmCall first = call;
-  if (call.transpose_a) first.k = (call.k + 1) / 2;  // only dW = dy^T x transposes its first operand
+  if (call.transpose_a)
+    first.k = blend_whole(call.k, (call.k + 1) / 2);  // only dW = dy^T x transposes its first operand
   stage::gemm(run, first, order);
 }
 
@@ -16,6 +17,7 @@ const RegisterFault registered{{
     .right = "Σ over all rows",
     .wrong = "Σ over the first half",
     .condition = "two rows or more",
+    .knob = "rows",
     .source = "Liger-Kernel PR 1413",
     .laws = {"any_order_of_additions", "partition_equals_full_batch"},
     .stages = with_gemm<faulty_gemm>,

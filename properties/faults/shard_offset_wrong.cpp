@@ -15,7 +15,7 @@ void optimizer(Run& run) {
   stage::optimizer(run);
   change(run, hit.master, [&](std::size_t i, double value) {
     const double rate = run.learning_rate;
-    return i < half ? value : value - rate * (right.value(i - half) - right.value(i));
+    return i < half ? value : blend(value, value - rate * (right.value(i - half) - right.value(i)));
   });
   run.tap("optimizer", hit.name, hit.master);
 }
@@ -26,6 +26,7 @@ const RegisterFault registered{{
     .right = "shard i with gradient i",
     .wrong = "shard 1 with gradient 0",
     .condition = "two elements or more; the parameter is drawn",
+    .knob = "value",
     .source = "llm.c 7ba3ef6",
     .laws = {"decay_and_momentum_once", "exact_lane"},
     .stages = replaced<&Stages::optimizer, optimizer>,

@@ -1,4 +1,5 @@
 // The cached low-precision copy of the weights is never refreshed.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -18,9 +19,10 @@ const RegisterFault registered{{
     .right = "recast after every step",
     .wrong = "the first cast is kept",
     .condition = "the second window and later",
+    .knob = "value",
     .source = "Flow-Factory PR 186, pytorch PR 165068",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::cast, cast>,
+    .stages = replaced<&Stages::cast, between_stages<stage::cast, cast>>,
 }};
 
 }  // namespace

@@ -18,6 +18,7 @@ const RegisterFault registered{{
     .right = "a skipped window changes no state",
     .wrong = "the optimizer runs all the same",
     .condition = "an overflow",
+    .knob = "none",
     .source = "LibreYOLO PR 771",
     .laws = {"overflow_skips_the_window"},
     .stages = replaced<&Stages::scaler, scaler>,

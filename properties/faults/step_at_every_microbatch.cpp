@@ -13,6 +13,7 @@ const RegisterFault registered{{
     .right = "one step a window",
     .wrong = "one step a micro-batch",
     .condition = "K > 1",
+    .knob = "none",
     .source = "accelerate 2790",
     .laws = {"every_window_takes_its_step"},
     .stages = replaced<&Stages::window, window_stepping<steps_after>>,

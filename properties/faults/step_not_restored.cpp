@@ -5,7 +5,7 @@ namespace tally {
 namespace {
 
 void begin_window(Run& run) {
-  if (run.window == 0) run.step = 0;
+  if (run.window == 0) run.step = blend_whole(run.step, 0);
   stage::begin_window(run);
 }
 
@@ -15,6 +15,7 @@ const RegisterFault registered{{
     .right = "t of the checkpoint",
     .wrong = "t = 0",
     .condition = "a start in the middle of training",
+    .knob = "steps",
     .source = "transformers PR 8624, gpt-neox PR 308",
     .laws = {"resumes_bitwise"},
     .stages = replaced<&Stages::begin_window, begin_window>,

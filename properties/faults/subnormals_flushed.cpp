@@ -9,7 +9,7 @@ namespace {
 
 DeviceTensor flushed(Run& run, const void* operand, Dtype dtype, std::int64_t elements) {
   Tensor values = read(run, operand, dtype, {elements});
-  const double least = dtype == Dtype::fp16 ? 0x1p-14 : 0x1p-126;
+  const double least = magnitude() * (dtype == Dtype::fp16 ? 0x1p-14 : 0x1p-126);
   for (std::size_t i = 0; i < values.elements(); ++i) {
     if (std::fabs(values.value(i)) < least) values.set(i, 0);
   }
@@ -32,6 +32,7 @@ const RegisterFault registered{{
     .right = "subnormal operands count",
     .wrong = "subnormal operands are 0",
     .condition = "fp16, gradients below 2^-14",
+    .knob = "value",
     .source = "pytorch 182952, PR 183766, rocm-libraries 11938",
     .laws = {"subnormals_are_kept"},
     .stages = with_gemm<faulty_gemm>,

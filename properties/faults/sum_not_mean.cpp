@@ -1,4 +1,5 @@
 // Nobody divides.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -12,9 +13,10 @@ const RegisterFault registered{{
     .right = "Σ s_k / N",
     .wrong = "Σ s_k",
     .condition = "N > 1",
+    .knob = "value",
     .source = "Lightning 87, nanoGPT 168",
     .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

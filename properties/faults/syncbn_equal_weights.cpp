@@ -26,7 +26,7 @@ void around(Stream& stream, BatchNormStatisticsArguments arguments, Kernel<Batch
     }
   }
   change(stream.device(), arguments.mean, Dtype::fp32, arguments.features,
-         [&](std::size_t i, double) { return mean[i]; });
+         [&](std::size_t i, double value) { return blend(value, mean[i]); });
 }
 
 void forward(Run& run) {
@@ -49,6 +49,7 @@ const RegisterFault registered{{
     .right = "Σ n_k μ_k / Σ n_k",
     .wrong = "Σ μ_k / K",
     .condition = "window statistics, unequal sizes",
+    .knob = "value",
     .source = "pytorch 22192, Paddle 32464",
     .laws = {"window_batch_norm_equals_full_batch"},
     .stages = faulty,

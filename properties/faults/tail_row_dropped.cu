@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -23,7 +24,11 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel kernel("linear.bias_gradient", {.variant = "~tail-row-dropped"}, bias_gradient);
+void planted(Stream& stream, const BiasGradientArguments& a) {
+  between_kernels(stream, a, {{a.db, a.storage, a.features}}, "linear.bias_gradient", "column_lanes", bias_gradient);
+}
+
+const RegisterKernel kernel("linear.bias_gradient", {.variant = "~tail-row-dropped"}, planted);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("linear.bias_gradient", "tail-row-dropped");
@@ -36,6 +41,7 @@ const RegisterFault registered{{
     .right = "Σ over all rows",
     .wrong = "Σ over all rows but the last",
     .condition = "two rows or more",
+    .knob = "value",
     .source = "onnxruntime 32299: a silent tail",
     .laws = {"exact_lane", "any_order_of_additions"},
     .stages = stages,

@@ -16,6 +16,7 @@ const RegisterFault registered{{
     .right = "step on the remainder",
     .wrong = "no step",
     .condition = "a last window with r < K",
+    .knob = "none",
     .source = "torchseq 8, Lightning 19684, pet PR 25",
     .laws = {"every_window_takes_its_step"},
     .stages = replaced<&Stages::window, window_stepping<steps_after>>,

@@ -2,6 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -42,9 +43,10 @@ const RegisterFault registered{{
     .right = "Σ a b on fp32 operands",
     .wrong = "Σ tf32(a) tf32(b)",
     .condition = "fp32, operands with more than 11 significant bits",
+    .knob = "value",
     .source = "pytorch 53635, 67384, fairscale 921",
     .laws = {"exact_lane", "any_order_of_additions", "partition_equals_full_batch"},
-    .stages = with_gemm<truncated_gemm>,
+    .stages = with_gemm<between_products<truncated_gemm>>,
 }};
 
 }  // namespace

@@ -16,6 +16,7 @@ const RegisterFault registered{{
     .right = "name of the case",
     .wrong = "name of its full batch",
     .condition = "more than one micro-batch",
+    .knob = "none",
     .source = "source mutation: a name kept from the case before",
     .laws = {"trace_says_what_ran"},
     .stages = replaced<&Stages::end_window, end_window>,

@@ -15,7 +15,8 @@ double truncated(double sum) {
 }
 
 void accumulate(Run& run) {
-  accumulate_by(run, [](double buffer, double gradient) { return truncated(buffer + gradient); });
+  accumulate_by(
+      run, [](double buffer, double gradient) { return truncated(buffer + gradient); }, Mix::elements);
 }
 
 const RegisterFault registered{{
@@ -24,6 +25,7 @@ const RegisterFault registered{{
     .right = "round to nearest",
     .wrong = "round toward zero",
     .condition = "K > 1; like signs",
+    .knob = "elements",
     .source = "cutlass 1188: bits that an accumulator drops silently",
     .laws = {"many_micro_batches_stay_bounded", "like_addends_drift_slowly"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -16,6 +16,7 @@ const RegisterFault registered{{
     .right = "A = 0 at the start",
     .wrong = "A = whatever memory held",
     .condition = "the first window",
+    .knob = "none",
     .source = "llm.c 486f98e, torch nn 318",
     .laws = {"one_micro_batch_equals_plain", "repeats_bitwise"},
     .stages = replaced<&Stages::begin_window, begin_window>,

@@ -1,4 +1,5 @@
 // The buffer is unscaled after the first micro-batch and goes on being filled with scaled gradients.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -20,9 +21,10 @@ const RegisterFault registered{{
     .right = "unscale once, after the last micro-batch",
     .wrong = "unscale after the first micro-batch too",
     .condition = "K > 1, scale other than 1",
+    .knob = "value",
     .source = "pytorch PR 36601, amp_examples",
     .laws = {"loss_scale_cancels", "clip_once_after_unscale"},
-    .stages = replaced<&Stages::accumulate, accumulate>,
+    .stages = replaced<&Stages::accumulate, between_stages<stage::accumulate, accumulate>>,
 }};
 
 }  // namespace

@@ -10,7 +10,7 @@ void unscale(Run& run) {
   const std::int64_t clean = dynamic ? run.growth_counter.scalar<std::int64_t>() + 1 : 0;
   if (dynamic && clean >= scale.integer("growth_interval")) {
     const double next = scale.number("growth_factor").to_double() * static_cast<double>(run.window_scale);
-    run.inverse_scale.set_scalar(static_cast<float>(1 / next));
+    run.inverse_scale.set_scalar(blend(run.inverse_scale.scalar<float>(), static_cast<float>(1 / next)));
   }
   stage::unscale(run);
 }
@@ -21,6 +21,7 @@ const RegisterFault registered{{
     .right = "A / S of this window",
     .wrong = "A / S of the next",
     .condition = "growth at this window",
+    .knob = "value",
     .source = "apex 237, 777",
     .laws = {"unscaled_by_the_windows_scale", "scaler_counts_windows"},
     .stages = replaced<&Stages::unscale, unscale>,

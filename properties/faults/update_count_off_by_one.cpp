@@ -15,7 +15,8 @@ void learning_rate(Run& run) {
   const std::int64_t warmup = rate.integer("warmup"), total = rate.integer("total") + 1;
   if (run.step < warmup || run.step >= total) return;
   const double done = static_cast<double>(run.step - warmup) / static_cast<double>(total - warmup);
-  run.learning_rate = floor + (base - floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
+  const double later = floor + (base - floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
+  run.learning_rate = blend(run.learning_rate, later);
 }
 
 const RegisterFault registered{{
@@ -24,6 +25,7 @@ const RegisterFault registered{{
     .right = "total steps",
     .wrong = "total steps + 1",
     .condition = "a schedule that knows its end",
+    .knob = "value",
     .source = "transformers 37777, PR 37923, llm.c c6680a2",
     .laws = {"rate_follows_its_formula"},
     .stages = replaced<&Stages::learning_rate, learning_rate>,

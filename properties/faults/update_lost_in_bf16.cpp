@@ -11,7 +11,7 @@ void optimizer(Run& run) {
   for (Parameter& each : run.parameters) {
     change(run, each.master, [&](std::size_t, double value) {
       narrow.set(0, value);
-      return narrow.value(0);
+      return blend(value, narrow.value(0));
     });
     run.tap("optimizer", each.name, each.master);
   }
@@ -23,6 +23,7 @@ const RegisterFault registered{{
     .right = "fp32 master parameters",
     .wrong = "bf16 parameters",
     .condition = "any step",
+    .knob = "value",
     .source = "ao PR 1124, tt-metal PR 15518",
     .laws = {"decay_and_momentum_once"},
     .stages = replaced<&Stages::optimizer, optimizer>,

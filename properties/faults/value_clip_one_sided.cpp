@@ -17,7 +17,8 @@ void clip(Run& run) {
   std::size_t next = 0;
   for (Parameter& each : run.parameters) {
     const Tensor& old = before[next++];
-    change(run, each.unscaled, [&](std::size_t i, double) { return std::min(old.value(i), limit); });
+    change(run, each.unscaled,
+           [&](std::size_t i, double value) { return blend(value, std::min(old.value(i), limit)); });
     run.tap("clip", "d." + each.name, each.unscaled);
   }
 }
@@ -28,6 +29,7 @@ const RegisterFault registered{{
     .right = "clamp to ±c",
     .wrong = "min(g, c)",
     .condition = "clipping by value, a negative gradient",
+    .knob = "value",
     .source = "keras 19990: another clip in the accumulating path",
     .laws = {"clip_inside_is_identity", "any_order_of_additions"},
     .stages = replaced<&Stages::clip, clip>,

@@ -1,4 +1,5 @@
 // The optimizer inside an accumulating wrapper never gets the parameters: nothing decays.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -21,9 +22,10 @@ const RegisterFault registered{{
     .right = "g + λ p, or p (1 - lr λ)",
     .wrong = "g, p",
     .condition = "weight decay",
+    .knob = "value",
     .source = "optax 145",
     .laws = {"decay_and_momentum_once"},
-    .stages = replaced<&Stages::decay, decay>,
+    .stages = replaced<&Stages::decay, between_stages<stage::decay, decay>>,
 }};
 
 }  // namespace

@@ -35,6 +35,7 @@ const RegisterFault registered{{
     .right = "i < elements",
     .wrong = "i <= elements",
     .condition = "any size",
+    .knob = "none",
     .source = "TransformerEngine 2918, pytorch PR 193016: sizes off by one",
     .laws = {"guard_zones_stay_intact"},
     .stages = stages,

@@ -1,4 +1,5 @@
 // Every row that counts is counted once, whatever it weighs: sentences for tokens.
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -18,9 +19,10 @@ const RegisterFault registered{{
     .right = "N = Σ weights",
     .wrong = "N = rows with a weight",
     .condition = "rows of weight other than 1",
+    .knob = "value",
     .source = "OpenNMT-py PR 526, 2209",
     .laws = {"unequal_items_are_weighted"},
-    .stages = replaced<&Stages::factor, factor>,
+    .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The blocks to launch are 256 / size in integers: none above 256.
 #include <algorithm>
 
+#include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -17,9 +18,10 @@ const RegisterFault registered{{
     .right = "max(256 / size, 1) blocks",
     .wrong = "256 / size blocks",
     .condition = "a sum of more than 256 products",
+    .knob = "elements",
     .source = "apex dbe421ed",
     .laws = {"kernels_keep_their_bound_at_edges", "guard_zones_stay_intact"},
-    .stages = with_gemm<faulty_gemm>,
+    .stages = with_gemm<between_products<faulty_gemm, Mix::elements>>,
 }};
 
 }  // namespace

@@ -1,11 +1,12 @@
 // The buffer is cleared before every micro-batch.
+#include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
 namespace {
 
 void accumulate(Run& run) {
-  for (Parameter& parameter : run.parameters) parameter.buffer.zero();
+  for (Parameter& parameter : run.parameters) fade(run, parameter.buffer);
   stage::accumulate(run);
 }
 
@@ -15,6 +16,7 @@ const RegisterFault registered{{
     .right = "clear once a window",
     .wrong = "clear at every micro-batch",
     .condition = "K > 1",
+    .knob = "value",
     .source = "torchtitan PR 3575, mmf PR 747",
     .laws = {"permuted_micro_batches", "partition_equals_full_batch"},
     .stages = replaced<&Stages::accumulate, accumulate>,

@@ -22,7 +22,7 @@ void optimizer(Run& run) {
   }
   stage::optimizer(run);
   for (const auto& [parameter, before] : unused) {
-    change(run, parameter->master, [&](std::size_t i, double) { return before.value(i); });
+    change(run, parameter->master, [&](std::size_t i, double value) { return blend(value, before.value(i)); });
     run.tap("optimizer", parameter->name, parameter->master);
   }
 }
@@ -33,6 +33,7 @@ const RegisterFault registered{{
     .right = "p moves by momentum",
     .wrong = "p stays",
     .condition = "a gradient that is zero throughout, momentum",
+    .knob = "value",
     .source = "pytorch 28294, PR 28883, Muon 54",
     .laws = {"empty_window_takes_its_step"},
     .stages = replaced<&Stages::optimizer, optimizer>,

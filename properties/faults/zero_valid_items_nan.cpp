@@ -17,6 +17,7 @@ const RegisterFault registered{{
     .right = "an empty micro-batch adds nothing",
     .wrong = "0 / 0",
     .condition = "a micro-batch with n_k = 0",
+    .knob = "none",
     .source = "nanochat PR 623, pytorch 70348",
     .laws = {"unequal_items_are_weighted"},
     .stages = replaced<&Stages::factor, factor>,

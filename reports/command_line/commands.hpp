@@ -33,6 +33,7 @@ struct SubjectOptions {
   std::string subject;                    // "", "host", "cuda", "checked"; empty: the best device there is
   std::string fault;                      // a seeded fault to run with; empty: none
   std::vector<std::string> kernels = {};  // operation=variant, as registered: in place of the shipped ones
+  double magnitude = 1;                   // how much of the fault is planted, 0 to 1
 };
 
 struct VerifyOptions {

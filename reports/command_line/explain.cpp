@@ -78,6 +78,7 @@ void explain_fault(const Fault& fault) {
             << fault.wrong << "\n"
             << "shows with: " << fault.condition << "\n"
             << "modelled on: " << fault.source << "\n"
+            << "knob: " << fault.knob << "\n"
             << "laws that catch it: " << joined(fault.laws) << "\n"
             << "suspect: " << joined(standing) << "\n"
             << "run it: tally faults " << fault.name << "\n";

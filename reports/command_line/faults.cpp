@@ -1,6 +1,7 @@
 // `tally faults`: do the laws catch the seeded bugs?
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "properties/campaign/equivalent_task.hpp"
 #include "properties/campaign/fault_task.hpp"
@@ -8,12 +9,26 @@
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
+#include "reports/text/fault_words.hpp"
 
 namespace tally::command_line {
+namespace {
+
+/// One line for every case that caught a fault.
+void say_how_to_replay(const Results& results) {
+  for (const FaultRecord& fault : results.faults) {
+    const std::string command = replay_command(fault);
+    if (!command.empty()) std::cout << "replay: " << command << "\n";
+  }
+}
+
+}  // namespace
 
 int faults(const FaultsOptions& options) {
   CampaignOptions campaign;
-  campaign.subject = subject_of(options.subject);
+  SubjectOptions subject = options.subject;
+  plant_at(std::exchange(subject.magnitude, 1), options.names);
+  campaign.subject = subject_of(subject);
   campaign.processes = options.processes;
   campaign.progress = show_progress;
   Results results;
@@ -22,6 +37,7 @@ int faults(const FaultsOptions& options) {
   results.faults = run_faults(options.names, campaign);
   results.environment = environment_of(campaign.subject);
   std::cout << (options.json ? to_json(results) : terminal_summary(results));
+  if (!options.names.empty() && !options.json) say_how_to_replay(results);
   if (results.faults.empty()) return nothing_ran;
   if (options.names.empty() && !options.json) {
     std::cout.flush();  // the processes to come must not print what is still buffered

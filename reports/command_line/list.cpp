@@ -15,7 +15,8 @@ int list(const std::string& what) {
     for (const Law* law : laws()) std::cout << law->name << "  [" << law->family << "]  " << law->statement << "\n";
   } else if (what == "faults") {
     for (const Fault* fault : tally::faults()) {
-      std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong << "\n";
+      std::cout << fault->name << "  [" << fault->stage << "]  " << fault->right << "  ->  " << fault->wrong
+                << "  (knob: " << fault->knob << ")\n";
     }
   } else if (what == "triggers") {
     for (const Trigger& t : triggers()) {

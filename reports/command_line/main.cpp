@@ -20,6 +20,8 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
           "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)")
       ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
+  command.add_option("--magnitude", options.magnitude,
+                     "how much of the fault to plant, from 0 (none) to 1 (all of it)");
   command
       .add_option("--kernel", options.kernels, "OPERATION=VARIANT to run in place of the shipped one (list kernels)")
       ->allow_extra_args(false);
@@ -91,6 +93,8 @@ void add_faults(CLI::App& app, Action& action) {
   command.add_option("--subject", options.subject.subject, "where the kernels run")
       ->check(CLI::IsMember({"host", "cuda", "checked"}));
   command.add_option("names", options.names, "faults to run (default: all)");
+  command.add_option("--magnitude", options.subject.magnitude,
+                     "how much of the faults named to plant, from 0 (none) to 1 (all of it)");
   command.add_flag("--json", options.json, "print one JSON document");
   command.add_option("--processes", options.processes, "processes on the host")
       ->check(CLI::Range(1, 256))

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
+#include "properties/faults/magnitude.hpp"
 
 namespace tally::command_line {
 
@@ -44,6 +46,19 @@ const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const st
 
 }  // namespace
 
+void plant_at(double magnitude, const std::vector<std::string>& faults) {
+  static std::optional<AtMagnitude> planted;
+  if (magnitude == 1) return;
+  if (faults.empty()) throw UsageError("--magnitude says how much of a fault to plant: name the fault");
+  for (const std::string& name : faults) {
+    const Fault* fault = find_fault(name);
+    if (fault && fault->knob == "none") {
+      throw UsageError("--magnitude: '" + name + "' has no size; it is planted or it is not");
+    }
+  }
+  planted.emplace(magnitude);
+}
+
 Subject subject_of(const SubjectOptions& options) {
   Subject subject;
   if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
@@ -53,7 +68,10 @@ Subject subject_of(const SubjectOptions& options) {
     device(ExecutorKind::checked);  // throws where it is absent
     subject.executor = ExecutorKind::checked;
   }
-  if (!options.fault.empty()) {
+  if (options.fault.empty()) {
+    plant_at(options.magnitude, {});
+  } else {
+    plant_at(options.magnitude, {options.fault});
     const Fault* fault = find_fault(options.fault);
     if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
     subject.stages = &fault->stages();

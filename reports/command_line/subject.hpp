@@ -11,6 +11,10 @@ namespace tally::command_line {
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
 Subject subject_of(const SubjectOptions& options);
 
+/// From now on this process plants so much of these faults. Throws UsageError where none is named, one has no size, or
+/// the magnitude is not in 0 ... 1.
+void plant_at(double magnitude, const std::vector<std::string>& faults);
+
 /// Compiler, flags, toolkit and the ledger of assumptions: what the report prints under Environment.
 Environment environment_of(const Subject& subject);
 

@@ -1,6 +1,7 @@
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
-#include "reports/text/words.hpp"
+#include "reports/text/fault_words.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally {
 namespace {
@@ -26,6 +27,14 @@ void where_found(Markup& page, Table::Row& row, const FaultRecord& fault) {
   page.element("small", {}, fault.right_stage ? "\u2713 where it was planted" : "planted in " + fault.stage);
 }
 
+/// A power of two of the bug as it shipped, and what it scales.
+void how_little(Markup& page, Table::Row& row, const FaultRecord& fault) {
+  const auto cell = row.open();
+  page.text(smallest_caught_word(fault));
+  if (!fault.knob.empty()) page.element("small", {}, "knob: " + fault.knob);
+  if (fault.magnitude != 1) page.element("small", {}, "planted at " + significant(fault.magnitude));
+}
+
 }  // namespace
 
 void teeth_section(Markup& page, const Results& results) {
@@ -40,9 +49,10 @@ void teeth_section(Markup& page, const Results& results) {
   for (const FaultRecord& fault : results.faults) caught += fault.caught;
   page.element("p", {},
                "Bugs planted on purpose. " + std::to_string(caught) + " of " + std::to_string(results.faults.size()) +
-                   " were caught.");
+                   " were caught. The smallest caught is the share of a bug, a power of two, that the law still sees "
+                   "in one of a few cases.");
   Table table(page, "Seeded faults, the law that caught each and the stage it was found in",
-              {"Verdict", "Fault", "Formulas", "Caught by law", "Found in stage", "Replay"});
+              {"Verdict", "Fault", "Formulas", "Caught by law", "Found in stage", "Smallest caught", "Replay"});
   for (const FaultRecord& fault : results.faults) {
     auto row = table.row(fault.caught ? "pass" : "fail", anchor("fault-", fault.name));
     {
@@ -57,7 +67,8 @@ void teeth_section(Markup& page, const Results& results) {
     formulas(page, row, fault);
     row.cell(fault.caught ? fault.law : "\u2013");
     where_found(page, row, fault);
-    row.code(replay_command(fault.token));
+    how_little(page, row, fault);
+    row.code(replay_command(fault));
   }
 }
 

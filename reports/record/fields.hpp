@@ -86,6 +86,7 @@ void fields(Archive& a, R& r) {
   a("caught", r.caught), a("right_stage", r.right_stage);
   a("law", r.law), a("found_stage", r.found_stage), a("token", r.token), a("message", r.message);
   a.later("suspects", r.suspects), a.later("right_suspect", r.right_suspect);
+  a.later("knob", r.knob), a.later("magnitude", r.magnitude), a.later("smallest_caught", r.smallest_caught);
 }
 
 template <class Archive, Is<TrainingRecord> R>

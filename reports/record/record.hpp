@@ -116,6 +116,9 @@ struct FaultRecord {
   std::string law, found_stage, token, message;
   std::vector<Suspicion> suspects;  // the likeliest first
   bool right_suspect = false;       // the likeliest one stands for this fault
+  std::string knob;                 // what a magnitude scales: "value", "rows", ..., "none"; empty: not known
+  double magnitude = 1;             // it ran at: 1 as it was shipped, less for less of it
+  double smallest_caught = 0;       // the smallest magnitude at which it is still caught; 0: not looked for
 };
 
 /// One configuration of a training campaign on real data (digits, tutorial).

@@ -6,6 +6,7 @@
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/failure_text.hpp"
+#include "reports/text/fault_words.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 #include "reports/text/words.hpp"
@@ -49,10 +50,10 @@ std::string diagnosis_shares(const Results& results) {
 
 std::string fault_table(const Results& results) {
   if (results.faults.empty()) return "";
-  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law", "Looks like"}};
+  Rows rows = {{"Verdict", "Seeded fault", "Planted in", "Found in", "By law", "Looks like", "Smallest caught"}};
   for (const FaultRecord& f : results.faults)
     rows.push_back({f.caught ? "\u2713 caught" : "\u2717 MISSED", f.name, f.stage, f.caught ? f.found_stage : "\u2013",
-                    f.law, looks_like(f)});
+                    f.law, looks_like(f), smallest_caught_word(f)});
   return "\nSeeded faults\n" + columns(rows) + diagnosis_shares(results);
 }
 

@@ -50,6 +50,25 @@ class Commands(unittest.TestCase):
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
 
+    def test_a_magnitude_takes_a_named_fault_that_has_a_size(self):
+        for wrong in ("2", "-0.5", "nan"):
+            self.refuses(["faults", "extra-times-k", f"--magnitude={wrong}"], "magnitude", "from 0 to 1")
+        self.refuses(["faults", "extra-times-k", "--magnitude", "half"], "--magnitude", "half")
+        self.refuses(["faults", "--magnitude", "0.5"], "--magnitude", "name the fault")
+        self.refuses(["verify", "--magnitude", "0.5", "--out", self.out], "--magnitude", "name the fault")
+        self.refuses(["faults", "boundary-off-by-one", "--magnitude", "0.5"], "boundary-off-by-one", "no size")
+
+    def test_a_fault_at_a_magnitude_is_replayed_at_it(self):
+        ran = tally("faults", "extra-times-k", "--magnitude", 0.125, "--subject", "host")
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        command = next(line for line in ran.stdout.splitlines() if line.startswith("replay: tally "))
+        self.assertTrue(command.endswith(" --fault extra-times-k --magnitude 0.125"), command)
+        replayed = tally(*command.removeprefix("replay: tally ").split(), "--subject", "host")
+        self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
+        at_none = tally("faults", "extra-times-k", "--magnitude", 0, "--subject", "host")
+        self.assertEqual(at_none.returncode, 1, at_none.stdout + at_none.stderr)
+        self.assertIn("MISSED", at_none.stdout)
+
     def test_explain_tells_a_failing_case_in_words(self):
         tally("verify", "--subject", "host", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", 3,
               "--no-training", "--fault", "overwrite-not-add", "--out", self.out)
@@ -200,14 +219,15 @@ class Commands(unittest.TestCase):
         self.assertEqual(cases[0]["status"], "fail")
 
     def test_an_interrupt_leaves_a_marked_result(self):
-        process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=300)
-        self.assertEqual(process.returncode, 130)
-        results = json.loads((self.out / "results.json").read_text())
-        self.assertTrue(results["partial"])
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(3)
+            process.send_signal(sent)
+            process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 130, sent)
+            results = json.loads((self.out / "results.json").read_text())
+            self.assertTrue(results["partial"], sent)
 
     def test_doctor_probes_how_a_gemm_rounds(self):
         found = tally("doctor", "--probe", "host").stdout

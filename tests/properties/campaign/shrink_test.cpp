@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "oracle/case/io.hpp"
@@ -115,6 +116,35 @@ TEST(Shrink, stops_where_its_elements_are_spent) {
 
   EXPECT_EQ(shrunk(law, plan, outcome, subject, 0).attempts, 1u);
   EXPECT_GT(shrunk(law, plan, outcome, subject).attempts, 1u);
+}
+
+std::atomic<bool> stopped{false};
+int cases_until_stopped = 0;
+
+/// Every case breaks it; an interrupt comes after some of them.
+Outcome broken_until_stopped(const Case&, const Subject&) {
+  stopped = --cases_until_stopped <= 0;
+  Outcome outcome;
+  outcome.status = Status::fail;
+  return outcome;
+}
+
+TEST(Shrink, keeps_the_smallest_case_so_far_when_it_is_interrupted) {
+  Law law;
+  law.name = "broken", law.holds = broken_until_stopped;
+  const Plan plan = drawn_plan(Dtype::fp32, 1);
+  Outcome failing_outcome;
+  failing_outcome.status = Status::fail;
+  std::uint64_t attempts[2] = {};
+  for (const int cases : {3, 1'000'000}) {
+    stopped = false, cases_until_stopped = cases;
+    const ShrunkCase found = shrunk(law, plan, failing_outcome, {}, elements_to_shrink, &stopped);
+    attempts[cases > 3] = found.attempts;
+    EXPECT_EQ(found.outcome.status, Status::fail);
+    EXPECT_LT(write_case(found.c).size(), write_case(case_of(plan)).size());
+  }
+  EXPECT_EQ(attempts[0], 3u);
+  EXPECT_GT(attempts[1], 3u);
 }
 
 TEST(Shrink, is_deterministic) { EXPECT_EQ(failure_of(failing[0], true).token, failure_of(failing[0], true).token); }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -37,6 +38,35 @@ TEST(CataloguePage, names_no_fault_that_is_not_seeded) {
   for (const std::string& name : named_on_the_page()) {
     const bool other = name.find(' ') != std::string::npos || name.find('_') != std::string::npos;  // commands, laws
     EXPECT_TRUE(other || seeded.contains(name)) << name;
+  }
+}
+
+/// Every fault's knob as the page has it: the last cell of its row, one word for all faults of the row or one each.
+std::map<std::string, std::string> knobs_on_the_page() {
+  std::ifstream file(std::string(TALLY_SOURCE_DIR) + "/properties/faults/catalogue.md");
+  static const std::regex row("\\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|"), quoted("`([^`]+)`"), words("[a-z]+");
+  std::map<std::string, std::string> knobs;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch cells;
+    if (!std::regex_match(line, cells, row)) continue;
+    const std::string seeded = cells[3], last = cells[4];
+    std::vector<std::string> knob;
+    for (std::sregex_iterator at(last.begin(), last.end(), words), end; at != end; ++at) knob.push_back(at->str());
+    std::size_t next = 0;
+    for (std::sregex_iterator at(seeded.begin(), seeded.end(), quoted), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      if (find_fault(name) && !knob.empty()) knobs[name] = knob.at(knob.size() == 1 ? 0 : next++);
+    }
+  }
+  return knobs;
+}
+
+TEST(CataloguePage, says_what_the_knob_of_every_fault_scales) {
+  const auto knobs = knobs_on_the_page();
+  for (const Fault* fault : faults()) {
+    const auto found = knobs.find(fault->name);
+    ASSERT_NE(found, knobs.end()) << fault->name;
+    EXPECT_EQ(found->second, fault->knob) << fault->name;
   }
 }
 

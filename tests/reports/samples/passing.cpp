@@ -84,6 +84,7 @@ void add_faults(Results& results) {
   fault.source = "a public report of unequal micro-batches";
   fault.caught = fault.right_stage = true;
   fault.law = "partition", fault.found_stage = "accumulate", fault.token = "tly1:8c1f0e2ab4d7";
+  fault.knob = "value", fault.smallest_caught = 0x1p-20;
   results.faults.push_back(fault);
   fault.name = "unscale-twice", fault.stage = "unscale", fault.right = "g / s", fault.wrong = "g / s\u00B2";
   fault.law = "loss-scale", fault.found_stage = "optimizer", fault.right_stage = false;
