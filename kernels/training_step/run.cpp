@@ -17,6 +17,7 @@ namespace {
 /// A case names shipped variants alone: a seeded fault comes with its stage table, never with a token.
 void require_kernels(const Case& c, ExecutorKind executor) {
   for (const auto& [operation, variant] : c.execution.kernels) {
+    if (operation.starts_with("gemm.")) continue;  // a choice, held to its words by the rules of a case
     std::string shipped;
     bool found = false;
     for (const RegisteredKernel* each : registered_kernels()) {
