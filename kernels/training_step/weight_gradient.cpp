@@ -31,6 +31,8 @@ bool is_result_format(const Precision& precision) {
 bool adds_by_product(const Run& run, const std::map<std::string, std::string>& chosen) {
   const auto named = chosen.find(operation);
   if (named == chosen.end() || named->second != onto || !run.options.accumulate) return false;
+  const bool by_table = run.stages.variants.contains(operation);
+  if (!by_table && run.stages.gemm != shipped_stages().gemm) return false;
   const std::string& algorithm = run.kernels.claims.at("accumulate").algorithm;
   return algorithm != "kahan" && is_result_format(run.c.precision) && keeps_gradient_stages(run);
 }

@@ -83,6 +83,11 @@ TEST(WeightGradient, StandsBackFromAReplacedStageThatReadsIt) {
   Stages stages = shipped_stages();
   stages.accumulate = [](tally::Run& run) { stage::accumulate(run); };
   EXPECT_FALSE(run(added(small_case()), {.stages = &stages}).claims.kernels.contains("linear.weight_gradient"));
+  Stages product = shipped_stages();
+  product.gemm = [](tally::Run& run, const GemmCall& call, const GemmOrder& order) { stage::gemm(run, call, order); };
+  EXPECT_FALSE(run(added(small_case()), {.stages = &product}).claims.kernels.contains("linear.weight_gradient"));
+  product.variants["linear.weight_gradient"] = "into_buffer";
+  EXPECT_TRUE(run(small_case(), {.stages = &product}).claims.kernels.contains("linear.weight_gradient"));
   Stages other = shipped_stages();
   other.norm = [](tally::Run& run) { stage::norm(run); };
   EXPECT_TRUE(run(added(small_case()), {.stages = &other}).claims.kernels.contains("linear.weight_gradient"));
