@@ -15,7 +15,7 @@
 namespace tally {
 
 /// What a caller asks of the library beside the product itself. The host follows `splits` and `reduced_reduction`, and
-/// refuses an algorithm; its mathematics is pedantic whatever is asked.
+/// refuses an algorithm; its mathematics is pedantic. CUDA splits k only where the library has a kernel that does.
 struct GemmChoices {
   enum class Math {
     pedantic,  // standard arithmetic alone

@@ -62,7 +62,7 @@ GemmSettings gemm_settings_of(const Precision& precision, const Chosen& chosen, 
   if (executor != ExecutorKind::cuda) require_library(chosen);
   GemmSettings settings{choices_of(chosen), {}};
   for (const Kind kind : generations) {
-    const bool named = text(chosen, "gemm") == to_string({kind, 0});
+    const bool named = executor != ExecutorKind::cuda && text(chosen, "gemm") == to_string({kind, 0});
     if (named && runs_on_tensor_cores(kind, precision.storage, precision.tf32)) settings.tensor_core = kind;
   }
   return settings;

@@ -23,7 +23,7 @@ bool is_gemm_setting(std::string_view operation);
 
 /// From operation -> variant. Operands that the named generation has no tensor-core instruction for (fp32; TF32 on
 /// v100) are multiplied in the drawn order. Throws NotSupported for a choice that the executor cannot follow: the host
-/// has neither a list of algorithms nor a workspace.
+/// has neither a list of algorithms nor a workspace. CUDA multiplies on what it has: there the model says nothing.
 GemmSettings gemm_settings_of(const Precision& precision, const std::map<std::string, std::string>& chosen,
                               ExecutorKind executor);
 

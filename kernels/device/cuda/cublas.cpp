@@ -84,9 +84,11 @@ void cublas_gemm(Stream& stream, const GemmCall& call) {
     if (call.beta == 0) check_cuda(cudaMemsetAsync(call.c, 0, bytes, static_cast<cudaStream_t>(stream.handle())));
     return;
   }
-  if (needs_lt(call.choices)) return cublas_lt_gemm(stream, call);
+  if (needs_lt(call.choices) && cublas_lt_gemm(stream, call)) return;
+  GemmCall whole = call;
+  if (call.choices.splits > 0) whole.choices.reduced_reduction = false;  // not split, so nothing is reduced
   static Cublas one;
-  one.gemm(stream, call);
+  one.gemm(stream, whole);
 }
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,20 +99,22 @@ class CublasLt {
  public:
   CublasLt() { check_blas(lt_.create(&handle_)); }
 
-  void gemm(Stream& stream, const GemmCall& call) {
+  bool gemm(Stream& stream, const GemmCall& call) {
     const std::lock_guard lock(mutex_);
     Problem problem(lt_, call);
-    const cublasLtMatmulAlgo_t algorithm = chosen(problem, call.choices);
+    const std::optional<cublasLtMatmulAlgo_t> algorithm = chosen(problem, call.choices);
+    if (!algorithm) return false;
     const Scalar one(call, 1), beta(call, call.beta);
     const auto bytes = static_cast<std::size_t>(call.choices.workspace);
     check_blas(lt_.multiply(handle_, &problem.product, one.data(), call.b, &problem.left, call.a, &problem.right,
-                            beta.data(), call.c, &problem.result, call.c, &problem.result, &algorithm,
+                            beta.data(), call.c, &problem.result, call.c, &problem.result, &*algorithm,
                             workspace_.of(bytes), bytes, static_cast<cudaStream_t>(stream.handle())));
+    return true;
   }
 
  private:
   /// The entry asked for; without one, the first that can be split as asked.
-  cublasLtMatmulAlgo_t chosen(Problem& problem, const GemmChoices& choices) {
+  std::optional<cublasLtMatmulAlgo_t> chosen(Problem& problem, const GemmChoices& choices) {
     std::vector<cublasLtMatmulHeuristicResult_t> found(most_algorithms);
     int count = 0;
     check_blas(lt_.heuristics(handle_, &problem.product, &problem.left, &problem.right, &problem.result,
@@ -123,9 +126,10 @@ class CublasLt {
       cublasLtMatmulAlgo_t algorithm = found[static_cast<std::size_t>(i)].algo;
       if (splits_as_asked(problem, choices, algorithm)) return algorithm;
     }
+    if (!named) return std::nullopt;
     throw CudaError("cublasLt lists " + std::to_string(entries) + " algorithms; algorithm " +
-                        (named ? std::to_string(choices.algorithm) : "any") + " in " + std::to_string(choices.splits) +
-                        " parts of k is not among them",
+                        std::to_string(choices.algorithm) + " in " + std::to_string(choices.splits) +
+                        " parts of k (0: its own) is not among them",
                     std::source_location::current());
   }
 
@@ -149,9 +153,9 @@ class CublasLt {
 
 }  // namespace
 
-void cublas_lt_gemm(Stream& stream, const GemmCall& call) {
+bool cublas_lt_gemm(Stream& stream, const GemmCall& call) {
   static CublasLt one;
-  one.gemm(stream, call);
+  return one.gemm(stream, call);
 }
 
 }  // namespace tally

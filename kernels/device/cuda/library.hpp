@@ -51,8 +51,8 @@ class Workspace {
   std::size_t bytes_ = 0;
 };
 
-/// One product by cublasLt: `splits` parts of k and `algorithm` as the call chooses. Throws CudaError where its list of
-/// heuristics has no such entry, or none that can be split so.
-void cublas_lt_gemm(Stream& stream, const GemmCall& call);
+/// One product by cublasLt: `splits` parts of k and `algorithm` as the call chooses. False, and nothing done, where
+/// none of its list of heuristics can be split so; throws CudaError where the algorithm that the call names cannot.
+bool cublas_lt_gemm(Stream& stream, const GemmCall& call);
 
 }  // namespace tally

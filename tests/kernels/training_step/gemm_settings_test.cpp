@@ -73,6 +73,22 @@ TEST(GemmSettings, ThatNeedALibraryAreRefusedOnTheHost) {
   EXPECT_THROW(run(with_kernels({{"gemm", "tensor_core_p100"}})), NotSupported);
 }
 
+TEST(GemmSettings, OfCudaKeepTheLibrarysChoicesAndNoModel) {
+  const std::map<std::string, std::string> chosen{
+      {"gemm", "tensor_core_h100"}, {"gemm.algorithm", "3"}, {"gemm.workspace", "4096"}, {"gemm.reduction", "result"}};
+  Precision half;
+  half.storage = Dtype::fp16;
+  const GemmSettings settings = gemm_settings_of(half, chosen, ExecutorKind::cuda);
+  EXPECT_FALSE(settings.tensor_core.has_value());
+  EXPECT_EQ(settings.choices.algorithm, 3);
+  EXPECT_EQ(settings.choices.workspace, 4096);
+  Claims claims;
+  claim_products(claims, half, settings, ExecutorKind::cuda, false);
+  EXPECT_EQ(claims.tensor_core, "unknown");
+  EXPECT_EQ(claims.kernels.at("gemm").splits, 0) << "the library may split as it likes";
+  EXPECT_EQ(claims.kernels.at("gemm").reduction, Dtype::fp16);
+}
+
 /// A table that multiplies by itself has an order of its own: it must not be judged by another's claim.
 TEST(GemmSettings, StandBackFromAReplacedProduct) {
   Stages stages = shipped_stages();
