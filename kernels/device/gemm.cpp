@@ -8,8 +8,19 @@ namespace {
 
 bool is_storage(Dtype dtype) { return dtype == Dtype::fp32 || dtype == Dtype::fp16 || dtype == Dtype::bf16; }
 
-void check(const GemmCall& call, const GemmOrder& order, std::source_location at) {
-  std::string wrong;
+/// What is wrong with a call's choices; empty: nothing.
+std::string wrong_choice(const GemmCall& call, bool on_host) {
+  const GemmChoices& choices = call.choices;
+  if (choices.splits < 0) return std::to_string(choices.splits) + " parts of k";
+  if (choices.workspace < 0) return "a workspace of " + std::to_string(choices.workspace) + " bytes";
+  if (choices.algorithm < GemmChoices::no_algorithm) return "algorithm " + std::to_string(choices.algorithm);
+  if (choices.math == GemmChoices::Math::tf32 && !call.tf32) return "TF32 mathematics of a call without TF32";
+  if (on_host && choices.algorithm >= 0) return "algorithm " + std::to_string(choices.algorithm) + " on the host";
+  return "";
+}
+
+void check(const GemmCall& call, const GemmOrder& order, bool on_host, std::source_location at) {
+  std::string wrong = wrong_choice(call, on_host);
   if (call.m < 0 || call.n < 0 || call.k < 0) wrong = "a negative size";
   if (!is_storage(call.operands)) wrong = "operands in " + std::string(name_of(call.operands));
   if (call.result != call.operands && call.result != Dtype::fp32)
@@ -21,6 +32,9 @@ void check(const GemmCall& call, const GemmOrder& order, std::source_location at
   if (call.beta != 0 && call.beta != 1) wrong = "beta " + std::to_string(call.beta);
   const bool grouped = order.kind == GemmOrder::Kind::chunked || order.kind == GemmOrder::Kind::split_k;
   if (grouped && order.parameter < 1) wrong = "order " + to_string(order);
+  const bool scalar = order.kind <= GemmOrder::Kind::split_k;
+  if (on_host && !scalar && !runs_on_tensor_cores(order.kind, call.operands, call.tf32))
+    wrong = "order " + to_string(order) + " of operands it has no instruction for";
   if (wrong.empty()) return;
   throw std::invalid_argument(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": gemm " +
                               std::to_string(call.m) + " x " + std::to_string(call.n) + " x " + std::to_string(call.k) +
@@ -30,9 +44,10 @@ void check(const GemmCall& call, const GemmOrder& order, std::source_location at
 }  // namespace
 
 void gemm(Stream& stream, const GemmCall& call, const GemmOrder& order, std::source_location at) {
-  check(call, order, at);
+  const bool on_host = stream.device().kind() != ExecutorKind::cuda;
+  check(call, order, on_host, at);
   if (call.m == 0 || call.n == 0) return;
-  if (stream.device().kind() != ExecutorKind::cuda) return host_gemm(call, order);
+  if (on_host) return host_gemm(call, order);
 #ifdef TALLY_HAS_CUDA
   cublas_gemm(stream, call);
 #endif

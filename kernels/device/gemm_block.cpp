@@ -1,5 +1,7 @@
 #include "kernels/device/gemm_block.hpp"
 
+#include <stdexcept>
+
 // Compiled twice on x86-64, with and without fused multiply-add instructions; the program picks at start. Without them
 // fma is a call, slower and equal to the bit.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
@@ -110,6 +112,8 @@ void sum_products(const float* a, const float* b, std::size_t k, const GemmOrder
       return by_parts(
           a, b, k, parts, [&](std::size_t part) { return (part + 1) * k / parts; }, sums);
     }
+    default:
+      throw std::logic_error("the order " + to_string(order) + " adds no scalars");
   }
 }
 

@@ -12,8 +12,9 @@ struct GemmBlock {
   float value[rows][columns] = {};
 };
 
-/// sums[r][j] = sum over p < k of a[p, r] b[p, j]. a: [k, rows], b: [k, columns], fp32. All columns at once, so that
-/// the compiler can use vector instructions; the order of one element's additions is the order asked for.
+/// In a scalar order: sums[r][j] = sum over p < k of a[p, r] b[p, j]. a: [k, rows], b: [k, columns], fp32. All columns
+/// at once, so that the compiler can use vector instructions; the order of one element's additions is the order asked
+/// for. Throws std::logic_error for an order of tensor cores (kernels/device/tensor_core.hpp).
 void sum_products(const float* a, const float* b, std::size_t k, const GemmOrder& order, GemmBlock& sums);
 
 /// The same with every product and sum rounded to fp16; operands are fp16 numbers.

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 
 #include "kernels/device/gemm_block.hpp"
 #include "kernels/device/host/half_bits.hpp"
@@ -79,8 +80,9 @@ float summed(const Products& of, std::size_t k, const GemmOrder& order) {
       const std::size_t parts = parameter < k ? parameter : k;
       return by_parts(of, k, [&](std::size_t part) { return (part + 1) * k / parts; });
     }
+    default:
+      throw std::logic_error("the order " + to_string(order) + " adds no scalars");
   }
-  return 0;
 }
 
 }  // namespace

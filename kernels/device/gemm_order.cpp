@@ -29,6 +29,12 @@ std::string to_string(const GemmOrder& order) {
       return "chunked" + parameter;
     case GemmOrder::Kind::split_k:
       return "split_k" + parameter;
+    case GemmOrder::Kind::tensor_core_v100:
+      return "tensor_core_v100";
+    case GemmOrder::Kind::tensor_core_a100:
+      return "tensor_core_a100";
+    case GemmOrder::Kind::tensor_core_h100:
+      return "tensor_core_h100";
   }
   return "unknown order";
 }

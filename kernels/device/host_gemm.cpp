@@ -1,5 +1,5 @@
-// The host's GEMM: operands are widened to fp32 in panels, a block of results is summed in the order asked for, and
-// every result is rounded once.
+// The host's GEMM: operands are widened to fp32 in panels, a block of results is summed in the order asked for, its
+// parts of k meet where the call says, and every result is rounded once.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "kernels/device/gemm_backends.hpp"
 #include "kernels/device/gemm_block.hpp"
 #include "kernels/device/half.hpp"
+#include "kernels/device/tensor_core.hpp"
 
 namespace tally {
 namespace {
@@ -47,12 +48,18 @@ float in_tf32(float value) {
   return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
 }
 
+/// As tensor cores read an operand: the bits below TF32 are not there.
+float without_low_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits & 0x7fffffffu) > 0x7f800000u ? value : std::bit_cast<float>(bits & ~0x1fffu);
+}
+
 /// An operand seen as [k, others] whatever its storage.
 struct Operand {
   const void* data;
   Dtype dtype;
   std::size_t k_stride, other_stride, k, others;
-  bool tf32;
+  float (*read_as)(float);  // what becomes of an element as it is read; nullptr: it stays
 
   /// Columns first ... first + width - 1 as fp32 [k, width], zeros beyond the last.
   void pack(std::size_t first, std::size_t width, float* panel) const {
@@ -60,7 +67,7 @@ struct Operand {
     for (std::size_t p = 0; p < k; ++p) {
       for (std::size_t j = 0; j < there; ++j) {
         const float value = read(data, dtype, p * k_stride + (first + j) * other_stride);
-        panel[p * width + j] = tf32 ? in_tf32(value) : value;
+        panel[p * width + j] = read_as != nullptr ? read_as(value) : value;
       }
       std::fill(panel + p * width + there, panel + (p + 1) * width, 0.0f);
     }
@@ -79,12 +86,63 @@ void store(const GemmCall& call, std::size_t row, std::size_t column, const Gemm
   }
 }
 
+float in_format(Dtype dtype, float value) {
+  return dtype == Dtype::fp16   ? to_float(from_float<half>(value))
+         : dtype == Dtype::bf16 ? to_float(from_float<bfloat16>(value))
+                                : value;
+}
+
+/// sum = fl(sum + part); a narrower format takes each part in rounded to itself.
+void add_part(Dtype format, const GemmBlock& part, bool first, GemmBlock& sums) {
+  for (std::size_t r = 0; r < GemmBlock::rows; ++r) {
+    for (std::size_t j = 0; j < GemmBlock::columns; ++j) {
+      const float rounded = in_format(format, part.value[r][j]);
+      sums.value[r][j] = first ? rounded : in_format(format, sums.value[r][j] + rounded);
+    }
+  }
+}
+
+/// A block of results, of panels as long as k.
+class BlockSum {
+ public:
+  BlockSum(const GemmCall& call, const GemmOrder& order) : call_(call), order_(order) {
+    on_tensor_cores_ = runs_on_tensor_cores(order.kind, call.operands, call.tf32);
+    if (on_tensor_cores_) block_ = block_fma(call, order.kind);
+  }
+
+  void operator()(const float* a, const float* b, std::size_t k, GemmBlock& sums) const {
+    const std::size_t parts = std::min(length(call_.choices.splits), k);
+    if (parts <= 1) return of_part(a, b, k, sums);
+    const Dtype meets_in = call_.choices.reduced_reduction ? call_.result : call_.compute;
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::size_t begin = i * k / parts, end = (i + 1) * k / parts;
+      GemmBlock part;
+      of_part(a + begin * GemmBlock::rows, b + begin * GemmBlock::columns, end - begin, part);
+      add_part(meets_in, part, i == 0, sums);
+    }
+  }
+
+ private:
+  void of_part(const float* a, const float* b, std::size_t k, GemmBlock& sums) const {
+    if (on_tensor_cores_) return sum_products_by_blocks(a, b, k, block_, sums);
+    (call_.compute == Dtype::fp16 ? sum_products_in_half : sum_products)(a, b, k, order_, sums);
+  }
+
+  const GemmCall& call_;
+  const GemmOrder& order_;
+  bool on_tensor_cores_ = false;
+  BlockFma block_{};
+};
+
 }  // namespace
 
 void host_gemm(const GemmCall& call, const GemmOrder& order) {
   const std::size_t m = length(call.m), n = length(call.n), k = length(call.k);
-  const Operand a{call.a, call.operands, call.transpose_a ? m : 1, call.transpose_a ? 1 : k, k, m, call.tf32};
-  const Operand b{call.b, call.operands, call.transpose_b ? 1 : n, call.transpose_b ? k : 1, k, n, call.tf32};
+  const bool on_tensor_cores = runs_on_tensor_cores(order.kind, call.operands, call.tf32);
+  const auto read_as = !call.tf32 ? nullptr : on_tensor_cores ? without_low_bits : in_tf32;
+  const Operand a{call.a, call.operands, call.transpose_a ? m : 1, call.transpose_a ? 1 : k, k, m, read_as};
+  const Operand b{call.b, call.operands, call.transpose_b ? 1 : n, call.transpose_b ? k : 1, k, n, read_as};
+  const BlockSum sum(call, order);
   const std::size_t row_blocks = (m + GemmBlock::rows - 1) / GemmBlock::rows;
   const std::size_t a_panel = k * GemmBlock::rows;
   std::vector<float> a_panels(row_blocks * a_panel), b_panel(k * GemmBlock::columns);
@@ -93,8 +151,7 @@ void host_gemm(const GemmCall& call, const GemmOrder& order) {
     b.pack(column, GemmBlock::columns, b_panel.data());
     for (std::size_t i = 0; i < row_blocks; ++i) {
       GemmBlock sums;
-      const auto sum = call.compute == Dtype::fp16 ? sum_products_in_half : sum_products;
-      sum(a_panels.data() + i * a_panel, b_panel.data(), k, order, sums);
+      sum(a_panels.data() + i * a_panel, b_panel.data(), k, sums);
       store(call, i * GemmBlock::rows, column, sums);
     }
   }

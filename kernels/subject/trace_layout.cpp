@@ -119,6 +119,14 @@ Layout backward_tap(const Place& at) {
   return at.only_if(tap->tensor == "y" && at.input && at.gradient, at.c.precision.storage, {at.rows, out});
 }
 
+/// `compensation.<p>`, beside the buffer and like it.
+Layout compensation_tap(Place at) {
+  if (!take(at.rest, "compensation.") || at.gradient) return std::nullopt;
+  const Shape* shape = at.parameter();
+  if (shape == nullptr) return std::nullopt;
+  return TapLayout{at.c.precision.accumulate, *shape};
+}
+
 /// `buffer.<p>`; where gradients are written directly, its readers read the gradient instead.
 Layout buffer_tap(Place at, bool allowed) {
   if (!take(at.rest, "buffer.") || at.gradient) return std::nullopt;
@@ -132,6 +140,7 @@ Layout accumulate_tap(const Place& at) {
   if (const Shape* shape = at.parameter()) {
     return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
   }
+  if (const Layout compensation = compensation_tap(at)) return compensation;
   return buffer_tap(at, true);
 }
 

@@ -5,12 +5,16 @@ namespace tally::stage {
 void accumulate(Run& run) {
   const int k = run.micro_batch;
   for (Parameter& parameter : run.parameters) {
+    if (parameter.into_buffer) continue;  // backward's product has added it
     void* gradient = run.gradient_of(&parameter, k);
     run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
+    const DeviceTensor& compensation = parameter.compensation;
+    if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
     run.kernels.accumulate(run.stream, {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
-                                        parameter.buffer.dtype});
+                                        parameter.buffer.dtype, compensation ? compensation.data() : nullptr});
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
+    if (compensation) run.tap("accumulate", "compensation." + parameter.name, compensation);
   }
 }
 

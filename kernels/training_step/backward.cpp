@@ -37,7 +37,7 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
     run.tap("backward", "d." + layer.label + ".x", run.dx_of(layer, k), storage, {run.rows(k), layer.in});
   }
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
-    if (parameter == nullptr) continue;
+    if (parameter == nullptr || parameter->into_buffer) continue;
     run.tap("backward", "d." + parameter->name, run.gradient_of(parameter, k), storage, parameter->master.shape);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/io.hpp"
 
 namespace tally {
@@ -62,6 +63,21 @@ void add_optimizer_state(Run& run, Parameter& parameter) {
   }
 }
 
+/// A stage table's kernels come before the case's.
+std::map<std::string, std::string> all_chosen(const Case& c, const Stages& stages) {
+  std::map<std::string, std::string> chosen = stages.variants;
+  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
+  return chosen;
+}
+
+void add_buffer(Run& run, Parameter& parameter) {
+  const Dtype format = run.c.precision.accumulate;
+  const auto& shape = parameter.master.shape;
+  parameter.buffer = DeviceTensor(run.device, "buffer of " + parameter.name, format, shape);
+  if (run.kernels.claims.at("accumulate").algorithm != "kahan") return;
+  parameter.compensation = DeviceTensor(run.device, "compensation of " + parameter.name, format, shape);
+}
+
 Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const Alive& alive) {
   const std::string name = layer.name + "." + tensor;
   const auto place = run.c.tensors.find(name);
@@ -76,10 +92,12 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   std::vector<std::int64_t> slots = shape;
   slots.insert(slots.begin(), alive.micro_batches);
   parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
-  parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
-  if (run.options.accumulate) {
-    parameter.buffer = DeviceTensor(run.device, "buffer of " + name, precision.accumulate, shape);
+  parameter.into_buffer = layer.kind == "linear" && std::string_view(tensor) == "weight" &&
+                          adds_by_product(run, all_chosen(run.c, run.stages));
+  if (!parameter.into_buffer) {
+    parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
   }
+  if (run.options.accumulate) add_buffer(run, parameter);
   parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
   add_optimizer_state(run, parameter);
   return &parameter;
@@ -166,14 +184,9 @@ void declare(Run& run) {
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims;
   claim_fused_passes(run);
-  const bool cuda = run.options.executor == ExecutorKind::cuda;
+  claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
-  KernelClaim gemm{.variant = cuda ? "cublas" : drawn ? "drawn_order" : "sequential_fma"};
-  run.trace.claims.tensor_cores = cuda && (run.c.precision.storage != Dtype::fp32 || run.c.precision.tf32);
-  if (!cuda) run.trace.claims.tf32_rounding = "nearest";
-  run.trace.claims.flushes_subnormals = cuda;  // cuBLAS does not say that it keeps them
-  gemm.result = run.c.precision.storage;
-  run.trace.claims.kernels.emplace("gemm", gemm);
+  claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
 }
 
 /// Norm partials, once the parameters stand.
@@ -195,12 +208,20 @@ void add_bias_partials(Run& run, std::int64_t rows) {
   run.bias_partials = DeviceTensor(run.device, "partial bias gradients", Dtype::fp32, {chunks, features});
 }
 
-/// A stage table's kernels come before the case's.
+/// Those of operations that have a kernel in the KernelTable.
 std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
-  std::map<std::string, std::string> chosen = stages.variants;
-  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
-  std::erase_if(chosen, [](const auto& kernel) { return is_fused_pass(kernel.first); });
+  std::map<std::string, std::string> chosen = all_chosen(c, stages);
+  std::erase_if(chosen, [](const auto& kernel) {
+    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient";
+  });
   return chosen;
+}
+
+/// A table that replaces the product has an order of its own.
+GemmSettings chosen_settings(const Case& c, const Stages& stages, ExecutorKind executor) {
+  const bool replaced = stages.gemm != shipped_stages().gemm;
+  const GemmSettings settings = gemm_settings_of(c.precision, all_chosen(c, stages), executor);
+  return {settings.choices, replaced ? std::nullopt : settings.tensor_core};
 }
 
 }  // namespace
@@ -212,6 +233,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       device(tally::device(the_options.executor)),
       stream(device),
       kernels(the_options.executor, chosen_kernels(the_case, the_stages)),
+      products_by(chosen_settings(the_case, the_stages, the_options.executor)),
       lockstep(has_window_statistics(the_case.model)) {
   const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);
   stream.set_schedule_seed(options.schedule_seed != 0 ? options.schedule_seed : drawn_schedule);

@@ -23,7 +23,8 @@ std::string memory_kind(const std::string& buffer_name) {
   const auto dots = std::ranges::count(name, '.');
   if (is_one_of(name, {"x", "target", "item_weight", "class weights"})) return "data";
   if (name.starts_with("copy of ")) return "storage copies";
-  if (starts_with_one_of(name, {"gradient of ", "buffer of ", "unscaled gradient of "})) return "gradients";
+  if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
+    return "gradients";
   if (dots == 2 && starts_with_one_of(name, {"momentum.", "exp_avg.", "exp_avg_sq."})) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
     return "workspace";

@@ -11,9 +11,9 @@ namespace tally {
 
 /// What a buffer of the training step is for, from its name:
 /// "data" (the batch, its targets, weights and masks), "parameters" (master and running values), "storage copies" (of
-/// the parameters), "gradients" (of a micro-batch, accumulated, unscaled), "optimizer state", "activations" (outputs,
-/// their gradients, statistics that backward needs, losses), "workspace" (scalars and partial sums).
-/// "unknown" for any other name.
+/// the parameters), "gradients" (of a micro-batch, accumulated with its compensation, unscaled), "optimizer state",
+/// "activations" (outputs, their gradients, statistics that backward needs, losses), "workspace" (scalars and partial
+/// sums). "unknown" for any other name.
 std::string memory_kind(const std::string& buffer_name);
 
 struct MemoryUse {

@@ -110,12 +110,15 @@ std::uint64_t order_by_number(const Run& run) { return run.options.order_seed * 
 
 }  // namespace
 
-void Run::gemm(GemmCall call) {
-  call.operands = call.result = c.precision.storage;
+void Run::gemm(GemmCall call, Dtype result) {
+  call.operands = c.precision.storage;
+  call.result = result;
   call.compute = c.precision.compute;
   call.tf32 = c.precision.tf32;
+  call.choices = products_by.choices;
   ++products;
-  stages.gemm(*this, call, GemmOrder::draw(options.order_seed == 0 ? order_by_shape(c, call) : order_by_number(*this)));
+  const std::uint64_t seed = options.order_seed == 0 ? order_by_shape(c, call) : order_by_number(*this);
+  stages.gemm(*this, call, products_by.tensor_core ? GemmOrder{*products_by.tensor_core, 0} : GemmOrder::draw(seed));
 }
 
 void stage::gemm(Run& run, const GemmCall& call, const GemmOrder& order) { tally::gemm(run.stream, call, order); }

@@ -11,6 +11,7 @@
 #include "kernels/device/blas.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/gemm_settings.hpp"
 #include "kernels/training_step/kernel_table.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/case.hpp"
@@ -43,10 +44,12 @@ struct Parameter {
   bool decays = false;            // false where weight_decay excludes it, or there is none
   bool momentum_started = false;  // the momentum buffer holds something
   DeviceTensor master;
-  DeviceTensor copy;                           // S: what the layers read
-  DeviceTensor gradient;                       // S, [slots, ...]: one slot for each micro-batch alive at once
-  DeviceTensor buffer;                         // the sum over micro-batches; empty when gradients are written directly
-  DeviceTensor unscaled;                       // from `unscale` on: what is clipped, decayed and applied
+  DeviceTensor copy;          // S: what the layers read
+  bool into_buffer = false;   // its GEMM adds every micro-batch's gradient to the buffer: `gradient` is empty
+  DeviceTensor gradient;      // S, [slots, ...]: one slot for each micro-batch alive at once
+  DeviceTensor buffer;        // A: the sum over micro-batches; empty when gradients are written directly
+  DeviceTensor compensation;  // A: what the buffer's additions lost; empty unless they are compensated
+  DeviceTensor unscaled;      // from `unscale` on: what is clipped, decayed and applied
   DeviceTensor momentum, exp_avg, exp_avg_sq;  // empty where the optimizer has none
 };
 
@@ -78,7 +81,8 @@ struct Run {
   Device& device;
   Stream stream;
   const KernelTable kernels;
-  bool lockstep;  // window statistics: all micro-batches of a window are one group and stay alive
+  const GemmSettings products_by;  // how every matrix product is computed
+  bool lockstep;                   // window statistics: all micro-batches of a window are one group and stay alive
   Trace trace;
 
   // The batch, as the case gives it; never written.
@@ -131,9 +135,11 @@ struct Run {
   /// Throws std::logic_error for a name that is no parameter.
   Parameter& parameter(std::string_view name);
 
-  /// A product in the storage format, accumulated in fp32. On the host its order of additions is drawn from
-  /// options.order_seed and the number of products before it, where a recomputed product has its first one's number.
-  void gemm(GemmCall call);
+  /// A product of operands in the storage format, with a result in it unless `result` is another. On the host its order
+  /// of additions is that of the tensor cores that the case names, or drawn from options.order_seed and the number of
+  /// products before it, where a recomputed product has its first one's number.
+  void gemm(GemmCall call, Dtype result);
+  void gemm(const GemmCall& call) { gemm(call, c.precision.storage); }
 
   /// Copies bits to the trace, under this window and micro_batch, and takes over those of a trace that is followed.
   /// Does nothing when taps are off.

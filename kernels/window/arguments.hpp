@@ -18,13 +18,14 @@ struct CastArguments {
   Dtype format = Dtype::fp32;  // M
 };
 
-/// buffer A += gradient S.
+/// buffer A += gradient S; a compensated sum reads and leaves what its roundings lost in `compensation` A.
 struct AccumulateArguments {
   Dtype storage;
   const void* gradient;
   void* buffer;
   std::int64_t elements;
-  Dtype format = Dtype::fp32;  // A
+  Dtype format = Dtype::fp32;    // A
+  void* compensation = nullptr;  // for the variants that claim it; zero before the first addition
 };
 
 /// running = one_minus_momentum * running + momentum * (batch * correction); correction n / (n - 1) for the variance,

@@ -1,4 +1,5 @@
 #include "oracle/case/decimal.hpp"
+#include "oracle/case/gemm_choices.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/option.hpp"
@@ -190,8 +191,35 @@ Json normalisation_schema() {
   return one_of(words);
 }
 
+/// The words of gemm.<choice>; a number as its digits.
+Json gemm_choices_schema() {
+  Json properties = Json::object();
+  for (const GemmChoiceKey& key : gemm_choice_keys) {
+    std::vector<std::string> words;
+    for (const std::string_view word : key.words) {
+      if (!word.empty()) words.emplace_back(word);
+    }
+    Json digits = typed("string");
+    digits.add("pattern", Json::of_string(key.least == 0 ? "^(0|[1-9][0-9]{0,9})$" : "^[1-9][0-9]{0,9}$"));
+    properties.add(std::string(key.name), words.empty() ? std::move(digits) : one_of(words));
+  }
+  return properties;
+}
+
+/// Every operation but a choice that does not exist.
+Json operations_schema() {
+  std::string known;
+  for (const GemmChoiceKey& key : gemm_choice_keys)
+    known += (known.empty() ? "" : "|") + std::string(key.name.substr(5));
+  Json json = Json::object();
+  json.add("pattern", Json::of_string("^(?!gemm\\.)|^gemm\\.(" + known + ")$"));
+  return json;
+}
+
 Json execution_schema() {
   Json kernels = typed("object");
+  kernels.add("properties", gemm_choices_schema());
+  kernels.add("propertyNames", operations_schema());
   kernels.add("additionalProperties", typed("string"));
   Json schedule = Json::object();
   schedule.add("oneOf", Json::array()).items = {ranged("integer", {.at_least = "0"}),

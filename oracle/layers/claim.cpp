@@ -69,6 +69,7 @@ std::set<std::string> algorithms_of(std::string_view operation) {
   }
   if (operation == "cross_entropy") return {"", "any", "three_pass", "online", "lse", "online_lse"};
   if (operation == "accumulate") return {"", "any", "plain", "native", "kahan"};
+  if (operation == "linear.weight_gradient") return {"", "separate", "into_buffer"};
   return {};
 }
 

@@ -55,6 +55,12 @@ std::string variance(const Claims& claims) {
          claimed(claims, "layer_norm.forward", any) + "; never negative";
 }
 
+/// How weight gradients reach the buffer.
+std::string weights(const Claims& claims) {
+  const bool added = claimed(claims, "linear.weight_gradient", "separate") == "into_buffer";
+  return added ? "; of weights by their product, not rounded on the way" : "";
+}
+
 std::string roots(const Claims& claims) {
   bool by_function = false;
   for (const auto& [operation, claim] : claims.kernels) by_function = by_function || claim.rsqrt;
@@ -75,7 +81,7 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
       {"GEMM algorithms", "products and additions only: no Winograd, Strassen or FFT"},
       {"storage", std::string(name_of(precision.storage)) + ", one rounding a store"},
       {"gradient buffer", std::string(name_of(precision.accumulate)) + ", " +
-                              claimed(claims, "accumulate", "plain: one rounding an addition")},
+                              claimed(claims, "accumulate", "plain: one rounding an addition") + weights(claims)},
       {"master", std::string(name_of(precision.master))},
       {"exp, log, tanh, erf", "within 2 ulp of the exact value: (2k+2) u relative, 5/2 of the least subnormal below"},
       {"division, square root", "correctly rounded"},

@@ -1,5 +1,6 @@
 // Accumulation buffers of every format: one addition, a compensated sum, a GEMM's epilogue. Derivations:
 // oracle/variants.md, "Accumulation buffers".
+#include <limits>
 #include <stdexcept>
 
 #include "oracle/tolerance/each.hpp"
@@ -74,11 +75,15 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
   const auto element = [&](Eigen::Index i) -> Bounded {
     Compensated state;
     double largest = 0;
+    bool spoilt = false;  // an infinity makes the compensation NaN, and with it every later sum
     for (const Expected& g : gradients) {
+      spoilt = spoilt || !std::isfinite(state.addends.v);
       state.add(in, converted(subject, {static_cast<double>(g.v.data()[i]), incoming(g.e.data()[i])}));
       largest = std::max(largest, state.held);
     }
-    if (!std::isfinite(state.addends.v)) return {state.addends.v, state.addends.e < infinite ? 0 : infinite};
+    const double off = state.addends.e < infinite ? 0 : infinite;
+    if (spoilt) return {std::numeric_limits<double>::quiet_NaN(), off};
+    if (!std::isfinite(state.addends.v)) return {state.addends.v, off};
     const double e = state.addends.e + state.wrong + 4 * in.u() * state.held;
     return {state.addends.v, 2 * largest < in.threshold() ? e * inflation : infinite};
   };
@@ -92,7 +97,9 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
 }
 
 Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, const Expected& a, const Expected& b) {
-  const BoundedMatrix sum = product_onto(subject, BoundedMatrix(buffer), BoundedMatrix(a), BoundedMatrix(b));
+  const bool empty = (buffer.v.array() == 0).all() && (buffer.e.array() == 0).all();
+  const BoundedMatrix sum = empty ? product(subject, BoundedMatrix(a), BoundedMatrix(b))
+                                  : product_onto(subject, BoundedMatrix(buffer), BoundedMatrix(a), BoundedMatrix(b));
   return joined(buffer.v + a.v * b.v, stored(subject.accumulate, sum));
 }
 

@@ -17,6 +17,12 @@ Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>
                                    const Matrix<float>& gradient);
 /// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
 Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, const Matrix<float>& gradient);
+/// A buffer and its compensation after one compensated addition, bit by bit, where the compensation is known as well.
+struct CompensatedStep {
+  Expected buffer, compensation;
+};
+CompensatedStep rounded_compensated(const Declared& subject, const Matrix<float>& buffer,
+                                    const Matrix<float>& compensation, const Matrix<float>& gradient);
 /// fl32(x factor).
 Expected rounded_product(const Matrix<float>& x, float factor);
 /// Every element held to +-RN32(max_value).
@@ -32,7 +38,8 @@ Expected cast(const Format& to, const Expected& x);
 Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient);
 /// A compensated (Kahan) sum of all gradients of a window in the accumulate format, the buffer it leaves.
 Expected compensated_sum(const Declared& subject, const std::vector<Expected>& gradients);
-/// The epilogue form: a GEMM with beta = 1, buffer + a b [m, k] [k, n], stored once in the accumulate format.
+/// The epilogue form: a GEMM with beta = 1, buffer + a b [m, k] [k, n], stored once in the accumulate format. A buffer
+/// of exact zeros costs no addition.
 Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, const Expected& a, const Expected& b);
 Expected scaled(const Expected& x, const Expected& factor);
 

@@ -42,6 +42,19 @@ Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, c
                : rounded_native_accumulate(subject.accumulate, buffer, gradient);
 }
 
+CompensatedStep rounded_compensated(const Declared& subject, const Matrix<float>& buffer,
+                                    const Matrix<float>& compensation, const Matrix<float>& gradient) {
+  const Format& in = subject.accumulate;
+  CompensatedStep next{exactly(buffer), exactly(compensation)};
+  for (Eigen::Index i = 0; i < buffer.size(); ++i) {
+    const double s = buffer.data()[i], c = compensation.data()[i];
+    const double y = rounded_sum(in, rounded(in, gradient.data()[i]), -c), t = rounded_sum(in, s, y);
+    next.buffer.v.data()[i] = t;
+    next.compensation.v.data()[i] = rounded_sum(in, rounded_sum(in, t, -s), -y);
+  }
+  return next;
+}
+
 Expected rounded_product(const Matrix<float>& x, float factor) {
   return predicted(x, [&](Eigen::Index i) { return x.data()[i] * factor; });
 }

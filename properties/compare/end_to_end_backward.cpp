@@ -19,8 +19,30 @@ struct LayerBackward {
   std::vector<Evaluation> own;
 };
 
-/// Gradients of each micro-batch's parameters, by full name.
-using GradientsOfEach = std::vector<oracle::ExpectedTensors>;
+/// What one micro-batch's backward gives the buffers.
+struct Gradients {
+  struct Product {
+    Expected a, b;  // a b, [out, rows] [rows, in], added by the product itself
+  };
+  oracle::ExpectedTensors separate;         // by full name
+  std::map<std::string, Product> products;  // the same
+};
+using GradientsOfEach = std::vector<Gradients>;
+
+/// Whether the subject adds this parameter's gradients to its buffer without making them.
+bool is_added_by_product(const EndToEndWalk& walk, const LayerView& layer, const std::string& name) {
+  return layer.layer->kind == "linear" && name == "weight" &&
+         oracle::claim_of(walk.subject, "linear.weight_gradient").algorithm == "into_buffer";
+}
+
+Expected transpose(const Expected& x) {
+  Expected t{x.v.transpose(), x.e.transpose()};
+  if (x.s.size() != 0) {
+    t.r = x.r.transpose();
+    t.s = x.s.transpose();
+  }
+  return t;
+}
 
 Evaluation of_all_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy) {
   return Evaluation([&walk, &group, i, &dy] {
@@ -71,8 +93,9 @@ Expected input_gradient(LayerBackward& backward) {
   return stacked(dx);
 }
 
-void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, LayerBackward& backward,
+void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy, LayerBackward& backward,
                 GradientsOfEach& kept) {
+  const LayerView& layer = walk.layers[i];
   Eigen::Index row = 0;
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
@@ -82,7 +105,12 @@ void hold_layer(EndToEndWalk& walk, const Group& group, const LayerView& layer, 
     if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
       walk.hold("backward", "d." + layer.full_name(name), {own, name}, group.count);
-      kept[k][layer.full_name(name)] = walk.seen("backward", "d." + layer.full_name(name), own.at(name));
+      if (is_added_by_product(walk, layer, name)) {
+        kept[k].products[layer.full_name(name)] = {transpose(rows_of(dy, row, count)),
+                                                   rows_of(group.inputs[i], row, count)};
+        continue;
+      }
+      kept[k].separate[layer.full_name(name)] = walk.seen("backward", "d." + layer.full_name(name), own.at(name));
     }
     row += count;
   }
@@ -103,6 +131,15 @@ Expected added(EndToEndWalk& walk, const std::string& p, const Expected& gradien
   const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
                       walk.tap("accumulate", "in.buffer." + p) == nullptr;
   return direct ? rule() : walk.held("accumulate", "buffer." + p, rule);
+}
+
+/// The buffer of a parameter with one more product added to it.
+Expected added(EndToEndWalk& walk, const std::string& p, const Gradients::Product& product) {
+  const auto before = walk.buffers.find(p);
+  const Expected zero = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
+  const Expected& buffer = before == walk.buffers.end() ? zero : before->second;
+  return walk.held("accumulate", "buffer." + p,
+                   [&] { return oracle::accumulated_by_gemm(walk.subject, buffer, product.a, product.b); });
 }
 
 /// One more gradient: the buffer by its bits, and within the bound of any order.
@@ -143,8 +180,13 @@ void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& k
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
     for (const std::string& p : walk.parameters) {
-      Expected buffer = added(walk, p, kept[k].at(p));
-      if (walk.resynchronise) hold_order(walk, p, kept[k].at(p));
+      if (const auto product = kept[k].products.find(p); product != kept[k].products.end()) {
+        walk.buffers[p] = added(walk, p, product->second);
+        continue;
+      }
+      const Expected& gradient = kept[k].separate.at(p);
+      Expected buffer = added(walk, p, gradient);
+      if (walk.resynchronise) hold_order(walk, p, gradient);
       walk.buffers[p] = std::move(buffer);
     }
   }
@@ -158,7 +200,7 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   Expected dy = std::move(group.dy);
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
     LayerBackward backward = through(walk, group, i, dy);
-    hold_layer(walk, group, walk.layers[i], backward, kept);
+    hold_layer(walk, group, i, dy, backward, kept);
     const LayerView& layer = walk.layers[i];
     if (layer.gives_dx) dy = walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward));
   }

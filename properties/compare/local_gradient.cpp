@@ -1,4 +1,5 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
+#include "oracle/tolerance/rule.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
@@ -16,6 +17,22 @@ const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::strin
   return walk.handed(stage, "in.buffer." + p, walk.tap("accumulate", "buffer." + p, last));
 }
 
+/// A compensated sum whose compensation is tapped: what it leaves is known bit by bit. False where it is not.
+bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buffer, const Tensor& gradient) {
+  const bool claimed = oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan";
+  if (!claimed || walk.tap("accumulate", "in.compensation." + p) == nullptr) return false;
+  const int k = walk.micro_batch;
+  const Tensor* before =
+      k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "compensation." + p, k - 1);
+  const Tensor* compensation = walk.handed("accumulate", "in.compensation." + p, before);
+  const auto next = [&] {
+    return oracle::rounded_compensated(walk.subject, floats_of(buffer), floats_of(*compensation), floats_of(gradient));
+  };
+  walk.hold("accumulate", "buffer." + p, [&] { return next().buffer; });
+  walk.hold("accumulate", "compensation." + p, [&] { return next().compensation; });
+  return true;
+}
+
 }  // namespace
 
 void check_accumulate(LocalWalk& walk) {
@@ -25,7 +42,7 @@ void check_accumulate(LocalWalk& walk) {
     const Tensor* before =
         k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
-    if (gradient == nullptr || buffer == nullptr) continue;
+    if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
     walk.hold("accumulate", "buffer." + p,
               [&] { return oracle::held_accumulate(walk.subject, floats_of(*buffer), floats_of(*gradient)); });
   }

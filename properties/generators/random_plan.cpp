@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/kernel_table.hpp"
@@ -231,6 +232,33 @@ bool runs(const Plan& plan, const std::string& operation) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the product of a weight gradient can leave the buffer's format.
+bool adds_into_buffer(const Precision& precision) {
+  if (precision.compute == Dtype::fp16) return precision.accumulate == Dtype::fp16;
+  return precision.accumulate == Dtype::fp32 || precision.accumulate == precision.storage;
+}
+
+/// How matrices are multiplied: by the model of a generation's tensor cores where the operands' format has any, in
+/// parts of k, with the weight's gradient added to its buffer.
+void draw_products(Plan& plan, executor::Schedule& random) {
+  auto& kernels = plan.execution.kernels;
+  const Precision& precision = plan.precision;
+  if (random.below(3) == 0) {
+    const GemmOrder::Kind kinds[] = {GemmOrder::Kind::tensor_core_v100, GemmOrder::Kind::tensor_core_a100,
+                                     GemmOrder::Kind::tensor_core_h100};
+    const GemmOrder::Kind kind = kinds[random.below(3)];
+    if (runs_on_tensor_cores(kind, precision.storage, precision.tf32)) kernels["gemm"] = to_string({kind, 0});
+  }
+  if (random.below(8) == 0) kernels["gemm.math"] = "default";
+  if (random.below(4) == 0) kernels["gemm.split_k"] = std::to_string(2 + random.below(4));
+  if (kernels.contains("gemm.split_k") && random.below(2) == 0) kernels["gemm.reduction"] = "result";
+  if (random.below(4) == 0 && adds_into_buffer(precision)) kernels["linear.weight_gradient"] = "into_buffer";
+}
+
+}  // namespace
+
 void draw_execution(Plan& plan) {
   executor::Schedule random(plan.seed ^ 0x5851f42d4c957f2dull);
   const auto drawn = [&] {
@@ -248,6 +276,7 @@ void draw_execution(Plan& plan) {
   for (const char* pass : {"unscale_check_norm", "clip_decay_step"}) {
     if (random.below(4) == 0) plan.execution.kernels[pass] = "multi_tensor";
   }
+  draw_products(plan, random);
 }
 
 void draw_formats(Plan& plan) {

@@ -36,3 +36,9 @@ add_test(NAME device_fault_table COMMAND device_fault_table 10)
 set_tests_properties(device_fault_table PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_test(NAME device_fault_table.many_schedules COMMAND device_fault_table 10000 CONFIGURATIONS nightly)
 set_tests_properties(device_fault_table.many_schedules PROPERTIES LABELS nightly TIMEOUT 3600 SKIP_RETURN_CODE 77)
+
+# The library's products on a GPU, in every choice that a case may make.
+add_executable(gemm_on_device kernels/device/gemm_on_device.cpp)
+target_link_libraries(gemm_on_device PRIVATE tally::kernels tally::oracle)
+add_test(NAME gpu.gemm_on_device COMMAND gemm_on_device)
+set_tests_properties(gpu.gemm_on_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)

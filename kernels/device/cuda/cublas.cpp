@@ -1,39 +1,15 @@
-// GEMM by cuBLAS, opened at first use: linking it would cost every process memory and start-up time.
-#include <cublas_api.h>
-#include <dlfcn.h>
-
+// GEMM by cuBLAS, in the mathematics that the call chooses.
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 
 #include "kernels/device/cuda/check.hpp"
+#include "kernels/device/cuda/library.hpp"
 #include "kernels/device/gemm_backends.hpp"
 
 namespace tally {
 namespace {
-
-/// libcublas by its major version: found by the loader, or in the toolkit this was built with.
-void* open_library() {
-  const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
-  const std::string in_toolkit = std::string(TALLY_CUDA_LIBRARY_DIR) + "/" + name;
-  for (const std::string& path : {name, in_toolkit}) {
-    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  const char* why = dlerror();
-  throw DeviceAbsent("cuBLAS: " + std::string(why != nullptr ? why : "cannot open " + name));
-}
-
-template <class Function>
-void find(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  if (function == nullptr) throw DeviceAbsent(std::string("cuBLAS has no ") + name);
-}
-
-void check(cublasStatus_t status, std::source_location at = std::source_location::current()) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw CudaError("cuBLAS status " + std::to_string(status), at);
-}
 
 /// cublasGemmEx, which the header overloads.
 using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
@@ -41,25 +17,28 @@ using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation
                               cudaDataType b_type, int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
                               cublasComputeType_t, cublasGemmAlgo_t);
 
+cublasMath_t math_mode(const GemmChoices& choices) {
+  const cublasMath_t mode = choices.math == GemmChoices::Math::pedantic ? CUBLAS_PEDANTIC_MATH
+                            : choices.math == GemmChoices::Math::tf32   ? CUBLAS_TF32_TENSOR_OP_MATH
+                                                                        : CUBLAS_DEFAULT_MATH;
+  return choices.reduced_reduction ? mode
+                                   : static_cast<cublasMath_t>(mode | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+}
+
 /// The library with one handle. Its workspace is its own, so that the choice of algorithm cannot depend on what else
 /// runs.
 class Cublas {
  public:
   Cublas() {
-    void* library = open_library();
+    void* library = open_library("cublas", CUBLAS_VER_MAJOR);
     find(library, "cublasCreate_v2", create_);
     find(library, "cublasSetStream_v2", set_stream_);
     find(library, "cublasSetMathMode", set_math_mode_);
     find(library, "cublasSetAtomicsMode", set_atomics_mode_);
     find(library, "cublasSetWorkspace_v2", set_workspace_);
     find(library, "cublasGemmEx", gemm_);
-    constexpr std::size_t workspace_bytes = 32u << 20;
-    check(create_(&handle_));
-    check(set_math_mode_(
-        handle_, static_cast<cublasMath_t>(CUBLAS_PEDANTIC_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
-    check(set_atomics_mode_(handle_, CUBLAS_ATOMICS_NOT_ALLOWED));
-    check_cuda(cudaMalloc(&workspace_, workspace_bytes));
-    workspace_bytes_ = workspace_bytes;
+    check_blas(create_(&handle_));
+    check_blas(set_atomics_mode_(handle_, CUBLAS_ATOMICS_NOT_ALLOWED));
   }
 
   void gemm(Stream& stream, const GemmCall& call);
@@ -73,15 +52,8 @@ class Cublas {
   GemmEx* gemm_ = nullptr;
   std::mutex mutex_;
   cublasHandle_t handle_ = nullptr;
-  void* workspace_ = nullptr;
-  std::size_t workspace_bytes_ = 0;
+  Workspace workspace_;
 };
-
-cudaDataType type_of(Dtype dtype) {
-  return dtype == Dtype::fp16 ? CUDA_R_16F : dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-}
-
-cublasOperation_t operation(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
 /// cuBLAS thinks in columns: its Cᵀ = op(B)ᵀ op(A)ᵀ is our row-major C = op(A) op(B).
 void Cublas::gemm(Stream& stream, const GemmCall& call) {
@@ -89,20 +61,18 @@ void Cublas::gemm(Stream& stream, const GemmCall& call) {
   const auto size = [](std::int64_t n) { return static_cast<int>(n); };
   const int m = size(call.m), n = size(call.n), k = size(call.k);
   const int a_columns = std::max(1, call.transpose_a ? m : k), b_columns = std::max(1, call.transpose_b ? k : n);
-  const float one = 1.0f, beta = static_cast<float>(call.beta);
-  const std::uint16_t half_one = 0x3c00, half_beta = call.beta == 0 ? 0 : half_one;
-  const bool in_half = call.compute == Dtype::fp16;
+  const auto bytes = static_cast<std::size_t>(call.choices.workspace);
+  const Scalar one(call, 1), beta(call, call.beta);
   const cudaDataType operands = type_of(call.operands);
-  check(set_stream_(handle_, static_cast<cudaStream_t>(stream.handle())));
-  check(set_workspace_(handle_, workspace_, workspace_bytes_));  // forgotten when the stream changes
-  check(gemm_(handle_, operation(call.transpose_b), operation(call.transpose_a), n, m, k,
-              in_half ? static_cast<const void*>(&half_one) : &one, call.b, operands, b_columns, call.a, operands,
-              a_columns, in_half ? static_cast<const void*>(&half_beta) : &beta, call.c, type_of(call.result), n,
-              in_half     ? CUBLAS_COMPUTE_16F_PEDANTIC
-              : call.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                          : CUBLAS_COMPUTE_32F_PEDANTIC,
-              CUBLAS_GEMM_DEFAULT));
+  check_blas(set_math_mode_(handle_, math_mode(call.choices)));
+  check_blas(set_stream_(handle_, static_cast<cudaStream_t>(stream.handle())));
+  check_blas(set_workspace_(handle_, workspace_.of(bytes), bytes));  // forgotten when the stream changes
+  check_blas(gemm_(handle_, operation(call.transpose_b), operation(call.transpose_a), n, m, k, one.data(), call.b,
+                   operands, b_columns, call.a, operands, a_columns, beta.data(), call.c, type_of(call.result), n,
+                   compute_type(call), CUBLAS_GEMM_DEFAULT));
 }
+
+bool needs_lt(const GemmChoices& choices) { return choices.splits > 0 || choices.algorithm >= 0; }
 
 }  // namespace
 
@@ -114,8 +84,11 @@ void cublas_gemm(Stream& stream, const GemmCall& call) {
     if (call.beta == 0) check_cuda(cudaMemsetAsync(call.c, 0, bytes, static_cast<cudaStream_t>(stream.handle())));
     return;
   }
+  if (needs_lt(call.choices) && cublas_lt_gemm(stream, call)) return;
+  GemmCall whole = call;
+  if (call.choices.splits > 0) whole.choices.reduced_reduction = false;  // not split, so nothing is reduced
   static Cublas one;
-  one.gemm(stream, call);
+  one.gemm(stream, whole);
 }
 
 }  // namespace tally

@@ -1,5 +1,5 @@
-// y = x W^T (GEMM), then bias. dx = dy W, dW = dy^T x (GEMMs), db column sums.
-#include "kernels/training_step/run_state.hpp"
+// y = x W^T (GEMM), then bias. dx = dy W, dW = dy^T x (GEMMs; dW alone, or onto its buffer), db column sums.
+#include "kernels/training_step/weight_gradient.hpp"
 
 namespace tally {
 namespace {
@@ -25,13 +25,9 @@ void backward(Run& run, LayerState& layer, int k) {
     run.gemm(
         {.m = rows, .n = layer.in, .k = layer.out, .a = dy, .b = layer.weight->copy.data(), .c = run.dx_of(layer, k)});
   }
-  run.gemm({.transpose_a = true,
-            .m = layer.out,
-            .n = layer.in,
-            .k = rows,
-            .a = dy,
-            .b = run.x_of(layer, k),
-            .c = run.gradient_of(layer.weight, k)});
+  compute_weight_gradient(
+      run, *layer.weight, k,
+      {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
   if (layer.bias == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
   run.kernels.bias_gradient(run.stream,

@@ -37,6 +37,7 @@ TEST(Ledger, SaysWhichVariantsAreDeclared) {
   special.kernels["layer_norm.forward"] = {.variant = "v", .algorithm = "welford", .rsqrt = true};
   special.kernels["cross_entropy"] = {.variant = "v", .algorithm = "online"};
   special.kernels["accumulate"] = {.variant = "v", .algorithm = "kahan"};
+  special.kernels["linear.weight_gradient"] = {.variant = "v", .algorithm = "into_buffer"};
   Precision half;
   half.storage = Dtype::fp16;
   const auto a = of({}, half), b = of(special, half);
@@ -45,6 +46,7 @@ TEST(Ledger, SaysWhichVariantsAreDeclared) {
                                                       {"variance", "layer_norm welford"},
                                                       {"softmax", "online"},
                                                       {"gradient buffer", "kahan"},
+                                                      {"gradient buffer", "weights by their product"},
                                                       {"1 / square root", "2 ulp"}};
   for (const auto& [row, words] : rows) {
     EXPECT_NE(b.at(row).find(words), std::string::npos) << row << ": " << b.at(row);

@@ -54,7 +54,8 @@ TEST(RandomPlan, reaches_every_layer_loss_and_recipe_section) {
 TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
   std::set<std::pair<std::string, std::string>> drawn, shipped;
   for (std::uint64_t i = 1; i <= 600; ++i) {
-    Plan plan = plan_number(i, Dtype::fp32);
+    Plan plan = plan_number(i, i % 2 == 0 ? Dtype::fp32 : Dtype::bf16);
+    draw_formats(plan);
     draw_execution(plan);
     for (const auto& kernel : plan.execution.kernels) drawn.insert(kernel);
   }
@@ -65,14 +66,38 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
     }
   }
   for (const std::string pass : {"unscale_check_norm", "clip_decay_step"}) shipped.emplace(pass, "multi_tensor");
-  const std::set<std::pair<std::string, std::string>> standard{{"batch_norm.statistics", "two_pass"},
-                                                               {"cross_entropy", "row_lanes"},
-                                                               {"layer_norm.forward", "two_pass"},
-                                                               {"linear.bias_gradient", "column_lanes"},
-                                                               {"norm", "two_stage"}};
+  const std::set<std::pair<std::string, std::string>> standard{
+      {"accumulate", "grid_stride"},          {"batch_norm.statistics", "two_pass"},
+      {"cross_entropy", "row_lanes"},         {"gemm", "any_order"},
+      {"layer_norm.forward", "two_pass"},     {"linear.bias_gradient", "column_lanes"},
+      {"linear.weight_gradient", "separate"}, {"norm", "two_stage"}};
   for (const auto& kernel : shipped) {
     EXPECT_EQ(drawn.contains(kernel), !standard.contains(kernel)) << kernel.first << " by " << kernel.second;
   }
+}
+
+TEST(RandomPlan, names_tensor_cores_and_buffers_only_where_they_run) {
+  std::size_t modelled = 0, added = 0;
+  for (std::uint64_t i = 1; i <= 600; ++i) {
+    Plan plan = plan_number(i, i % 3 == 0 ? Dtype::fp32 : i % 3 == 1 ? Dtype::fp16 : Dtype::bf16);
+    draw_formats(plan);
+    draw_execution(plan);
+    const auto& kernels = plan.execution.kernels;
+    const auto gemm = kernels.find("gemm");
+    if (gemm != kernels.end()) {
+      const bool wide = plan.precision.storage == Dtype::fp32;
+      EXPECT_TRUE(!wide || plan.precision.tf32) << i;
+      EXPECT_FALSE(wide && gemm->second == "tensor_core_v100") << i;
+      ++modelled;
+    }
+    if (kernels.contains("linear.weight_gradient")) {
+      const Dtype buffer = plan.precision.accumulate;
+      EXPECT_TRUE(buffer == Dtype::fp32 || buffer == plan.precision.storage) << i;
+      ++added;
+    }
+  }
+  EXPECT_GT(modelled, 60u);
+  EXPECT_GT(added, 30u);
 }
 
 }  // namespace

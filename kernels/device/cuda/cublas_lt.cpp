@@ -1,0 +1,161 @@
+// GEMM by cublasLt: an entry of its list of heuristics, split along k as the call says.
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/device/cuda/check.hpp"
+#include "kernels/device/cuda/library.hpp"
+
+namespace tally {
+namespace {
+
+constexpr int most_algorithms = 64;
+
+/// What of the library is called. Descriptors are its opaque structures, initialised in place.
+struct Functions {
+  decltype(cublasLtCreate)* create = nullptr;
+  decltype(cublasLtMatmul)* multiply = nullptr;
+  decltype(cublasLtMatmulAlgoGetHeuristic)* heuristics = nullptr;
+  decltype(cublasLtMatmulAlgoCheck)* check_algorithm = nullptr;
+  decltype(cublasLtMatmulAlgoConfigSetAttribute)* configure = nullptr;
+  decltype(cublasLtMatmulDescInit_internal)* init_product = nullptr;
+  decltype(cublasLtMatmulDescSetAttribute)* set_product = nullptr;
+  decltype(cublasLtMatrixLayoutInit_internal)* init_layout = nullptr;
+  decltype(cublasLtMatmulPreferenceInit_internal)* init_preference = nullptr;
+  decltype(cublasLtMatmulPreferenceSetAttribute)* set_preference = nullptr;
+
+  Functions() {
+    void* library = open_library("cublasLt", CUBLAS_VER_MAJOR);
+    find(library, "cublasLtCreate", create);
+    find(library, "cublasLtMatmul", multiply);
+    find(library, "cublasLtMatmulAlgoGetHeuristic", heuristics);
+    find(library, "cublasLtMatmulAlgoCheck", check_algorithm);
+    find(library, "cublasLtMatmulAlgoConfigSetAttribute", configure);
+    find(library, "cublasLtMatmulDescInit_internal", init_product);
+    find(library, "cublasLtMatmulDescSetAttribute", set_product);
+    find(library, "cublasLtMatrixLayoutInit_internal", init_layout);
+    find(library, "cublasLtMatmulPreferenceInit_internal", init_preference);
+    find(library, "cublasLtMatmulPreferenceSetAttribute", set_preference);
+  }
+};
+
+/// Where parts of k may meet.
+std::uint32_t reductions(const GemmChoices& choices) {
+  return choices.reduced_reduction ? CUBLASLT_REDUCTION_SCHEME_MASK : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+}
+
+/// Where `splits` parts do meet.
+std::uint32_t reduction(const GemmChoices& choices) {
+  if (choices.splits == 1) return CUBLASLT_REDUCTION_SCHEME_NONE;
+  return choices.reduced_reduction ? CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE : CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+}
+
+/// One call as the library sees it: C of columns, so that its first operand is our B.
+struct Problem {
+  cublasLtMatmulDescOpaque_t product{};
+  cublasLtMatrixLayoutOpaque_t left{}, right{}, result{};
+  cublasLtMatmulPreferenceOpaque_t preference{};
+
+  Problem(const Functions& lt, const GemmCall& call) {
+    const cudaDataType scale = call.compute == Dtype::fp16 ? CUDA_R_16F : CUDA_R_32F;
+    check_blas(lt.init_product(&product, sizeof product, compute_type(call), scale));
+    set(lt, CUBLASLT_MATMUL_DESC_TRANSA, operation(call.transpose_b));
+    set(lt, CUBLASLT_MATMUL_DESC_TRANSB, operation(call.transpose_a));
+    layout(lt, left, call.operands, call.transpose_b ? call.n : call.k, call.transpose_b ? call.k : call.n);
+    layout(lt, right, call.operands, call.transpose_a ? call.k : call.m, call.transpose_a ? call.m : call.k);
+    layout(lt, result, call.result, call.m, call.n);
+    check_blas(lt.init_preference(&preference, sizeof preference));
+    const auto workspace = static_cast<std::uint64_t>(call.choices.workspace);
+    prefer(lt, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
+    prefer(lt, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions(call.choices));
+    for (const auto alignment :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      prefer(lt, alignment, std::uint32_t{2});  // rows of a batch begin anywhere
+    }
+  }
+
+ private:
+  void set(const Functions& lt, cublasLtMatmulDescAttributes_t attribute, cublasOperation_t value) {
+    check_blas(lt.set_product(&product, attribute, &value, sizeof value));
+  }
+  template <class Value>
+  void prefer(const Functions& lt, cublasLtMatmulPreferenceAttributes_t attribute, Value value) {
+    check_blas(lt.set_preference(&preference, attribute, &value, sizeof value));
+  }
+  /// Row-major [rows, columns] is columns of the other.
+  static void layout(const Functions& lt, cublasLtMatrixLayoutOpaque_t& of, Dtype dtype, std::int64_t rows,
+                     std::int64_t columns) {
+    check_blas(lt.init_layout(&of, sizeof of, type_of(dtype), static_cast<std::uint64_t>(columns),
+                              static_cast<std::uint64_t>(rows), std::max<std::int64_t>(columns, 1)));
+  }
+};
+
+class CublasLt {
+ public:
+  CublasLt() { check_blas(lt_.create(&handle_)); }
+
+  bool gemm(Stream& stream, const GemmCall& call) {
+    const std::lock_guard lock(mutex_);
+    Problem problem(lt_, call);
+    const std::optional<cublasLtMatmulAlgo_t> algorithm = chosen(problem, call.choices);
+    if (!algorithm) return false;
+    const Scalar one(call, 1), beta(call, call.beta);
+    const auto bytes = static_cast<std::size_t>(call.choices.workspace);
+    check_blas(lt_.multiply(handle_, &problem.product, one.data(), call.b, &problem.left, call.a, &problem.right,
+                            beta.data(), call.c, &problem.result, call.c, &problem.result, &*algorithm,
+                            workspace_.of(bytes), bytes, static_cast<cudaStream_t>(stream.handle())));
+    return true;
+  }
+
+ private:
+  /// The entry asked for; without one, the first that can be split as asked.
+  std::optional<cublasLtMatmulAlgo_t> chosen(Problem& problem, const GemmChoices& choices) {
+    std::vector<cublasLtMatmulHeuristicResult_t> found(most_algorithms);
+    int count = 0;
+    check_blas(lt_.heuristics(handle_, &problem.product, &problem.left, &problem.right, &problem.result,
+                              &problem.result, &problem.preference, most_algorithms, found.data(), &count));
+    const auto entries = static_cast<std::int64_t>(count);
+    const bool named = choices.algorithm >= 0;
+    for (std::int64_t i = named ? choices.algorithm : 0; i < (named ? choices.algorithm + 1 : entries); ++i) {
+      if (i >= entries || found[static_cast<std::size_t>(i)].state != CUBLAS_STATUS_SUCCESS) continue;
+      cublasLtMatmulAlgo_t algorithm = found[static_cast<std::size_t>(i)].algo;
+      if (splits_as_asked(problem, choices, algorithm)) return algorithm;
+    }
+    if (!named) return std::nullopt;
+    throw CudaError("cublasLt lists " + std::to_string(entries) + " algorithms; algorithm " +
+                        std::to_string(choices.algorithm) + " in " + std::to_string(choices.splits) +
+                        " parts of k (0: its own) is not among them",
+                    std::source_location::current());
+  }
+
+  bool splits_as_asked(Problem& problem, const GemmChoices& choices, cublasLtMatmulAlgo_t& algorithm) {
+    if (choices.splits == 0) return true;
+    const auto splits = static_cast<std::int32_t>(choices.splits);
+    const std::uint32_t scheme = reduction(choices);
+    check_blas(lt_.configure(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &splits, sizeof splits));
+    check_blas(lt_.configure(&algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, sizeof scheme));
+    cublasLtMatmulHeuristicResult_t result{};
+    return lt_.check_algorithm(handle_, &problem.product, &problem.left, &problem.right, &problem.result,
+                               &problem.result, &algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= static_cast<std::size_t>(choices.workspace);
+  }
+
+  Functions lt_;
+  std::mutex mutex_;
+  cublasLtHandle_t handle_ = nullptr;
+  Workspace workspace_;
+};
+
+}  // namespace
+
+bool cublas_lt_gemm(Stream& stream, const GemmCall& call) {
+  static CublasLt one;
+  return one.gemm(stream, call);
+}
+
+}  // namespace tally
