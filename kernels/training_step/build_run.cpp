@@ -217,11 +217,11 @@ std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& s
   return chosen;
 }
 
-/// A table that replaces the product has an order of its own.
-GemmSettings chosen_settings(const Case& c, const Stages& stages, ExecutorKind executor) {
-  const bool replaced = stages.gemm != shipped_stages().gemm;
-  const GemmSettings settings = gemm_settings_of(c.precision, all_chosen(c, stages), executor);
-  return {settings.choices, replaced ? std::nullopt : settings.tensor_core};
+/// A table that replaces the product has an order of its own, and so has a run whose orders are drawn.
+GemmSettings chosen_settings(const Case& c, const Stages& stages, const RunOptions& options) {
+  const bool other = stages.gemm != shipped_stages().gemm || options.order_seed != 0;
+  const GemmSettings settings = gemm_settings_of(c.precision, all_chosen(c, stages), options.executor);
+  return {settings.choices, other ? std::nullopt : settings.tensor_core};
 }
 
 }  // namespace
@@ -233,7 +233,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       device(tally::device(the_options.executor)),
       stream(device),
       kernels(the_options.executor, chosen_kernels(the_case, the_stages)),
-      products_by(chosen_settings(the_case, the_stages, the_options.executor)),
+      products_by(chosen_settings(the_case, the_stages, the_options)),
       lockstep(has_window_statistics(the_case.model)) {
   const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);
   stream.set_schedule_seed(options.schedule_seed != 0 ? options.schedule_seed : drawn_schedule);

@@ -89,6 +89,12 @@ TEST(GemmSettings, OfCudaKeepTheLibrarysChoicesAndNoModel) {
   EXPECT_EQ(claims.kernels.at("gemm").reduction, Dtype::fp16);
 }
 
+TEST(GemmSettings, StandBackWhereARunDrawsItsOrders) {
+  const Trace drawn = run(with_kernels({{"gemm", "tensor_core_h100"}}), {.order_seed = 9});
+  EXPECT_FALSE(drawn.claims.tensor_cores);
+  EXPECT_EQ(drawn.claims.kernels.at("gemm").variant, "drawn_order");
+}
+
 /// A table that multiplies by itself has an order of its own: it must not be judged by another's claim.
 TEST(GemmSettings, StandBackFromAReplacedProduct) {
   Stages stages = shipped_stages();
