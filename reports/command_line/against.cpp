@@ -116,7 +116,7 @@ std::string notes_of(const Runs& runs) {
 }  // namespace
 
 int gate_against(const GateOptions& options) {
-  const OldBuild old(options.against);
+  const OldBuild old(options.against, options.cache.empty() ? default_cache() : fs::path(options.cache));
   const Runs runs = runs_of(options, old.program());
   const Comparison found = compared(entries_of(runs.before), entries_of(runs.now));
   const std::string notes = notes_of(runs);

@@ -18,7 +18,9 @@ void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against)
         command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),
         command.add_option("--repeat", options.repeat, "pairs of runs, in turn, for the time (5 can decide)")
             ->check(CLI::Range(1, 1000)),
-        command.add_option("--out", options.out, "folder for summary.md")})
+        command.add_option("--out", options.out, "folder for summary.md"),
+        command.add_option("--cache", options.cache,
+                           "folder that builds of revisions are kept in (default: against/ in this build's folder)")})
     option->needs(against);
 }
 
