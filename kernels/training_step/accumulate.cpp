@@ -1,3 +1,4 @@
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -8,8 +9,8 @@ void accumulate(Run& run) {
     const void* gradient = run.gradient_of(&parameter, k);
     run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
-    run.kernels.accumulate(run.stream, {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
-                                        parameter.buffer.dtype});
+    timed("accumulate", run.kernels.accumulate, run.stream,
+          {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements, parameter.buffer.dtype});
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
   }
 }

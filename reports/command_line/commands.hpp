@@ -38,6 +38,7 @@ struct SubjectOptions {
 struct VerifyOptions {
   SubjectOptions subject;
   std::string law = "*", out = "tally-out", corpus, seed = "20240917";
+  std::string kernel_times;  // a file for the times of kernels; empty: none
   std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;

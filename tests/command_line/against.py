@@ -18,6 +18,8 @@ add_custom_target(tally COMMAND ${CMAKE_COMMAND} -E echo built >> ${CMAKE_CURREN
 """
 # Runs another kernel than the one that ships, where the commit says so.
 PROGRAM = '#!/bin/sh\nword=$1\nshift\n[ "$word" != verify ] || set -- "$@" {extra}\nexec {tally} "$word" "$@"\n'
+# One that knows neither of the newer options.
+OLD = '#!/bin/sh\n[ "$2" != --help ] || exec echo old\nexec {tally} "$@" {extra}\n'
 
 
 class Against(unittest.TestCase):
@@ -38,9 +40,9 @@ class Against(unittest.TestCase):
         return subprocess.run(["git", *words], cwd=self.source, check=True, capture_output=True, text=True,
                               env={**os.environ, **names}).stdout.strip()
 
-    def commit(self, message, cmake, extra):
+    def commit(self, message, cmake, extra, script=PROGRAM):
         program = self.source / "program"
-        program.write_text(PROGRAM.format(extra=extra, tally=TALLY))
+        program.write_text(script.format(extra=extra, tally=TALLY))
         program.chmod(0o755)
         (self.source / ".gitignore").write_text("build/\n")
         (self.source / "CMakeLists.txt").write_text(cmake)
@@ -71,6 +73,17 @@ class Against(unittest.TestCase):
         self.assertIn("bits equal in all", self.gate(0, "HEAD"))
         self.assertEqual(self.builds(), 2)
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 2)
+
+    def test_kernels_are_timed_in_pairs_of_runs(self):
+        told = self.gate(0, "HEAD", "--repeat", "2", "--out", self.root / "out")
+        for text in (told, (self.root / "out" / "summary.md").read_text()):
+            self.assertRegex(text, r"time of \d+ kernel operations: 0 the same, \d+ undecided; medians")
+            self.assertIn("2 pairs of runs", text)
+        self.commit("older", CMAKE, "", OLD)
+        told = self.gate(0, "HEAD")
+        self.assertNotIn("kernel operations:", told)
+        self.assertIn("the older build does not time its kernels", told)
+        self.assertIn("steers its search", told)
 
     def test_what_is_not_committed_is_no_part_of_a_revision(self):
         (self.source / "CMakeLists.txt").write_text("message(FATAL_ERROR edited)")
