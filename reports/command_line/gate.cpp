@@ -1,6 +1,7 @@
 // `tally gate` and `tally bless`: stored results, without running anything.
 #include "reports/gate/gate.hpp"
 
+#include <future>
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
@@ -11,13 +12,14 @@
 namespace tally::command_line {
 
 int gate(const GateOptions& options) {
+  auto baseline = std::async(std::launch::async, [&] { return baseline_at(options.baseline); });
   const Results results = results_of(options.results);
   GateContext context;
   if (!options.waivers.empty()) context.waivers = waivers_at(options.waivers);
   if (!options.today.empty() && !is_day(options.today))
     throw UsageError("--today: '" + options.today + "'; expected a day such as 2027-03-31");
   context.today = options.today;
-  const GateReport found = tally::gate(results, baseline_at(options.baseline), context);
+  const GateReport found = tally::gate(results, baseline.get(), context);
   std::cout << gate_text(found);
   return found.exit_code;
 }
