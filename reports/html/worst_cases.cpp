@@ -11,7 +11,7 @@ namespace {
 
 void case_row(Markup& page, Table& table, const CaseRecord& c) {
   const bool failed = c.status == Status::fail;
-  auto row = table.row(class_of(c.status), failed ? "" : anchor_of(c));
+  auto row = table.row(class_of(c.status), failed ? "" : anchor_of(c), c.precision);
   row.status(c.status, failed ? "#" + anchor_of(c) : "");
   {
     const auto cell = row.open();
