@@ -187,5 +187,14 @@ TEST(Page, marks_where_a_baseline_was_blessed_in_the_history) {
   EXPECT_FALSE(has(report_html(results, context), ">baseline blessed<"));
 }
 
+TEST(Page, lists_cases_of_every_precision_among_the_worst) {
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases)
+    if (c.precision == "bf16") c.worst_local_ratio = c.worst_end_to_end_ratio = 1e-9;
+  const std::string page = report_html(results);
+  const auto from = page.find("id=\"worst\""), to = page.find("</table>", from);
+  EXPECT_EQ(times(page.substr(from, to - from), "data-p=\"bf16\""), 3u);
+}
+
 }  // namespace
 }  // namespace tally
