@@ -1,3 +1,4 @@
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -11,8 +12,9 @@ void accumulate(Run& run) {
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
     const DeviceTensor& compensation = parameter.compensation;
     if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
-    run.kernels.accumulate(run.stream, {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
-                                        parameter.buffer.dtype, compensation ? compensation.data() : nullptr});
+    timed("accumulate", run.kernels.accumulate, run.stream,
+          {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements, parameter.buffer.dtype,
+           compensation ? compensation.data() : nullptr});
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
     if (compensation) run.tap("accumulate", "compensation." + parameter.name, compensation);
   }

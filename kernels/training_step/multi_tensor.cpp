@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/norm_kind.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
@@ -102,13 +103,14 @@ void unscale_check_norm(Run& run) {
   const Recipe& recipe = run.c.recipe;
   const bool by_norm = recipe.clip.kind == "global_norm" && norm_is_fused(run);
   const auto launcher = kernel<UnscaleCheckNormArguments>(read_once, run.device.kind(), chosen(run, read_once));
-  launcher(run.stream, {.tensors = tensors,
-                        .format = format,
-                        .inverse_scale = run.inverse_scale.as<float>(),
-                        .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
-                        .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
-                        .partial = run.norm_partials.as<float>(),
-                        .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
+  timed(read_once, launcher, run.stream,
+        {.tensors = tensors,
+         .format = format,
+         .inverse_scale = run.inverse_scale.as<float>(),
+         .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
+         .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
+         .partial = run.norm_partials.as<float>(),
+         .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
 }
 
 void clip_decay_step(Run& run) {
@@ -132,7 +134,8 @@ void clip_decay_step(Run& run) {
   arguments.adam = recipe.optimizer.kind == "adam";
   if (arguments.adam) arguments.adam_constants = adam_constants(run);
   if (!arguments.adam) arguments.sgd_constants = sgd_constants(run);
-  kernel<ClipDecayStepArguments>(step_once, run.device.kind(), chosen(run, step_once))(run.stream, arguments);
+  const auto launcher = kernel<ClipDecayStepArguments>(step_once, run.device.kind(), chosen(run, step_once));
+  timed(step_once, launcher, run.stream, arguments);
   if (arguments.clip == ClipKind::by_norm) run.tap("clip", "coefficient", run.coefficient);
 }
 

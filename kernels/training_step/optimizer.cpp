@@ -1,3 +1,4 @@
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
@@ -13,7 +14,7 @@ void sgd(Run& run) {
     arguments.momentum = parameter.momentum ? parameter.momentum.data() : nullptr;
     arguments.elements = parameter.elements;
     arguments.first = !parameter.momentum_started;
-    run.kernels.sgd(run.stream, arguments);
+    timed("sgd", run.kernels.sgd, run.stream, arguments);
   }
 }
 
@@ -25,7 +26,7 @@ void adam(Run& run) {
     arguments.exp_avg = parameter.exp_avg.data();
     arguments.exp_avg_sq = parameter.exp_avg_sq.data();
     arguments.elements = parameter.elements;
-    run.kernels.adam(run.stream, arguments);
+    timed("adam", run.kernels.adam, run.stream, arguments);
   }
 }
 

@@ -1,3 +1,4 @@
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -10,8 +11,9 @@ void unscale(Run& run) {
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("unscale", parameter);
     if (!fused) {
-      run.kernels.unscale(run.stream, {summed.dtype, summed.data(), parameter.unscaled.as<float>(),
-                                       run.inverse_scale.as<float>(), parameter.elements});
+      timed("unscale", run.kernels.unscale, run.stream,
+            {summed.dtype, summed.data(), parameter.unscaled.as<float>(), run.inverse_scale.as<float>(),
+             parameter.elements});
     }
     run.tap("unscale", "d." + parameter.name, parameter.unscaled);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally {
@@ -45,6 +46,7 @@ void claim_added_products(Run& run) {
 }
 
 void compute_weight_gradient(Run& run, Parameter& weight, int k, GemmCall call) {
+  const KernelClock::Lap lap(run.stream, operation);
   if (!weight.into_buffer) {
     call.c = run.gradient_of(&weight, k);
     return run.gemm(call);

@@ -25,11 +25,12 @@ struct CampaignOptions {
   ShardName shard;                 // which part of the campaign to run
   bool triggers_required = false;  // a trigger that no case shows is a failure
   std::uint64_t seed = 20240917;
-  std::filesystem::path corpus;  // failing cases are kept here and replayed first; empty: none
-  bool shrink = true;            // make a failing case smaller before it is recorded
-  bool steered = true;           // breed cases from those that showed much; else each is drawn from the seed alone
-  bool training = true;          // the digits and tutorial runs
-  int processes = 2;             // host executor only
+  std::filesystem::path corpus;        // failing cases are kept here and replayed first; empty: none
+  std::filesystem::path kernel_times;  // a file that every drawn case's times are added to; empty: none
+  bool shrink = true;                  // make a failing case smaller before it is recorded
+  bool steered = true;   // breed cases from those that showed much; else each is drawn from the seed alone
+  bool training = true;  // the digits and tutorial runs
+  int processes = 2;     // host executor only
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

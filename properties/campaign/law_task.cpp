@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/device/device.hpp"
+#include "kernels/training_step/kernel_clock.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/plan_source.hpp"
@@ -12,6 +13,7 @@
 #include "properties/generators/random_plan.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
+#include "reports/record/kernel_times.hpp"
 
 namespace tally {
 namespace {
@@ -97,10 +99,13 @@ class LawTask {
     std::size_t new_pairs = 0;
     Outcome outcome;
     std::vector<OperationRecord> operations;
+    std::map<std::string, double> seconds;
     {
       const CoverageScope scope(c);
       const OperationScope operation_scope;
+      const KernelClock clock;
       outcome = watched_outcome(c);
+      seconds = clock.seconds();
       operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());
       coverage_.add_case(scope.runs());
@@ -114,6 +119,8 @@ class LawTask {
     CaseRecord& record = result_.cases.back();
     record.seed = plan.seed;
     record.operations = std::move(operations);
+    if (!options_.kernel_times.empty())
+      append_kernel_times(options_.kernel_times, law_.name, record.precision, record.id, seconds);
     return static_cast<double>(new_pairs) +
            pairs_worth * std::max(record.worst_local_ratio, record.worst_end_to_end_ratio);
   }

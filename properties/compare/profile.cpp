@@ -64,6 +64,22 @@ void add_stretch(ElementProfile& profile, const std::vector<Element>& elements, 
   profile.bound.push_back(elements[worst].bound / unit);
 }
 
+/// Of a matrix; nothing of anything else.
+void add_map(ElementMap& map, const std::vector<Element>& elements, const std::vector<std::int64_t>& shape) {
+  if (shape.size() != 2 || shape[0] < 2 || shape[1] < 2) return;
+  constexpr auto most = static_cast<std::uint64_t>(ElementMap::most_blocks);
+  map.rows = static_cast<std::uint64_t>(shape[0]), map.columns = static_cast<std::uint64_t>(shape[1]);
+  map.block_rows = (map.rows + most - 1) / most, map.block_columns = (map.columns + most - 1) / most;
+  const std::uint64_t down = (map.rows + map.block_rows - 1) / map.block_rows,
+                      across = (map.columns + map.block_columns - 1) / map.block_columns;
+  map.ratio.assign(down * across, 0);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::size_t row = i / map.columns / map.block_rows, column = i % map.columns / map.block_columns;
+    double& worst = map.ratio[row * across + column];
+    worst = std::max(worst, rank_of(elements[i]));
+  }
+}
+
 }  // namespace
 
 void add_profile(TensorCheck& check, const oracle::Expected& expected, const Tensor& got) {
@@ -85,6 +101,7 @@ void add_profile(TensorCheck& check, const oracle::Expected& expected, const Ten
   check.profile.stretch = (elements.size() + most - 1) / most;
   for (std::size_t i = 0; i < elements.size(); i += check.profile.stretch)
     add_stretch(check.profile, elements, got.dtype, i);
+  add_map(check.profile.map, elements, got.shape);
 }
 
 }  // namespace tally

@@ -6,12 +6,14 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "kernels/device/device.hpp"
 #include "reports/command_line/child.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/old_build.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/kernel_timing.hpp"
 #include "reports/compare/timing.hpp"
 #include "reports/text/numbers.hpp"
 
@@ -19,6 +21,8 @@ namespace tally::command_line {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kernel_times = "kernel_times.tsv";
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
@@ -29,37 +33,43 @@ double seconds_of(const fs::path& folder) {
   return facts.at("seconds").get<double>();
 }
 
-/// The campaign both run. An older build that cannot draw from the seed alone draws some other cases.
-class Campaign {
- public:
-  explicit Campaign(const GateOptions& options) : options_(options) {}
+/// One of the two, and what it can do.
+struct Program {
+  std::string path;
+  bool draws_from_seed = false, times_kernels = false;
 
-  /// Runs it into `folder`; false where the program knows no such options.
-  bool run(const std::string& program, const fs::path& folder, bool is_new, bool steered) const {
-    std::vector<std::string> words{program, "verify",        "--no-training", "--no-shrink",
-                                   "--law", options_.law,    "--seed",        options_.seed,
-                                   "--out", folder.string(), "--processes",   std::to_string(options_.processes)};
-    if (options_.effort > 0) words.insert(words.end(), {"--effort", shortest(options_.effort)});
-    if (!options_.precisions.empty()) words.insert(words.end(), {"--precision", options_.precisions});
-    if (!options_.subject.empty()) words.insert(words.end(), {"--subject", options_.subject});
-    if (!steered) words.push_back("--unsteered");
-    if (is_new)
-      for (const std::string& kernel : options_.kernels) words.insert(words.end(), {"--kernel", kernel});
-    const int status = run_child(words, true);
-    if (status == usage) return false;
-    if (status != pass && status != failed)
-      throw std::runtime_error(program + " verify ended with " + std::to_string(status));
-    return true;
+  explicit Program(std::string where) : path(std::move(where)) {
+    const std::string help = output_of({path, "verify", "--help"});
+    draws_from_seed = help.find("--unsteered") != std::string::npos;
+    times_kernels = help.find("--kernel-times") != std::string::npos;
   }
-
- private:
-  const GateOptions& options_;
 };
+
+/// Runs the campaign into `folder`. Throws UsageError where the program refuses it.
+void run_campaign_of(const Program& program, const GateOptions& options, const fs::path& folder, bool steered,
+                     const std::vector<std::string>& kernels) {
+  std::vector<std::string> words{program.path, "verify",        "--no-training", "--no-shrink",
+                                 "--law",      options.law,     "--seed",        options.seed,
+                                 "--out",      folder.string(), "--processes",   std::to_string(options.processes)};
+  if (options.effort > 0) words.insert(words.end(), {"--effort", shortest(options.effort)});
+  if (!options.precisions.empty()) words.insert(words.end(), {"--precision", options.precisions});
+  if (!options.subject.empty()) words.insert(words.end(), {"--subject", options.subject});
+  if (!steered) words.push_back("--unsteered");
+  if (program.times_kernels) words.insert(words.end(), {"--kernel-times", (folder / kernel_times).string()});
+  for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", kernel});
+  std::string last;
+  const int status = run_child(words, [&last](const std::string& line) { last = line; });
+  if (status == usage) throw UsageError("gate --against: " + program.path + " refuses the campaign: " + last);
+  if (status == absent) throw DeviceAbsent(last);
+  if (status != pass && status != failed)
+    throw std::runtime_error(program.path + " verify ended with " + std::to_string(status) + ": " + last);
+}
 
 struct Runs {
   Results before, now;
   Timing timing;
-  bool steered = false, before_repeats = true, now_repeats = true;
+  std::vector<TimedPair> kernels;
+  bool steered = false, timed = false, before_repeats = true, now_repeats = true;
 };
 
 /// A folder that goes with its scope.
@@ -74,38 +84,57 @@ struct Scratch {
   }
 };
 
-Runs runs_of(const GateOptions& options, const std::string& old_program) {
-  const Scratch scratch;
-  const Campaign campaign(options);
-  Runs runs;
-  std::vector<double> before, now;
-  const auto at = [&](const char* side, int i) { return scratch.path / (side + std::to_string(i)); };
-  const auto run = [&](const std::string& program, const char* side, int i, bool is_new) {
-    if (campaign.run(program, at(side, i), is_new, runs.steered)) return;
-    runs.steered = true;
-    if (i > 0 || is_new || !campaign.run(program, at(side, i), is_new, true))
-      throw UsageError("gate --against: " + program + " refuses the campaign; see `tally verify --help`");
-  };
-  for (int i = 0; i < options.repeat; ++i) {
-    std::cerr << "pair " << i + 1 << " of " << options.repeat << "\n";
-    run(old_program, "before", i, false);
-    run(this_program(), "now", i, true);
-    before.push_back(seconds_of(at("before", i))), now.push_back(seconds_of(at("now", i)));
-    Results a = results_of((at("before", i) / "results.json").string());
-    Results b = results_of((at("now", i) / "results.json").string());
+/// Both programs, in turn: each starts every other pair, so that what only one half of the time knows favours neither.
+class Pairs {
+ public:
+  Pairs(const GateOptions& options, const std::string& old_program)
+      : options_(options), before_(old_program), now_(this_program()) {
+    runs_.steered = !before_.draws_from_seed || !now_.draws_from_seed;
+    runs_.timed = before_.times_kernels && now_.times_kernels;
+  }
+
+  Runs run() {
+    for (int i = 0; i < options_.repeat; ++i) {
+      std::cerr << "pair " << i + 1 << " of " << options_.repeat << "\n";
+      for (const bool is_new : {i % 2 == 1, i % 2 == 0})
+        run_campaign_of(is_new ? now_ : before_, options_, folder(is_new, i), runs_.steered,
+                        is_new ? options_.kernels : std::vector<std::string>{});
+      take(i);
+    }
+    runs_.timing = timing_of(std::move(seconds_before_), std::move(seconds_now_));
+    return std::move(runs_);
+  }
+
+ private:
+  fs::path folder(bool is_new, int i) const {
+    return scratch_.path / ((is_new ? "now" : "before") + std::to_string(i));
+  }
+
+  void take(int i) {
+    seconds_before_.push_back(seconds_of(folder(false, i))), seconds_now_.push_back(seconds_of(folder(true, i)));
+    if (runs_.timed)
+      runs_.kernels.push_back(
+          {read_kernel_times(folder(false, i) / kernel_times), read_kernel_times(folder(true, i) / kernel_times)});
+    Results before = results_of((folder(false, i) / "results.json").string());
+    Results now = results_of((folder(true, i) / "results.json").string());
     if (i == 0) {
-      runs.before = std::move(a), runs.now = std::move(b);
+      runs_.before = std::move(before), runs_.now = std::move(now);
     } else {
-      runs.before_repeats = runs.before_repeats && to_json(a) == to_json(runs.before);
-      runs.now_repeats = runs.now_repeats && to_json(b) == to_json(runs.now);
+      runs_.before_repeats = runs_.before_repeats && to_json(before) == to_json(runs_.before);
+      runs_.now_repeats = runs_.now_repeats && to_json(now) == to_json(runs_.now);
     }
   }
-  runs.timing = timing_of(std::move(before), std::move(now));
-  return runs;
-}
+
+  const GateOptions& options_;
+  const Scratch scratch_;
+  const Program before_, now_;
+  Runs runs_;
+  std::vector<double> seconds_before_, seconds_now_;
+};
 
 std::string notes_of(const Runs& runs) {
   std::string text = text_of(runs.timing) + "\n";
+  if (!runs.timed) text += "the older build does not time its kernels\n";
   if (runs.steered)
     text += "the older build steers its search by what it finds: cases that only one drew are left out\n";
   if (!runs.before_repeats) text += "the runs before do not repeat: another run may differ\n";
@@ -116,14 +145,15 @@ std::string notes_of(const Runs& runs) {
 }  // namespace
 
 int gate_against(const GateOptions& options) {
-  const OldBuild old(options.against);
-  const Runs runs = runs_of(options, old.program());
+  const OldBuild old(options.against, options.cache.empty() ? default_cache() : fs::path(options.cache));
+  const Runs runs = Pairs(options, old.program()).run();
   const Comparison found = compared(entries_of(runs.before), entries_of(runs.now));
+  const std::vector<KernelTiming> times = kernel_timings_of(runs.kernels);
   const std::string notes = notes_of(runs);
-  std::cout << comparison_text(found) << "\n" << notes;
+  std::cout << comparison_text(found) << "\n" << kernel_timings_text(times) << notes;
   if (!options.out.empty()) {
     require_writable(options.out);
-    std::string page = comparison_markdown(found);
+    std::string page = comparison_markdown(found) + kernel_timings_markdown(times);
     for (std::size_t from = 0, to = 0; (to = notes.find('\n', from)) != std::string::npos; from = to + 1)
       page += "\n" + notes.substr(from, to - from) + "\n";
     write_atomically((fs::path(options.out) / "summary.md").string(), page);

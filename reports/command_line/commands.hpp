@@ -39,6 +39,7 @@ struct SubjectOptions {
 struct VerifyOptions {
   SubjectOptions subject;
   std::string law = "*", out = "tally-out", corpus, seed = "20240917";
+  std::string kernel_times;  // a file for the times of kernels; empty: none
   std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
   double effort = 0;  // 0: TALLY_EFFORT, or 1
   std::optional<int> cases;
@@ -82,6 +83,9 @@ struct GateOptions {
   std::string today;  // day that waivers are held against; empty: today
 
   std::string against;  // a revision or a build folder: runs the campaign below with both, in place of results
+  std::string pending;  // file for what could be blessed; empty: pending.json beside the results
+
+  std::string cache;  // where builds of revisions are kept; empty: in this program's build folder
   std::string law = "*", precisions, seed = "20240917", subject, out;
   std::vector<std::string> kernels;  // operation=variant, of this build's runs
   double effort = 0;                 // 0: TALLY_EFFORT, or 1

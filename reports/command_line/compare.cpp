@@ -1,6 +1,7 @@
 // `tally compare`: two stored runs, case by case.
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
@@ -19,8 +20,9 @@ std::string file_of(const std::string& given) {
 }  // namespace
 
 int compare(const CompareOptions& options) {
-  const Comparison found =
-      compared(entries_of(results_of(file_of(options.before))), entries_of(results_of(file_of(options.now))));
+  auto before = std::async(std::launch::async, [&] { return entries_of(results_of(file_of(options.before))); });
+  const std::vector<CaseEntry> now = entries_of(results_of(file_of(options.now)));
+  const Comparison found = compared(before.get(), now);
   std::cout << comparison_text(found);
   if (!options.out.empty()) {
     require_writable(options.out);

@@ -1,36 +1,76 @@
 // `tally gate` and `tally bless`: stored results, without running anything.
 #include "reports/gate/gate.hpp"
 
+#include <filesystem>
+#include <future>
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/gate/bless.hpp"
+#include "reports/gate/pending.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally::command_line {
 
+namespace {
+
+/// Leaves what could be blessed in a file, and says so; takes away an older one where there is nothing.
+std::string left_pending(const GateOptions& options, const Results& results, const Baseline& baseline) {
+  const std::filesystem::path beside = std::filesystem::path(options.results).parent_path() / "pending.json",
+                              file = options.pending.empty() ? beside : std::filesystem::path(options.pending);
+  const Baseline pending = pending_of(results, baseline, tree());
+  if (pending.cases.empty() && pending.faults.empty()) {
+    std::error_code absent_or_kept;
+    if (is_pending(file.string())) std::filesystem::remove(file, absent_or_kept);
+    return "";
+  }
+  try {
+    write_atomically(file.string(), to_json(pending));
+  } catch (const std::runtime_error& problem) {
+    return std::string("nothing is left to be blessed: ") + problem.what() + "\n";
+  }
+  return counted(pending.cases.size(), "case") + " new or changed; to accept: tally bless " + file.string() +
+         " --baseline " + options.baseline + " --reason \"...\"\n";
+}
+
+/// Of the gate's own document, without the results.
+BlessReport bless_file(const BlessOptions& options, const tally::BlessOptions& how) {
+  if (options.change != tally::bless) throw UsageError(options.results + ": expected the results.json of a run");
+  tally::BlessOptions as_run = how;
+  as_run.commit = options.commit;  // else that of the run, which the document has
+  return bless_pending(read_baseline(options.results), options.baseline, as_run);
+}
+
+}  // namespace
+
 int gate(const GateOptions& options) {
+  auto baseline = std::async(std::launch::async, [&] { return baseline_at(options.baseline); });
   const Results results = results_of(options.results);
   GateContext context;
   if (!options.waivers.empty()) context.waivers = waivers_at(options.waivers);
   if (!options.today.empty() && !is_day(options.today))
     throw UsageError("--today: '" + options.today + "'; expected a day such as 2027-03-31");
   context.today = options.today;
-  const GateReport found = tally::gate(results, baseline_at(options.baseline), context);
-  std::cout << gate_text(found);
+  const Baseline blessed = baseline.get();
+  const GateReport found = tally::gate(results, blessed, context);
+  std::cout << gate_text(found) << left_pending(options, results, blessed);
   return found.exit_code;
 }
 
 int bless(const BlessOptions& options) {
-  const Results results = results_of(options.results);
   tally::BlessOptions how;
   how.reason = options.reason;
   how.commit = options.commit.empty() ? tree() : options.commit;
   how.law = options.law, how.precision = options.precision, how.cases = options.cases;
   how.allow_ci = options.allow_ci;
   try {
-    std::cout << options.baseline << ": " << text_of(options.change(results, options.baseline, how)) << "\n";
+    const BlessReport report = is_pending(options.results)
+                                   ? bless_file(options, how)
+                                   : options.change(results_of(options.results), options.baseline, how);
+    std::cout << options.baseline << ": " << text_of(report) << "\n";
+  } catch (const UsageError&) {
+    throw;
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }

@@ -18,7 +18,9 @@ void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against)
         command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),
         command.add_option("--repeat", options.repeat, "pairs of runs, in turn, for the time (5 can decide)")
             ->check(CLI::Range(1, 1000)),
-        command.add_option("--out", options.out, "folder for summary.md")})
+        command.add_option("--out", options.out, "folder for summary.md"),
+        command.add_option("--cache", options.cache,
+                           "folder that builds of revisions are kept in (default: against/ in this build's folder)")})
     option->needs(against);
 }
 
@@ -27,6 +29,9 @@ void add_gate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("gate", "hold results against a baseline, or this build against another");
   auto* results = command.add_option("results", options.results, "results.json of a run");
   auto* baseline = command.add_option("--baseline", options.baseline, "baseline file");
+  command
+      .add_option("--pending", options.pending, "file for what could be blessed (default: pending.json beside RESULTS)")
+      ->needs(baseline);
   command.add_option("--waivers", options.waivers, "file of known failures, each with reason, link and last day");
   command.add_option("--today", options.today, "day that waivers are held against, such as 2027-03-31");
   auto* against = command.add_option("--against", options.against, "revision or build folder to run beside this build");
@@ -43,7 +48,8 @@ void add_gate(CLI::App& app, Action& action) {
 }
 
 void add_results_and_baseline(CLI::App& command, std::string& results, std::string& baseline) {
-  command.add_option("results", results, "results.json of a run")->required();
+  command.add_option("results", results, "results.json of a run; of a bless also the pending.json that the gate left")
+      ->required();
   command.add_option("--baseline", baseline, "baseline file")->required();
 }
 

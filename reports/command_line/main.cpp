@@ -51,6 +51,8 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_option("--kernel-times", options.kernel_times,
+                     "file that the times of every case's kernels are added to");
   command.add_flag("--unsteered", options.unsteered,
                    "draw every case from the seed alone, so that other kernels are shown the same ones");
   command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");

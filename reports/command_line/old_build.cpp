@@ -8,19 +8,17 @@
 
 #include "reports/command_line/child.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/configuration.hpp"
+#include "reports/command_line/kept_programs.hpp"
+#include "reports/command_line/old_tree.hpp"
 
 namespace tally::command_line {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Inside a build folder.
-constexpr const char* built_program = "reports/tally";
-
-void run_step(const std::vector<std::string>& words, const std::string& what) {
-  if (const int status = run_child(words, false); status != 0)
-    throw std::runtime_error(what + " failed: " + words.front() + " ended with " + std::to_string(status));
-}
+/// Of this program: it lies in reports/ there.
+fs::path build_folder() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
 
 std::string repository_here() {
   try {
@@ -39,7 +37,21 @@ std::string commit_of(const std::string& repository, const std::string& revision
   }
 }
 
+std::string built_program(const fs::path& folder) {
+  const std::string program = (folder / "reports" / "tally").string();
+  if (access(program.c_str(), X_OK) != 0)
+    throw UsageError("--against: " + program + " is no program; expected a folder that Tally was built in");
+  return program;
+}
+
+/// A hook that git runs finds these set to the repository it works on, and so would every git in here.
+void forget_hook() {
+  for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}) unsetenv(name);
+}
+
 }  // namespace
+
+fs::path default_cache() { return build_folder() / "against"; }
 
 fs::path temporary_folder() {
   std::string name = (fs::temp_directory_path() / "tally-XXXXXX").string();
@@ -47,36 +59,20 @@ fs::path temporary_folder() {
   return name;
 }
 
-OldBuild::OldBuild(const std::string& what) {
+OldBuild::OldBuild(const std::string& what, const fs::path& cache) {
   if (fs::is_directory(what)) {
-    program_ = (fs::path(what) / built_program).string();
-    if (access(program_.c_str(), X_OK) != 0)
-      throw UsageError("--against: " + program_ + " is no program; expected a folder that Tally was built in");
+    program_ = built_program(what);
     return;
   }
-  repository_ = repository_here();
-  build(commit_of(repository_, what));
-}
-
-void OldBuild::build(const std::string& revision) {
-  worktree_ = temporary_folder();
-  const std::string source = (worktree_ / "source").string(), folder = (worktree_ / "build").string();
-  std::cerr << "building " << revision << " in " << worktree_.string() << "\n";
-  run_step({"git", "-C", repository_, "worktree", "add", "--quiet", "--detach", source, revision}, "the worktree");
-  run_step({"cmake", "-S", source, "-B", folder, "-DBUILD_TESTING=OFF", "-DCMAKE_BUILD_TYPE=Release"}, "configuring");
-  run_step({"cmake", "--build", folder, "--parallel", "--target", "tally"}, "the build");
-  program_ = (fs::path(folder) / built_program).string();
-}
-
-OldBuild::~OldBuild() {
-  if (worktree_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(worktree_, ignored);
-  try {
-    run_child({"git", "-C", repository_, "worktree", "prune"}, true);
-  } catch (const std::runtime_error&) {
-    // git went away: its list of worktrees keeps an entry that it prunes by itself
-  }
+  const std::string repository = repository_here();
+  forget_hook();
+  const std::string commit = commit_of(repository, what);
+  const auto options = configuration_of(build_folder());
+  const KeptPrograms kept(cache);
+  program_ = kept.find(commit, options);
+  if (!program_.empty()) return;
+  std::cerr << "building " << what << " (" << commit.substr(0, 12) << ") in " << cache.string() << "\n";
+  program_ = kept.keep(OldTree(cache, repository).build(commit, options), commit, options);
 }
 
 }  // namespace tally::command_line

@@ -6,23 +6,23 @@
 
 namespace tally::command_line {
 
-/// Finds or builds it; what it built goes with it.
+/// Finds or builds it.
 class OldBuild {
  public:
-  /// `what` is a build folder, or else a revision of the repository that the working folder is in: that is built in a
-  /// temporary worktree. Throws UsageError for what is neither, std::runtime_error where it does not build.
-  explicit OldBuild(const std::string& what);
-  ~OldBuild();
-  OldBuild(const OldBuild&) = delete;
-  OldBuild& operator=(const OldBuild&) = delete;
+  /// `what` is a build folder, or else a revision of the repository that the working folder is in. That one is built
+  /// with the configuration of this program, in a worktree in the folder `cache`, and kept there: the next time the
+  /// same commit costs nothing, and another one only what differs. Throws UsageError for what is neither,
+  /// std::runtime_error where it does not build.
+  OldBuild(const std::string& what, const std::filesystem::path& cache);
 
   const std::string& program() const { return program_; }
 
  private:
-  void build(const std::string& revision);
-  std::string program_, repository_;
-  std::filesystem::path worktree_;  // empty: none was made
+  std::string program_;
 };
+
+/// Where older builds are kept: in the build folder of this program.
+std::filesystem::path default_cache();
 
 /// A new folder of a name that nobody has. Throws std::runtime_error.
 std::filesystem::path temporary_folder();

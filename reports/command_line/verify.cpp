@@ -63,6 +63,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.shrink = !options.no_shrink;
   campaign.steered = !options.unsteered;
   campaign.processes = options.processes;
+  campaign.kernel_times = options.kernel_times;
   campaign.triggers_required = is_default(options, campaign);
   campaign.interrupted = &interruption();
   campaign.progress = show_progress;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "reports/compare/pairs.hpp"
+#include "reports/gate/pending.hpp"
 #include "reports/gate/reason.hpp"
 
 namespace tally {
@@ -31,10 +32,14 @@ bool selects_all(const BlessOptions& options) {
   return options.law == "*" && options.precision == "*" && options.cases.empty();
 }
 
-void refuse_to_write(const Results& results, const BlessOptions& options) {
+void refuse_in_ci(const BlessOptions& options) {
   const char* ci = std::getenv("CI");
   if (ci && *ci && !options.allow_ci)
     throw std::runtime_error("bless: refused because CI is set; a person blesses, or --allow-ci says so");
+}
+
+void refuse_to_write(const Results& results, const BlessOptions& options) {
+  refuse_in_ci(options);
   if (results.partial) throw std::runtime_error("bless: the run is incomplete, expected a whole one");
 }
 
@@ -100,9 +105,8 @@ struct Replacement {
 
 Baseline kept_in(const std::string& file) { return std::filesystem::exists(file) ? read_baseline(file) : Baseline{}; }
 
-/// What the results would bless, under one blessing that says why.
-Baseline reasoned(const Results& results, const BlessOptions& options) {
-  Baseline current = baseline_of(results);
+/// What would be blessed, under one blessing that says why.
+Baseline reasoned(Baseline current, const BlessOptions& options) {
   Blessing& blessing = current.blessings.front();
   blessing.commit = options.commit, blessing.reason = options.reason;
   blessing.key = key_of(blessing);
@@ -126,6 +130,32 @@ std::uint64_t total_of(const BlessReport& report) {
   return report.added + report.changed + report.unchanged + report.removed;
 }
 
+/// What `chosen`, in order, holds takes the place of the same entries of its machine; nothing is removed.
+BlessReport replaced(Baseline& baseline, const Baseline& kept, const Baseline& chosen) {
+  const auto here = [&](const std::string& key) {
+    return kept.blessing(key).machine == chosen.blessings.front().machine;
+  };
+  BlessReport report;
+  Replacement<BlessedCase>{[](const auto&) { return true; },
+                           [&](const auto& c) {
+                             return here(c.blessing) &&
+                                    std::binary_search(chosen.cases.begin(), chosen.cases.end(), c, stands_before);
+                           },
+                           [](const auto& a, const auto& b) { return a.same_place(b); },
+                           [](const auto& a, const auto& b) { return a.digest == b.digest; }}
+      .apply(baseline.cases, chosen.cases, report);
+  Replacement<BlessedFault>{[](const auto&) { return true; },
+                            [&](const auto& f) {
+                              return here(f.blessing) &&
+                                     std::any_of(chosen.faults.begin(), chosen.faults.end(),
+                                                 [&f](const auto& now) { return now.name == f.name; });
+                            },
+                            [](const auto& a, const auto& b) { return a.name == b.name; },
+                            [](const auto& a, const auto& b) { return a.law == b.law; }}
+      .apply(baseline.faults, chosen.faults, report);
+  return report;
+}
+
 }  // namespace
 
 std::string text_of(const BlessReport& report) {
@@ -138,7 +168,7 @@ BlessReport bless(const Results& results, const std::string& file, const BlessOp
   refuse_to_write(results, options);
   refuse_failures(results, options);
   Baseline baseline = kept_in(file);
-  const Baseline kept = baseline, current = reasoned(results, options);
+  const Baseline kept = baseline, current = reasoned(baseline_of(results), options);
   refuse_unknown(kept, current, options);
   const Machine machine = machine_of(results);
   const Drawn drawn = drawn_of(results);
@@ -159,6 +189,30 @@ BlessReport bless(const Results& results, const std::string& file, const BlessOp
     throw std::runtime_error("bless: nothing matches law '" + options.law + "' and precision '" + options.precision +
                              "'");
   add_blessing(baseline, current.blessings.front());
+  write(baseline, file);
+  return report;
+}
+
+BlessReport bless_pending(const Baseline& pending, const std::string& file, const BlessOptions& options) {
+  refuse_without_reason(options);
+  refuse_in_ci(options);
+  if (pending.blessings.size() != 1 || !pending.blessings.front().reason.empty())
+    throw std::runtime_error("bless: found a baseline, expected what the gate left to be blessed");
+  for (const BlessedCase& c : pending.cases)
+    if (c.status == Status::pass && !(c.worst_ratio <= 1))
+      throw std::runtime_error("bless: case " + c.id + " has a ratio above 1; a failure cannot be blessed");
+  Baseline baseline = kept_in(file), chosen = pending;
+  const Baseline kept = baseline;
+  std::erase_if(chosen.cases, [&](const BlessedCase& c) { return !selects(options, c); });
+  if (!selects_all(options)) chosen.faults.clear();
+  if (chosen.cases.empty() && chosen.faults.empty()) throw std::runtime_error("bless: nothing that is pending matches");
+  const Blessing& proposed = pending.blessings.front();
+  BlessOptions how = options;
+  if (how.commit.empty()) how.commit = proposed.commit;
+  chosen = reasoned(std::move(chosen), how);
+  put_in_order(chosen);
+  const BlessReport report = replaced(baseline, kept, chosen);
+  add_blessing(baseline, chosen.blessings.front());
   write(baseline, file);
   return report;
 }

@@ -48,7 +48,7 @@ void changes(Markup& page, const Laws& laws) {
                ">r now", "Worst r of each case"});
   for (const LawChange& law : laws) {
     if (!is_changed(law)) continue;
-    auto row = table.row("other");
+    auto row = table.row("other", "", law.precision);
     row.head(law.law);
     row.cell(law.precision);
     row.cell(word_of(law));
@@ -66,7 +66,7 @@ void operations(Markup& page, const std::vector<OperationChange>& changes) {
                "Error against its bound"});
   for (const OperationChange& change : changes) {
     if (change.changed() == 0) continue;
-    auto row = table.row("other");
+    auto row = table.row("other", "", change.precision);
     row.head(change.operation);
     row.cell(change.precision);
     row.cell(change.variant_now);

@@ -41,7 +41,7 @@ void split_table(Markup& page, const Results& results) {
   for (const std::string& precision : precisions_of(results)) {
     const Split split = split_of(results, precision);
     if (split.drift.empty()) continue;
-    auto row = table.row();
+    auto row = table.row("", "", precision);
     row.head(precision);
     row.cell(grouped(split.drift.size()));
     row.cell(grouped(split.equivalent));

@@ -8,6 +8,7 @@
 #include "reports/html/plot.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/html/view.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally {
@@ -101,7 +102,7 @@ void panel(Markup& page, const std::string& id, const std::string& precision, co
   for (const auto& [k, at] : ks)
     for (const double shown : {median_of(at.drift), worst_of(at.drift), median_of(at.bound)}) decades.include(shown);
   decades.limit(-18, 6);
-  const auto box = page.open("div");
+  const auto box = page.open("div", {{"data-p", can_be_chosen(precision) ? precision : ""}});
   {
     Svg svg(page, id, "Drift against K, " + precision, finding(ks), Plot::width, Plot::height);
     Plot plot(svg, decades, precision + ": relative drift of the gradient");
@@ -119,7 +120,7 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
               {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound", ">Worst decision drift"});
   for (const std::string& precision : order) {
     for (const auto& [k, at] : all.at(precision)) {
-      auto row = table.row();
+      auto row = table.row("", "", precision);
       row.head(precision);
       row.cell(std::to_string(k));
       row.cell(grouped(at.drift.size()));

@@ -3,12 +3,15 @@
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/html/view.hpp"
 #include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
 namespace {
+
+constexpr std::size_t mapped_failures = 10;  // further maps would say the same again
 
 void both_texts(Markup& page, Table::Row& row, double value) {
   const auto cell = row.open();
@@ -66,23 +69,26 @@ void worst_elements(Markup& page, const TensorCheck& t) {
 }
 
 /// Elements and figures of the first tensor that has any; more would say the same again.
-void elements(Markup& page, const CaseRecord& c) {
+void elements(Markup& page, const CaseRecord& c, bool with_map) {
   for (const TensorCheck& t : c.worst) {
     if (t.elements_worst.empty() && t.profile.stretch == 0) continue;
     const auto details = page.open("details");
     page.element("summary", {}, "Elements of " + t.tap);
     worst_elements(page, t);
+    if (with_map) element_map(page, anchor_of(c) + "-map", t);
     return element_figures(page, anchor_of(c), t);
   }
 }
 
-void failure(Markup& page, const CaseRecord& c) {
-  const auto article = page.open("article", {{"id", anchor_of(c)}, {"data-q", "c-" + c.id}});
+void failure(Markup& page, const CaseRecord& c, bool with_map) {
+  const auto article = page.open(
+      "article",
+      {{"id", anchor_of(c)}, {"data-q", "c-" + c.id}, {"data-p", can_be_chosen(c.precision) ? c.precision : ""}});
   page.element("h3", {}, std::string(mark_of(c.status)) + " " + c.law + ", " + c.precision + ": " + c.title);
   page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
                failure_text(c));
   census_table(page, c);
-  elements(page, c);
+  elements(page, c, with_map);
 }
 
 void other_failures(Markup& page, const Results& results) {
@@ -119,7 +125,7 @@ void failures_section(Markup& page, const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > listed_cases) continue;
-    failure(page, *c);
+    failure(page, *c, shown < mapped_failures);
     ++shown;
   }
   if (failed > shown)

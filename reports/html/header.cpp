@@ -6,6 +6,7 @@
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
+#include "reports/html/view.hpp"
 #include "reports/report.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
@@ -149,6 +150,7 @@ void header_section(Markup& page, const Results& results, const ReportContext& c
   navigation(page, results, context);
   const auto bar = page.open("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "View"}});
   radios(page, "Rows", "rows", {{"all", "all"}, {"failing", "failing only"}, {"notable", "not passing"}});
+  precision_radios(page, results);
   theme_radios(page);
   text_filter(page);
 }

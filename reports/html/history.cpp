@@ -1,4 +1,5 @@
-// P7: the worst r of each precision, run by run.
+// P7: the worst r of each precision, run by run, and where a baseline was blessed.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,8 +27,35 @@ StudySeries steps(const std::string& precision, const std::vector<HistoryEntry>&
   return series;
 }
 
-void runs_table(Markup& page, const std::vector<HistoryEntry>& runs) {
-  Table table(page, "Runs", {">Run", "Commit", "Verdict", ">Cases", ">Failed", "Machine"});
+/// Why entries of the baseline were blessed for the commit of a run; empty where none were.
+std::string reasons_at(const HistoryEntry& run, const ReportContext& context) {
+  std::string reasons;
+  if (run.commit.empty() || !context.baseline) return reasons;
+  for (const Blessing& b : context.baseline->blessings)
+    if (b.commit == run.commit && b.machine == run.machine) reasons += (reasons.empty() ? "" : "; ") + b.reason;
+  return reasons;
+}
+
+/// A mark from top to bottom at the run of each blessed commit.
+void add_blessings(StudyPlot& plot, std::vector<Look>& looks, const std::vector<HistoryEntry>& runs,
+                   const ReportContext& context) {
+  double low = 1, high = 1;
+  for (const StudySeries& series : plot.series)
+    for (const double r : series.y)
+      if (r > 0 && std::isfinite(r)) low = std::min(low, r), high = std::max(high, r);
+  StudySeries blessed{"baseline blessed", {}, {}, {}, {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (reasons_at(runs[i], context).empty()) continue;
+    blessed.x.push_back(static_cast<double>(i + 1)), blessed.y.push_back(std::sqrt(low) * std::sqrt(high));
+    blessed.low.push_back(low), blessed.high.push_back(high);
+  }
+  if (blessed.x.empty()) return;
+  plot.series.push_back(std::move(blessed));
+  looks.push_back({ink::good, 3, true, "3 3", true, false});
+}
+
+void runs_table(Markup& page, const std::vector<HistoryEntry>& runs, const ReportContext& context) {
+  Table table(page, "Runs", {">Run", "Commit", "Verdict", ">Cases", ">Failed", "Machine", "Baseline blessed"});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::uint64_t cases = 0, failed = 0;
     for (const PrecisionHistory& p : runs[i].precisions) cases += p.cases, failed += p.failed;
@@ -38,6 +66,7 @@ void runs_table(Markup& page, const std::vector<HistoryEntry>& runs) {
     row.cell(word_of(runs[i].verdict));
     row.cell(grouped(cases)), row.cell(grouped(failed));
     row.cell(machine.device.empty() ? machine.executor : machine.device);
+    row.cell(reasons_at(runs[i], context));
   }
 }
 
@@ -57,8 +86,11 @@ void history_section(Markup& page, const Results& results, const ReportContext& 
   }
   plot.series.push_back({"limit r = 1", {1, static_cast<double>(runs.size())}, {1, 1}, {}, {}});
   looks.push_back({ink::limit, 0, false, "", false, true});
-  study_figure(page, "p7", plot, looks, "Runs stand in the order in which they were given.");
-  runs_table(page, runs);
+  add_blessings(plot, looks, runs, context);
+  study_figure(page, "p7", plot, looks,
+               "Runs stand in the order in which they were given. A baseline is marked at the run of the commit that "
+               "it was blessed for.");
+  runs_table(page, runs, context);
 }
 
 }  // namespace tally

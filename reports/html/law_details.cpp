@@ -34,7 +34,7 @@ void worst_cases(Markup& page, const Results& results, const std::vector<const C
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseRecord& c = *cases[i];
     const std::string link = link_to(results, c);
-    auto row = table.row(class_of(c.status), link.empty() ? anchor_of(c) : "");
+    auto row = table.row(class_of(c.status), link.empty() ? anchor_of(c) : "", c.precision);
     row.status(c.status, link);
     row.cell(c.title);
     row.cell(c.precision);
@@ -66,7 +66,7 @@ void rolled_up(Markup& page, const Results& results, const std::vector<const Cas
               {"Precision", ">K", ">Cases", ">Passed", ">Vacuous", ">Median r", ">Worst r"});
   for (const std::string& precision : precisions_of(results)) {
     for (const auto& [k, roll] : rolls[precision]) {
-      auto row = table.row();
+      auto row = table.row();  // not found by its precision: a thousand marks, and the page has a budget
       row.head(precision);
       row.cell(std::to_string(k));
       row.cell(grouped(roll.cases));

@@ -6,6 +6,7 @@
 #include "reports/html/plot.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/html/view.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally {
@@ -59,7 +60,7 @@ std::string finding(const Ratios& r) {
 }
 
 void panel(Markup& page, const std::string& id, const Ratios& r, const Decades& decades) {
-  const auto box = page.open("div");
+  const auto box = page.open("div", {{"data-p", can_be_chosen(r.precision) ? r.precision : ""}});
   {
     Svg svg(page, anchor(id, r.precision), "Sorted r, " + r.precision, finding(r), Plot::width, Plot::height);
     Plot plot(svg, decades, r.precision + ": r = error / bound");
@@ -82,7 +83,7 @@ void data(Markup& page, const std::vector<Ratios>& all) {
   for (const Ratios& r : all) {
     for (const auto* values : {&r.local, &r.end_to_end}) {
       if (values->empty()) continue;
-      auto row = table.row();
+      auto row = table.row("", "", r.precision);
       row.head(r.precision);
       row.cell(values == &r.local ? "local" : "end to end");
       row.cell(grouped(values->size()));

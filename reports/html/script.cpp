@@ -32,7 +32,11 @@ for (const head of document.querySelectorAll('thead th')) {
 constexpr const char* filtering = R"(
 const filter = document.getElementById('filter'), rows = document.querySelectorAll('tr[data-s],article[data-q]');
 const kept = () => new URLSearchParams(location.hash.startsWith('#?') ? location.hash.slice(2) : '');
-const chosen = name => document.querySelector('input[name=' + name + ']:checked').id.slice(name.length + 1);
+const chosen = name => {
+  const radio = document.querySelector('input[name=' + name + ']:checked');
+  return radio ? radio.id.slice(name.length + 1) : 'all';
+};
+const views = [['rows', 's'], ['precision', 'p']];
 const apply = () => {
   const words = filter.value.toLowerCase().split(/\s+/).filter(word => word);
   let shown = 0;
@@ -45,7 +49,7 @@ const apply = () => {
 };
 const remember = () => {
   const view = new URLSearchParams();
-  if (chosen('rows') !== 'all') view.set('s', chosen('rows'));
+  for (const [name, key] of views) if (chosen(name) !== 'all') view.set(key, chosen(name));
   if (filter.value) view.set('q', filter.value);
   const hash = view.toString() ? '#?' + view : '';
   if (hash || location.hash.startsWith('#?')) history.replaceState(null, '', hash || location.pathname);
@@ -53,12 +57,14 @@ const remember = () => {
 const restore = () => {
   if (!location.hash.startsWith('#?')) return;
   filter.value = kept().get('q') || '';
-  const radio = document.getElementById('rows-' + (kept().get('s') || 'all'));
-  if (radio) radio.checked = true;
+  for (const [name, key] of views) {
+    const radio = document.getElementById(name + '-' + (kept().get(key) || 'all'));
+    if (radio) radio.checked = true;
+  }
   apply();
 };
 filter.addEventListener('input', () => { apply(); remember(); });
-for (const radio of document.querySelectorAll('input[name=rows]')) radio.addEventListener('change', remember);
+for (const radio of document.querySelectorAll('input[name=rows],input[name=precision]')) radio.addEventListener('change', remember);
 addEventListener('hashchange', restore);
 for (const element of document.querySelectorAll('.scripted')) element.hidden = false;
 restore();

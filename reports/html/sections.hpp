@@ -37,6 +37,8 @@ void drift_figure(Markup& page, const Results& results, const std::string& law =
 void bound_figure(Markup& page, const Results& results, const std::string& law = "");
 /// P5 and P6: where in a failing tensor the errors are, and how they go with the size of the elements.
 void element_figures(Markup& page, const std::string& id, const TensorCheck& check);
+/// The same of a matrix, by row and column.
+void element_map(Markup& page, const std::string& id, const TensorCheck& check);
 /// Everything about one law that its row in the table of laws has no room for.
 void law_details(Markup& page, const Results& results, const LawRecord& law);
 

@@ -1,4 +1,5 @@
 #include "reports/html/sections.hpp"
+#include "reports/html/view.hpp"
 
 namespace tally {
 namespace {
@@ -65,7 +66,7 @@ figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,270px),1fr));gap:1rem}
 .panels svg{width:100%;height:auto;max-width:440px}
 .panels div>p{margin:.1rem 0 .2rem;font-size:.9rem}
-svg{max-width:100%;display:block}
+svg{max-width:100%;display:block}figure svg{height:auto}
 .studies{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:.4rem 1.6rem}
 .studies figure{margin:.6rem 0;min-width:0}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
 pre{background:var(--panel);border-left:3px solid var(--line);padding:.6rem .8rem;overflow-x:auto;margin:.6rem 0;
@@ -104,6 +105,6 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:n
 
 }  // namespace
 
-std::string style_sheet() { return std::string(colours) + text + parts + drawings; }
+std::string style_sheet() { return std::string(colours) + text + parts + drawings + precision_rules(); }
 
 }  // namespace tally

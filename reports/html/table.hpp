@@ -14,10 +14,12 @@ class Table {
   /// A title that starts with '>' sets numbers: flush right.
   Table(Markup& page, const std::string& caption, const std::vector<std::string>& titles);
 
-  /// Ends with the scope it is kept in. `status` lets the row filter find it; empty otherwise.
+  /// Ends with the scope it is kept in. `status` and `precision` let the filters find it; empty otherwise. A column
+  /// whose title is a precision is found by itself.
   class Row {
    public:
-    Row(Markup& page, const std::vector<bool>& right, const std::string& status, const std::string& id);
+    Row(Markup& page, const Table& table, const std::string& status, const std::string& id,
+        const std::string& precision);
     void cell(std::string_view text);
     void head(std::string_view text, const std::string& link = "");
     /// Folded where it is long.
@@ -27,20 +29,21 @@ class Table {
     [[nodiscard]] Markup::Open open(const std::string& extra_class = "");
 
    private:
-    std::string next_class(const std::string& extra = "");
+    Attributes next(const std::string& extra = "");
     Markup& page_;
-    const std::vector<bool>& right_;
+    const Table& table_;
     std::size_t column_ = 0;
     Markup::Open row_;
   };
-  [[nodiscard]] Row row(const std::string& status = "", const std::string& id = "") {
+  [[nodiscard]] Row row(const std::string& status = "", const std::string& id = "", const std::string& precision = "") {
     page_.newline();
-    return {page_, right_, status, id};
+    return {page_, *this, status, id, precision};
   }
 
  private:
   Markup& page_;
   std::vector<bool> right_;
+  std::vector<std::string> precisions_;  // of each column; empty where it has none
   Markup::Open region_, table_;
   bool head_;
   Markup::Open body_;

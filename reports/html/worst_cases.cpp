@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
@@ -9,10 +10,12 @@
 namespace tally {
 namespace {
 
-void case_row(Markup& page, Table& table, const CaseRecord& c) {
+constexpr std::size_t open_cases = 12, of_each_precision = 3;
+
+void case_row(Markup& page, Table& table, const CaseRecord& c, bool linked) {
   const bool failed = c.status == Status::fail;
-  auto row = table.row(class_of(c.status), failed ? "" : anchor_of(c));
-  row.status(c.status, failed ? "#" + anchor_of(c) : "");
+  auto row = table.row(class_of(c.status), failed || !linked ? "" : anchor_of(c), c.precision);
+  row.status(c.status, failed && linked ? "#" + anchor_of(c) : "");
   {
     const auto cell = row.open();
     page.text(c.title);
@@ -26,28 +29,44 @@ void case_row(Markup& page, Table& table, const CaseRecord& c) {
   row.code(replay_command(c.token));
 }
 
-void case_table(Markup& page, const std::vector<const CaseRecord*>& cases, std::size_t from, std::size_t to) {
-  Table table(page,
-              "Cases " + std::to_string(from + 1) + " to " + std::to_string(to) + " of " + grouped(cases.size()) +
-                  ", worst first",
-              {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", "Stage", "Replay"});
-  for (std::size_t i = from; i < to; ++i) case_row(page, table, *cases[i]);
+using Ranked = std::vector<std::pair<std::size_t, const CaseRecord*>>;  // with its place among all, worst first
+
+void case_table(Markup& page, const std::string& caption, const Ranked& cases) {
+  Table table(page, caption, {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", "Stage", "Replay"});
+  for (const auto& [rank, c] : cases) case_row(page, table, *c, rank < listed_cases);
+}
+
+/// The worst of all, and the worst of each precision, so that none is without a row when it is chosen; then the rest of
+/// the listed ones.
+std::pair<Ranked, Ranked> parted(const std::vector<const CaseRecord*>& cases) {
+  std::pair<Ranked, Ranked> parts;
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (++seen[cases[i]->precision] <= of_each_precision || i < open_cases) {
+      parts.first.emplace_back(i, cases[i]);
+    } else if (i < listed_cases) {
+      parts.second.emplace_back(i, cases[i]);
+    }
+  }
+  return parts;
 }
 
 }  // namespace
 
 void worst_cases_section(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
-  constexpr std::size_t open = 12;
   const auto section = page.open("section", {{"aria-labelledby", "worst"}});
   page.element("h2", {{"id", "worst"}}, "Worst cases");
   const auto cases = by_severity(results);
-  const std::size_t shown = std::min(cases.size(), listed_cases), first = std::min(shown, open);
-  case_table(page, cases, 0, first);
-  if (first == shown) return;
+  const auto [first, others] = parted(cases);
+  case_table(page,
+             "The worst " + std::to_string(first.size()) + " of " + grouped(cases.size()) +
+                 " cases, those of each precision among them",
+             first);
+  if (others.empty()) return;
   const auto details = page.open("details");
-  page.element("summary", {}, "The next " + counted(shown - first, "case"));
-  case_table(page, cases, first, shown);
+  page.element("summary", {}, "The next " + counted(others.size(), "case"));
+  case_table(page, "The next " + counted(others.size(), "case") + ", worst first", others);
 }
 
 }  // namespace tally

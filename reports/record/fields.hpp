@@ -31,10 +31,16 @@ void fields(Archive& a, R& r) {
   a("index", r.index), a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
 }
 
+template <class Archive, Is<ElementMap> R>
+void fields(Archive& a, R& r) {
+  a("rows", r.rows), a("columns", r.columns), a("block_rows", r.block_rows), a("block_columns", r.block_columns);
+  a("ratio", r.ratio);
+}
+
 template <class Archive, Is<ElementProfile> R>
 void fields(Archive& a, R& r) {
   a("stretch", r.stretch), a("low", r.low), a("high", r.high);
-  a("value", r.value), a("error", r.error), a("bound", r.bound);
+  a("value", r.value), a("error", r.error), a("bound", r.bound), a.optional("map", r.map, r.map.rows > 0);
 }
 
 template <class Archive, Is<TensorCheck> R>

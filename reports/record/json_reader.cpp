@@ -1,5 +1,6 @@
 #include "reports/record/json_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -11,10 +12,10 @@ namespace {
 using nlohmann::json;
 
 template <class Word, std::size_t n>
-void read_word(const json& value, const std::string& place, const Word (&words)[n], Word& out) {
+void read_word(const json& value, const Place& place, const Word (&words)[n], Word& out) {
   std::string expected;
   for (const Word word : words) {
-    if (value == std::string(word_of(word))) {
+    if (value.is_string() && value.get_ref<const std::string&>() == word_of(word)) {
       out = word;
       return;
     }
@@ -25,21 +26,26 @@ void read_word(const json& value, const std::string& place, const Word (&words)[
 
 }  // namespace
 
-void refuse(const std::string& place, const json& found, const std::string& expected) {
-  throw std::runtime_error(place + ": found " + shown(found) + ", expected " + expected);
+std::string Place::text() const {
+  if (parent_ == nullptr) return key_;
+  return parent_->text() + (key_ != nullptr ? "." + std::string(key_) : "[" + std::to_string(index_) + "]");
 }
 
-void read_json(const json& value, const std::string& place, std::string& out) {
+void refuse(const Place& place, const json& found, const std::string& expected) {
+  throw std::runtime_error(place.text() + ": found " + shown(found) + ", expected " + expected);
+}
+
+void read_json(const json& value, const Place& place, std::string& out) {
   if (!value.is_string()) refuse(place, value, "text");
-  out = value.get<std::string>();
+  out = value.get_ref<const std::string&>();
 }
 
-void read_json(const json& value, const std::string& place, bool& out) {
+void read_json(const json& value, const Place& place, bool& out) {
   if (!value.is_boolean()) refuse(place, value, "true or false");
   out = value.get<bool>();
 }
 
-void read_json(const json& value, const std::string& place, double& out) {
+void read_json(const json& value, const Place& place, double& out) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (value.is_number()) {
     out = value.get<double>();
@@ -54,45 +60,48 @@ void read_json(const json& value, const std::string& place, double& out) {
   }
 }
 
-void read_json(const json& value, const std::string& place, Status& out) {
+void read_json(const json& value, const Place& place, Status& out) {
   using enum Status;
   read_word(value, place, {pass, fail, vacuous, not_run, error}, out);
 }
 
-void read_json(const json& value, const std::string& place, FailureClass& out) {
+void read_json(const json& value, const Place& place, FailureClass& out) {
   using enum FailureClass;
   read_word(value, place, {none, logic, precision, order, non_finite, skip_decision}, out);
 }
 
-void read_json(const json& value, const std::string& place, std::pair<std::string, std::string>& out) {
+void read_json(const json& value, const Place& place, std::pair<std::string, std::string>& out) {
   JsonReader reader(value, place);
   reader("assumption", out.first);
   reader("holds", out.second);
   reader.nothing_else();
 }
 
-JsonReader::JsonReader(const json& object, const std::string& place) : object_(object), place_(place) {
+JsonReader::JsonReader(const json& object, const Place& place) : object_(object), place_(place) {
   if (!object.is_object()) refuse(place, object, "an object");
 }
 
 const json& JsonReader::member(const char* key) {
   const auto found = object_.find(key);
   if (found == object_.end()) refuse(place_, object_, "the key \"" + std::string(key) + "\" in it");
-  known_.insert(key);
+  known_.push_back(key);
   return *found;
 }
 
 void JsonReader::nothing_else() const {
+  if (known_.size() == object_.size()) return;  // no key stands twice, and each was found
   for (const auto& [key, value] : object_.items())
-    if (!known_.contains(key)) refuse(place_ + "." + shown(json(key)), value, "no such key");
+    if (std::find(known_.begin(), known_.end(), key) == known_.end())
+      refuse(Place(place_, shown(json(key)).c_str()), value, "no such key");
 }
 
 json parse_schema(std::string_view text, int schema) {
   json value = parse_json(text);
-  if (!value.is_object()) refuse("$", value, "an object");
+  if (!value.is_object()) refuse(Place("$"), value, "an object");
   const auto found = value.find("schema");
-  if (found == value.end()) refuse("$", value, "the key \"schema\" in it");
-  if (*found != schema) refuse("$.schema", *found, std::to_string(schema) + ", the schema that this Tally reads");
+  if (found == value.end()) refuse(Place("$"), value, "the key \"schema\" in it");
+  if (*found != schema)
+    refuse(Place("$.schema"), *found, std::to_string(schema) + ", the schema that this Tally reads");
   return value;
 }
 

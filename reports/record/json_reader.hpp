@@ -4,7 +4,6 @@
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,23 +12,37 @@
 
 namespace tally {
 
-/// Throws std::runtime_error: "$.cases[3].seed: found "abc", expected a whole number from 0 to ...".
-[[noreturn]] void refuse(const std::string& place, const nlohmann::json& found, const std::string& expected);
+/// Where a value stands: made into text only where something is wrong with it.
+class Place {
+ public:
+  explicit Place(const char* root) : key_(root) {}
+  Place(const Place& parent, const char* key) : parent_(&parent), key_(key) {}
+  Place(const Place& parent, std::size_t index) : parent_(&parent), index_(index) {}
+  std::string text() const;
 
-void read_json(const nlohmann::json& value, const std::string& place, std::string& out);
-void read_json(const nlohmann::json& value, const std::string& place, bool& out);
-void read_json(const nlohmann::json& value, const std::string& place, double& out);
-void read_json(const nlohmann::json& value, const std::string& place, Status& out);
-void read_json(const nlohmann::json& value, const std::string& place, FailureClass& out);
-void read_json(const nlohmann::json& value, const std::string& place, std::pair<std::string, std::string>& out);
+ private:
+  const Place* parent_ = nullptr;
+  const char* key_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+/// Throws std::runtime_error: "$.cases[3].seed: found "abc", expected a whole number from 0 to ...".
+[[noreturn]] void refuse(const Place& place, const nlohmann::json& found, const std::string& expected);
+
+void read_json(const nlohmann::json& value, const Place& place, std::string& out);
+void read_json(const nlohmann::json& value, const Place& place, bool& out);
+void read_json(const nlohmann::json& value, const Place& place, double& out);
+void read_json(const nlohmann::json& value, const Place& place, Status& out);
+void read_json(const nlohmann::json& value, const Place& place, FailureClass& out);
+void read_json(const nlohmann::json& value, const Place& place, std::pair<std::string, std::string>& out);
 template <std::integral T>
-void read_json(const nlohmann::json& value, const std::string& place, T& out);
+void read_json(const nlohmann::json& value, const Place& place, T& out);
 template <class T>
-void read_json(const nlohmann::json& value, const std::string& place, std::vector<T>& out);
+void read_json(const nlohmann::json& value, const Place& place, std::vector<T>& out);
 /// Any struct that has a fields(archive, record) function found by its namespace.
 template <class Record>
 requires std::is_class_v<Record>
-void read_json(const nlohmann::json& value, const std::string& place, Record& out);
+void read_json(const nlohmann::json& value, const Place& place, Record& out);
 
 /// Parses a text whose "schema" must be `schema` into a record; messages start with `name`.
 template <class Record>
@@ -37,10 +50,10 @@ Record record_of_json(std::string_view text, const std::string& name, int schema
 
 class JsonReader {
  public:
-  JsonReader(const nlohmann::json& object, const std::string& place);
+  JsonReader(const nlohmann::json& object, const Place& place);
   template <class T>
   void operator()(const char* key, T& out) {
-    read_json(member(key), place_ + "." + key, out);
+    read_json(member(key), Place(place_, key), out);
   }
   /// A key that older files do not have: `out` stays as it is.
   template <class T>
@@ -56,15 +69,15 @@ class JsonReader {
  private:
   const nlohmann::json& member(const char* key);
   const nlohmann::json& object_;
-  const std::string& place_;
-  std::set<std::string> known_;
+  const Place& place_;
+  std::vector<const char*> known_;
 };
 
 /// The parsed text, once its schema is known to be the expected one.
 nlohmann::json parse_schema(std::string_view text, int schema);
 
 template <std::integral T>
-void read_json(const nlohmann::json& value, const std::string& place, T& out) {
+void read_json(const nlohmann::json& value, const Place& place, T& out) {
   using Limits = std::numeric_limits<T>;
   const bool fits = value.is_number_unsigned()
                         ? std::in_range<T>(value.get<std::uint64_t>())
@@ -76,15 +89,15 @@ void read_json(const nlohmann::json& value, const std::string& place, T& out) {
 }
 
 template <class T>
-void read_json(const nlohmann::json& value, const std::string& place, std::vector<T>& out) {
+void read_json(const nlohmann::json& value, const Place& place, std::vector<T>& out) {
   if (!value.is_array()) refuse(place, value, "a list");
   out.resize(value.size());
-  for (std::size_t i = 0; i < value.size(); ++i) read_json(value[i], place + "[" + std::to_string(i) + "]", out[i]);
+  for (std::size_t i = 0; i < value.size(); ++i) read_json(value[i], Place(place, i), out[i]);
 }
 
 template <class Record>
 requires std::is_class_v<Record>
-void read_json(const nlohmann::json& value, const std::string& place, Record& out) {
+void read_json(const nlohmann::json& value, const Place& place, Record& out) {
   JsonReader reader(value, place);
   fields(reader, out);
   reader.nothing_else();
@@ -94,7 +107,7 @@ template <class Record>
 Record record_of_json(std::string_view text, const std::string& name, int schema) {
   try {
     Record record;
-    read_json(parse_schema(text, schema), "$", record);
+    read_json(parse_schema(text, schema), Place("$"), record);
     return record;
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(name + ": " + error.what());

@@ -2,8 +2,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace tally {
@@ -42,19 +42,63 @@ void print(const json& value, int depth, std::string& out) {
   out += value.is_object() ? '}' : ']';
 }
 
-/// Called by the parser at every step; sees keys before a later one of the same name replaces them.
-class KeysOnce {
+/// Builds the value as it is parsed; a key that stands twice in one object is an error.
+class Builder : public nlohmann::json_sax<json> {
  public:
-  bool operator()(int, json::parse_event_t event, const json& value) {
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !open_.back().insert(value.get<std::string>()).second)
-      throw std::runtime_error("key " + shown(value) + " stands twice in one object; expected it once");
+  json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(json::value_t::object); }
+  bool start_array(std::size_t) override { return open(json::value_t::array); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    auto& members = open_.back()->get_ref<json::object_t&>();
+    const auto [place, fresh] = members.emplace(std::move(name), nullptr);
+    if (!fresh)
+      throw std::runtime_error("key " + shown(json(place->first)) + " stands twice in one object; expected it once");
+    member_ = &place->second;
     return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    const std::string message = error.what();
+    const auto end = message.find("] ");
+    throw std::runtime_error("not JSON: " + (end == std::string::npos ? message : message.substr(end + 2)));
   }
 
  private:
-  std::vector<std::set<std::string>> open_;
+  /// Where the next value belongs.
+  template <class Value>
+  json* put(Value&& value) {
+    if (open_.empty()) return &(root_ = std::forward<Value>(value));
+    if (open_.back()->is_object()) return &(*member_ = std::forward<Value>(value));
+    auto& list = open_.back()->get_ref<json::array_t&>();
+    list.emplace_back(std::forward<Value>(value));
+    return &list.back();
+  }
+  template <class Value>
+  bool add(Value&& value) {
+    put(std::forward<Value>(value));
+    return true;
+  }
+  bool open(json::value_t kind) {
+    open_.push_back(put(json(kind)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  json root_;
+  json* member_ = nullptr;
+  std::vector<json*> open_;  // a list does not grow while something in it is open
 };
 
 }  // namespace
@@ -72,16 +116,9 @@ std::string canonical_text(const json& value) {
 }
 
 json parse_json(std::string_view text) {
-  KeysOnce once;
-  try {
-    return json::parse(text.begin(), text.end(), [&once](int depth, json::parse_event_t event, json& value) {
-      return once(depth, event, value);
-    });
-  } catch (const json::exception& error) {
-    const std::string message = error.what();
-    const auto end = message.find("] ");
-    throw std::runtime_error("not JSON: " + (end == std::string::npos ? message : message.substr(end + 2)));
-  }
+  Builder builder;
+  json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
 }
 
 std::string shown(const json& value) {

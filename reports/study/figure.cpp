@@ -2,6 +2,7 @@
 
 #include "reports/html/plot.hpp"
 #include "reports/html/table.hpp"
+#include "reports/html/view.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -54,7 +55,7 @@ void data(Markup& page, const StudyPlot& plot) {
   Table table(page, plot.title + ": points as numbers", {"Series", ">" + plot.along, ">" + plot.up});
   for (const StudySeries& series : plot.series) {
     for (const std::size_t i : thinned(series.x.size(), most)) {
-      auto row = table.row();
+      auto row = table.row("", "", series.name);
       row.head(series.name);
       row.cell(significant(series.x[i]));
       row.cell(significant(series.y[i]));
@@ -70,6 +71,8 @@ void drawing(Markup& page, const std::string& id, const StudyPlot& plot, const s
   Svg svg(page, id, plot.title, description(plot), Frame::width, height);
   Frame frame(svg, plot);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const std::string& name = plot.series[i].name;
+    const auto group = page.open("g", {{"data-p", can_be_chosen(name) ? name : ""}});
     frame.draw(plot.series[i], looks[i]);
     legend_entry(svg, legend.places[i], plot.series[i], looks[i]);
   }

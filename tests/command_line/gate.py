@@ -97,6 +97,18 @@ class Gate(unittest.TestCase):
         self.assertIn("0 changed", self.ends(0, "baseline", "tighten", fewer, "--baseline", self.baseline, "--reason",
                                              "Kahan sums"))
 
+    def test_the_gate_leaves_what_a_bless_takes_without_the_results(self):
+        self.bless()
+        pending = self.out / "pending.json"
+        words = ["--baseline", self.baseline, "--pending", pending]
+        self.assertIn(f"tally bless {pending}", self.ends(1, "gate", self.other, *words))
+        where = ["bless", pending, "--baseline", self.baseline, "--reason"]
+        self.ends(2, *where, "")
+        self.ends(2, "baseline", "prune", pending, "--baseline", self.baseline)
+        self.assertIn(f"0 added, {self.count} changed, 0 removed", self.ends(0, *where, "another order"))
+        self.ends(0, "gate", self.other, *words)
+        self.assertFalse(pending.exists(), "what is blessed is still pending")
+
     def test_a_review_asks_about_each_change(self):
         self.bless()
         words = ["baseline", "review", self.other, "--baseline", self.baseline, "--reason", "another order"]

@@ -8,3 +8,6 @@ set_tests_properties(command_line.shards PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.gate
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/gate.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.gate PROPERTIES LABELS unit TIMEOUT 900)
+add_test(NAME command_line.against
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/against.py $<TARGET_FILE:tally>)
+set_tests_properties(command_line.against PROPERTIES LABELS unit TIMEOUT 900)

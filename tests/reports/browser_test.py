@@ -73,10 +73,50 @@ def filters(driver, address):
             yield f"a link to the folded #{folded} does not open it"
 
 
+def precisions(driver, address):
+    """The precision radio: columns, rows and panels of the others go, those of the chosen one stay; the same without
+    the script."""
+    fresh(driver, address)
+    names = value_of(driver, "[...document.querySelectorAll('input[name=precision]')].map(e => e.id.slice(10))")
+    if names[:1] != ["all"] or len(names) < 3:
+        yield f"the choice of a precision is {names}"
+    kinds = ("main thead th", "main td", "main tr", ".panels > div", "article")
+    before = {(kind, name): value_of(driver, SHOWN % f"{kind}[data-p={name}]") for kind in kinds for name in names[1:]}
+    for kind in kinds[:4]:
+        if not all(before[kind, name] > 0 for name in names[1:]):
+            yield f"{kind} carries no precision: {before}"
+    for chosen in names[1:]:
+        driver.find_element("id", f"precision-{chosen}").click()
+        for (kind, name), count in before.items():
+            shown, expected = value_of(driver, SHOWN % f"{kind}[data-p={name}]"), count if name == chosen else 0
+            if shown != expected:
+                yield f"{chosen} is chosen: {shown} of {count} {kind} of {name} are shown"
+    driver.find_element("id", "precision-all").click()
+    if {key: value_of(driver, SHOWN % f"{key[0]}[data-p={key[1]}]") for key in before} != before:
+        yield "'all' does not bring everything back"
+
+
+def remembered(driver, address):
+    """By the arrow keys, and in the address."""
+    from selenium.webdriver.common.keys import Keys
+    fresh(driver, address)
+    driver.find_element("id", "precision-all").send_keys(Keys.ARROW_RIGHT)
+    chosen = value_of(driver, "document.querySelector('input[name=precision]:checked').id.slice(10)")
+    if chosen == "all" or not driver.current_url.endswith(f"#?p={chosen}"):
+        yield f"the arrow key chose {chosen}, the address is {driver.current_url}"
+    driver.find_element("id", "rows-failing").click()
+    address = driver.current_url
+    fresh(driver, address)
+    for radio in (f"precision-{chosen}", "rows-failing"):
+        if not value_of(driver, f"document.getElementById('{radio}').checked"):
+            yield f"{address} does not bring {radio} back"
+
+
 def without_scripts(driver, address):
     scripts(driver, False)
     try:
         yield from filters(driver, address)
+        yield from precisions(driver, address)
         fresh(driver, address)
         if value_of(driver, SHOWN % ".scripted,button") != 0:
             yield "controls that need the script are shown without it"
@@ -209,7 +249,7 @@ def all_checks(driver, root, server):
     for name in names:
         yield from (f"{name}: {p}" for p in looks(driver, f"{server}/{name}"))
     failing = f"{server}/failing/report.html"
-    for check in (filters, without_scripts, text_filter, sorting, copying, keyboard, printed):
+    for check in (filters, precisions, remembered, without_scripts, text_filter, sorting, copying, keyboard, printed):
         yield from (f"{check.__name__}: {p}" for p in check(driver, failing))
     yield from (f"under_jenkins: {p}" for p in under_jenkins(driver, server, "failing/report.html"))
     yield from (f"hostile: {p}" for p in hostile(driver, f"{server}/hostile/report.html"))

@@ -1,8 +1,13 @@
 // relu, tanh, sigmoid and both gelus: element by element, backward from the layer's input.
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run_state.hpp"
 
 namespace tally {
 namespace {
+
+std::string kind_of(const Layer& layer) {
+  return layer.kind == "gelu" ? "gelu_" + layer.text("approximate") : layer.kind;
+}
 
 /// The kernels of a kind; gelu has two, by its option.
 const ActivationKernels& kernels_of(const Run& run, const Layer& layer) {
@@ -13,16 +18,15 @@ const ActivationKernels& kernels_of(const Run& run, const Layer& layer) {
 }
 
 void forward(Run& run, LayerState& layer, int k) {
-  kernels_of(run, *layer.layer)
-      .forward(run.stream,
-               {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k), run.rows(k) * layer.in});
+  timed(kind_of(*layer.layer) + ".forward", kernels_of(run, *layer.layer).forward, run.stream,
+        {run.c.precision.storage, run.x_of(layer, k), nullptr, run.y_of(layer, k), run.rows(k) * layer.in});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (!layer.gives_dx) return;
-  kernels_of(run, *layer.layer)
-      .backward(run.stream, {run.c.precision.storage, run.x_of(layer, k), run.dy_of(layer, k), run.dx_of(layer, k),
-                             run.rows(k) * layer.in});
+  timed(
+      kind_of(*layer.layer) + ".backward", kernels_of(run, *layer.layer).backward, run.stream,
+      {run.c.precision.storage, run.x_of(layer, k), run.dy_of(layer, k), run.dx_of(layer, k), run.rows(k) * layer.in});
 }
 
 const RegisterLayerSteps registered_relu("relu", {forward, backward});

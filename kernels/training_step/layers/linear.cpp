@@ -1,28 +1,37 @@
 // y = x W^T (GEMM), then bias. dx = dy W, dW = dy^T x (GEMMs; dW alone, or onto its buffer), db column sums.
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 
 namespace tally {
 namespace {
 
+void timed_gemm(Run& run, const char* operation, const GemmCall& call) {
+  const KernelClock::Lap lap(run.stream, operation);
+  run.gemm(call);
+}
+
 void forward(Run& run, LayerState& layer, int k) {
   const std::int64_t rows = run.rows(k);
   void* y = run.y_of(layer, k);
-  run.gemm({.transpose_b = true,
-            .m = rows,
-            .n = layer.out,
-            .k = layer.in,
-            .a = run.x_of(layer, k),
-            .b = layer.weight->copy.data(),
-            .c = y});
+  timed_gemm(run, "linear.forward",
+             {.transpose_b = true,
+              .m = rows,
+              .n = layer.out,
+              .k = layer.in,
+              .a = run.x_of(layer, k),
+              .b = layer.weight->copy.data(),
+              .c = y});
   if (layer.bias == nullptr) return;
-  run.kernels.bias_add(run.stream, {run.c.precision.storage, y, layer.bias->copy.data(), rows, layer.out});
+  timed("linear.bias_add", run.kernels.bias_add, run.stream,
+        {run.c.precision.storage, y, layer.bias->copy.data(), rows, layer.out});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   const std::int64_t rows = run.rows(k);
   const void* dy = run.dy_of(layer, k);
   if (layer.gives_dx) {
-    run.gemm(
+    timed_gemm(
+        run, "linear.input_gradient",
         {.m = rows, .n = layer.in, .k = layer.out, .a = dy, .b = layer.weight->copy.data(), .c = run.dx_of(layer, k)});
   }
   compute_weight_gradient(
@@ -30,8 +39,8 @@ void backward(Run& run, LayerState& layer, int k) {
       {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
   if (layer.bias == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
-  run.kernels.bias_gradient(run.stream,
-                            {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
+  timed("linear.bias_gradient", run.kernels.bias_gradient, run.stream,
+        {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
 }
 
 const RegisterLayerSteps registered("linear", {forward, backward});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,6 +68,26 @@ TEST(Profile, lists_no_more_than_a_few) {
   const TensorCheck check = judge(here, ones(200), got);
   ASSERT_EQ(check.elements_worst.size(), listed_elements);
   EXPECT_EQ(check.elements_worst[7].index, (std::vector<std::int64_t>{0, 7}));
+}
+
+TEST(Profile, maps_a_matrix_in_blocks_with_the_worst_ratio_of_each) {
+  Tensor got(Dtype::fp32, {40, 5});
+  for (std::size_t i = 0; i < 200; ++i) got.set(i, 1);
+  got.set(39 * 5 + 4, 1 + 3 * 0x1p-23);
+  got.set(2 * 5 + 1, 1 + 7 * 0x1p-23);
+  got.set(3 * 5 + 1, 1 + 5 * 0x1p-23);
+  got.set(10 * 5, std::numeric_limits<double>::quiet_NaN());
+  const ElementMap map = judge(here, ones(200), got).profile.map;
+  EXPECT_EQ(map.rows, 40u);
+  EXPECT_EQ(map.columns, 5u);
+  EXPECT_EQ(map.block_rows, 2u);  // 40 rows in at most 32 blocks
+  EXPECT_EQ(map.block_columns, 1u);
+  ASSERT_EQ(map.ratio.size(), 20u * 5u);
+  EXPECT_EQ(map.ratio[19 * 5 + 4], 3);
+  EXPECT_EQ(map.ratio[1 * 5 + 1], 7);
+  EXPECT_TRUE(std::isinf(map.ratio[5 * 5]));
+  EXPECT_EQ(std::count(map.ratio.begin(), map.ratio.end(), 0), 97);
+  EXPECT_EQ(judge(here, ones(4), Tensor(Dtype::fp32, {4})).profile.map.rows, 0u);
 }
 
 }  // namespace

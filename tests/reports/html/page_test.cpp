@@ -158,5 +158,43 @@ TEST(Thinned, KeepsBothEnds) {
   EXPECT_EQ(thinned(3, 7).size(), 3u);
 }
 
+TEST(Page, maps_a_failing_matrix_by_row_and_column) {
+  const std::string page = report_html(samples::failing());
+  EXPECT_TRUE(has(page, "-map-t\""));
+  EXPECT_TRUE(has(page, "32 of 300 blocks are outside the bound, all in rows 32 to 47 and columns 4 to 7"));
+  EXPECT_FALSE(has(report_html(samples::passing()), "outside the bound, all in"));
+}
+
+TEST(Page, a_map_that_does_not_fit_itself_is_left_out) {
+  Results results = samples::failing();
+  for (CaseRecord& c : results.cases)
+    for (TensorCheck& t : c.worst)
+      if (t.profile.map.rows > 0) t.profile.map.ratio.pop_back();
+  EXPECT_FALSE(has(report_html(results), "-map-t\""));
+}
+
+TEST(Page, marks_where_a_baseline_was_blessed_in_the_history) {
+  const Results results = samples::passing();
+  ReportContext context;
+  context.history = {history_entry_of(results, "0a1b2c"), history_entry_of(results, "3d4e5f")};
+  EXPECT_FALSE(has(report_html(results, context), ">baseline blessed<"));
+  context.baseline = baseline_of(results);
+  Blessing& blessing = context.baseline->blessings.front();
+  blessing.commit = "3d4e5f", blessing.reason = "split the reduction";
+  EXPECT_TRUE(has(report_html(results, context), ">baseline blessed<"));
+  EXPECT_EQ(times(report_html(results, context), "split the reduction"), 2u);
+  blessing.commit = "another";
+  EXPECT_FALSE(has(report_html(results, context), ">baseline blessed<"));
+}
+
+TEST(Page, lists_cases_of_every_precision_among_the_worst) {
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases)
+    if (c.precision == "bf16") c.worst_local_ratio = c.worst_end_to_end_ratio = 1e-9;
+  const std::string page = report_html(results);
+  const auto from = page.find("id=\"worst\""), to = page.find("</table>", from);
+  EXPECT_EQ(times(page.substr(from, to - from), "data-p=\"bf16\""), 3u);
+}
+
 }  // namespace
 }  // namespace tally

@@ -30,6 +30,13 @@ void add_elements(TensorCheck& t) {
     t.profile.value.push_back((i % 2 == 0 ? 1 : -1) * std::exp2(i % 12)), t.profile.bound.push_back(40 + i % 3);
     t.profile.error.push_back(std::max(t.profile.high.back(), -t.profile.low.back()));
   }
+  ElementMap& map = t.profile.map;
+  map.rows = 50, map.columns = 12, map.block_rows = 2, map.block_columns = 1;
+  for (int i = 0; i < 25 * 12; ++i) {
+    const int row = i / 12, column = i % 12;
+    map.ratio.push_back(row >= 16 && row < 24 && column >= 4 && column < 8 ? 3.0 * (row - 14) : (i * i % 11) / 12.0);
+  }
+  map.ratio[17 * 12 + 5] = infinity;
   t.profile.high[70] = t.profile.low[70] = t.profile.error[70] = std::nan("");
   for (int i = 0; i < 8; ++i) t.elements_worst.push_back({{3 + i, 17}, -0.01, -0.005 * (1 + i), 0.005, 0.001});
   t.elements_worst[2].got = t.elements_worst[2].error = infinity;

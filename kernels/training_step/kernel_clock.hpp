@@ -1,0 +1,53 @@
+// How long each kernel operation takes: by its processor time on the host executor, by the clock around a synchronised
+// stream on CUDA.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "kernels/device/device.hpp"
+
+namespace tally {
+
+/// While it lives, the operations that this thread runs are timed. Clocks do not nest; without one, a lap costs
+/// nothing.
+class KernelClock {
+ public:
+  KernelClock();
+  ~KernelClock();
+  KernelClock(const KernelClock&) = delete;
+  KernelClock& operator=(const KernelClock&) = delete;
+
+  /// In seconds, over all calls so far.
+  const std::map<std::string, double>& seconds() const { return seconds_; }
+
+  /// One call of an operation.
+  class Lap {
+   public:
+    Lap(Stream& stream, std::string_view operation);
+    ~Lap();
+    Lap(const Lap&) = delete;
+    Lap& operator=(const Lap&) = delete;
+
+   private:
+    double now() const;
+    Stream& stream_;
+    std::string_view operation_;
+    double from_ = 0;
+  };
+
+ private:
+  std::map<std::string, double> seconds_;
+};
+
+/// The kernel's call as a lap.
+template <class Arguments>
+void timed(std::string_view operation, void (*kernel)(Stream&, const Arguments&), Stream& stream,
+           const std::type_identity_t<Arguments>& arguments) {
+  const KernelClock::Lap lap(stream, operation);
+  kernel(stream, arguments);
+}
+
+}  // namespace tally

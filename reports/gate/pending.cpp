@@ -1,0 +1,58 @@
+#include "reports/gate/pending.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <tuple>
+
+namespace tally {
+namespace {
+
+using Place = std::tuple<std::string, std::string, std::string>;
+
+Place place_of(const CaseEntry& entry) { return {entry.law, entry.precision, entry.id}; }
+
+/// Digests of the same machine and draw.
+std::map<Place, std::string> digests_of(const Baseline& kept, const Blessing& now) {
+  std::map<Place, std::string> digests;
+  for (const BlessedCase& c : kept.cases) {
+    const Blessing& blessing = kept.blessing(c.blessing);
+    if (blessing.machine == now.machine && blessing.drawn == now.drawn) digests[place_of(c)] = c.digest;
+  }
+  return digests;
+}
+
+bool knows(const Baseline& kept, const BlessedFault& fault, const Machine& machine) {
+  return std::any_of(kept.faults.begin(), kept.faults.end(), [&](const BlessedFault& known) {
+    return known.name == fault.name && known.law == fault.law && kept.blessing(known.blessing).machine == machine;
+  });
+}
+
+}  // namespace
+
+Baseline pending_of(const Results& results, const Baseline& kept, const std::string& commit) {
+  if (results.partial || verdict_of(results) != Status::pass) return {};
+  Baseline pending = baseline_of(results);
+  Blessing blessing{"", commit, "", machine_of(results), drawn_of(results)};
+  blessing.key = key_of(blessing);
+  const auto digests = digests_of(kept, blessing);
+  std::erase_if(pending.cases, [&digests](const BlessedCase& c) {
+    const auto known = digests.find(place_of(c));
+    return known != digests.end() && known->second == c.digest;
+  });
+  std::erase_if(pending.faults, [&](const BlessedFault& f) { return knows(kept, f, blessing.machine); });
+  for (BlessedCase& c : pending.cases) c.blessing = blessing.key;
+  for (BlessedFault& f : pending.faults) f.blessing = blessing.key;
+  pending.blessings = {blessing};
+  put_in_order(pending);
+  return pending;
+}
+
+bool is_pending(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string start(64, '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start.find("\"blessings\"") != std::string::npos;
+}
+
+}  // namespace tally

@@ -1,0 +1,22 @@
+// What the gate would let be blessed, kept beside the results: bless takes it without them.
+#pragma once
+
+#include <string>
+
+#include "reports/gate/bless.hpp"
+
+namespace tally {
+
+/// A baseline's document of what is new or changed against `kept` alone, under one blessing of that commit and without
+/// a reason yet. Holds no cases and no faults where nothing is to be blessed, or where nothing may be: the run did not
+/// pass, or is incomplete.
+Baseline pending_of(const Results& results, const Baseline& kept, const std::string& commit);
+
+/// Whether the file holds one, by its first key. False where it cannot be read.
+bool is_pending(const std::string& file);
+
+/// Replaces or adds the entries that match in the baseline `file`; removes none, which is prune()'s. Throws as bless()
+/// does, and for a document that has a reason already or not exactly one blessing.
+BlessReport bless_pending(const Baseline& pending, const std::string& file, const BlessOptions& options);
+
+}  // namespace tally

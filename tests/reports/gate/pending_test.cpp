@@ -1,0 +1,109 @@
+#include "reports/gate/pending.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "reports/gate/gate.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Pending : public testing::Test {
+ protected:
+  void SetUp() override {
+    unsetenv("CI");
+    fs::remove(file_);
+    because_.reason = "another order of additions";
+  }
+  void TearDown() override { fs::remove(file_); }
+  std::string complaint(const Baseline& pending, const BlessOptions& options) const {
+    try {
+      bless_pending(pending, file_, options);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  /// The passing sample with another drift in every third case.
+  static Results drifted() {
+    Results results = samples::passing();
+    for (std::size_t i = 0; i < results.cases.size(); i += 3) results.cases[i].rounding_drift *= 2;
+    return results;
+  }
+  BlessOptions because_;
+  std::string file_ =
+      testing::TempDir() + "tally-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+};
+
+TEST_F(Pending, blessed_alone_gives_the_baseline_that_the_results_would) {
+  BlessOptions first = because_;
+  first.reason = "first run", first.commit = "77aa01b";
+  bless(samples::passing(), file_, first);
+  const Baseline kept = read_baseline(file_);
+  EXPECT_TRUE(pending_of(samples::passing(), kept, "c0ffee").cases.empty());
+  const Baseline pending = baseline_of_json(to_json(pending_of(drifted(), kept, "c0ffee")));
+  BlessOptions same = because_;
+  same.commit = "c0ffee";
+  bless(drifted(), file_, same);
+  const std::string by_results = to_json(read_baseline(file_));
+  write_atomically(file_, to_json(kept));
+
+  const BlessReport report = bless_pending(pending, file_, because_);
+
+  EXPECT_EQ(report.changed, pending.cases.size());
+  EXPECT_EQ(report.added + report.removed, 0u);
+  EXPECT_EQ(to_json(read_baseline(file_)), by_results);
+  EXPECT_EQ(gate(drifted(), read_baseline(file_)).exit_code, 0);
+}
+
+TEST_F(Pending, holds_everything_where_nothing_was_blessed) {
+  const Baseline pending = pending_of(samples::passing(), {}, "c0ffee");
+  EXPECT_EQ(bless_pending(pending, file_, because_).added, pending.cases.size() + pending.faults.size());
+  EXPECT_EQ(gate(samples::passing(), read_baseline(file_)).exit_code, 0);
+  EXPECT_EQ(read_baseline(file_).blessings.at(0).commit, "c0ffee");
+}
+
+TEST_F(Pending, takes_filters_and_says_where_nothing_matches) {
+  const Baseline pending = pending_of(samples::passing(), {}, "");
+  because_.precision = "bf16";
+  bless_pending(pending, file_, because_);
+  const Baseline kept = read_baseline(file_);
+  EXPECT_FALSE(kept.cases.empty());
+  EXPECT_TRUE(kept.faults.empty());
+  for (const BlessedCase& c : kept.cases) EXPECT_EQ(c.precision, "bf16");
+  because_.precision = "fp8";
+  EXPECT_NE(complaint(pending, because_).find("nothing that is pending matches"), std::string::npos);
+}
+
+TEST_F(Pending, holds_nothing_of_a_run_that_failed_or_is_incomplete) {
+  EXPECT_TRUE(pending_of(samples::failing(), {}, "").cases.empty());
+  Results results = samples::passing();
+  results.partial = true;
+  EXPECT_TRUE(pending_of(results, {}, "").cases.empty());
+}
+
+TEST_F(Pending, is_refused_without_a_reason_in_ci_and_where_it_is_none) {
+  const Baseline pending = pending_of(samples::passing(), {}, "");
+  EXPECT_NE(complaint(pending, {}).find("empty reason"), std::string::npos);
+  setenv("CI", "true", 1);
+  EXPECT_NE(complaint(pending, because_).find("CI is set"), std::string::npos);
+  unsetenv("CI");
+  Baseline over = pending;
+  over.cases.front().worst_ratio = 1.5;
+  EXPECT_NE(complaint(over, because_).find("a failure cannot be blessed"), std::string::npos);
+  bless_pending(pending, file_, because_);
+  EXPECT_NE(complaint(read_baseline(file_), because_).find("found a baseline"), std::string::npos);
+  EXPECT_TRUE(is_pending(file_));
+  write_atomically(file_, to_json(samples::passing()));
+  EXPECT_FALSE(is_pending(file_));
+}
+
+}  // namespace
+}  // namespace tally
