@@ -13,12 +13,14 @@ const std::vector<DeviceFault>& device_faults() {
       {"device_fault.warp_sum", "missing __syncwarp", "UNINITIALISED read of shared 'partial'"},
       {"device_fault.neighbour", "a vote in place of __syncwarp", "RACE (read after write) on shared 'handed'"},
       {"device_fault.half_neighbour", "missing __syncwarp, 16 bits", "UNINITIALISED read of shared 'handed'"},
+      {"device_fault.tile_others", "a tile's shuffle in place of its sync", "RACE (read after write) on shared 'left'"},
       {"device_fault.grid_sum", "missing __threadfence", "RACE (read after write) on buffer 'out'"},
       {"device_fault.scatter", "`+=` in place of atomicAdd", "RACE (read after write) on buffer 'out'"},
       {"device_fault.histogram", "shared memory never written", "UNINITIALISED atomic of shared 'bins'"},
       {"device_fault.scale", "writes beyond the tail",
        "OUT OF BOUNDS write of 4 bytes of buffer 'out'+1000, which has 1000 bytes"},
       {"device_fault.differences", "index one too far", "OUT OF BOUNDS read of "},
+      {"device_fault.half_fma", "half fma by way of fp32, rounded twice", ""},
   };
   return all;
 }
