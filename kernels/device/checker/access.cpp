@@ -36,7 +36,10 @@ void require_ordered(const Accessed& now, const Stamp& before, Access how) {
 
 void note_reader(Cell& cell, const Stamp& now) {
   Stamp& first = cell.read[0];
-  if (first.block != now.block || happened_before(first)) {
+  if (first.block != now.block) {
+    if (first.block - running.unordered < running.unordered_blocks) cell.read[1] = first;
+    first = now;
+  } else if (happened_before(first)) {
     first = now;
   } else {
     cell.read[1] = now;

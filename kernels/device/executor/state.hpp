@@ -90,6 +90,8 @@ std::string place();
 /// "thread (x, y, z)".
 std::string describe_thread(unsigned thread);
 std::string describe(std::source_location at);
+/// Out of what launch.hpp calls it.
+std::string kernel_name(std::string_view pretty);
 std::string_view name_of(Collective collective);
 /// Why no thread can go on: everyone that waits, and for what.
 std::string describe_deadlock();
