@@ -36,3 +36,14 @@ add_test(NAME device_fault_table COMMAND device_fault_table 10)
 set_tests_properties(device_fault_table PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_test(NAME device_fault_table.many_schedules COMMAND device_fault_table 10000 CONFIGURATIONS nightly)
 set_tests_properties(device_fault_table.many_schedules PROPERTIES LABELS nightly TIMEOUT 3600 SKIP_RETURN_CODE 77)
+
+# The laws' kernels on the device under NVIDIA's own checker, beside which the checked executor's findings can be held.
+set(sanitizer ${CMAKE_CURRENT_LIST_DIR}/compute_sanitizer)
+foreach(tool memcheck racecheck synccheck)
+  add_test(NAME gpu.compute_sanitizer.${tool}
+    COMMAND ${sanitizer}/run.sh ${tool} $<TARGET_FILE:tally> ${CMAKE_CURRENT_BINARY_DIR}/rows/gpu_${tool})
+  set_tests_properties(gpu.compute_sanitizer.${tool} PROPERTIES
+    LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 1800)
+endforeach()
+add_test(NAME kernels.compute_sanitizer_row COMMAND ${sanitizer}/run_test.sh)
+set_tests_properties(kernels.compute_sanitizer_row PROPERTIES LABELS unit TIMEOUT 60)
