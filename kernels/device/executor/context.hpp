@@ -57,7 +57,7 @@ inline void switch_context(Context& from, Context& to) {
 
 /// Asks for the lines of a suspended stack that it touches first.
 inline __attribute__((always_inline)) void prefetch(const Context& context) {
-  constexpr std::size_t line_bytes = 64, lines = 8;
+  constexpr std::size_t line_bytes = 64, lines = 4;
   const auto* first = static_cast<const std::byte*>(context.stack_pointer);
   for (std::size_t line = 0; line < lines; ++line) __builtin_prefetch(first + line * line_bytes, 1);
 }

@@ -54,6 +54,15 @@ TEST_P(Checker, names_what_the_threads_did_and_where) {
   }
 }
 
+/// Until then every thread had kept to elements of its own, and the checker to short notes of that.
+TEST(OwnElements, are_known_when_another_thread_touches_them) {
+  if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
+  const DeviceFault fault{"device_fault.add_earlier", "", ""};
+  const std::string finding = run_device_fault(fault, false, ExecutorKind::checked, 0).finding;
+  EXPECT_TRUE(has(finding, "+204 by thread (9, 0, 0) at ")) << finding;
+  EXPECT_TRUE(has(finding, ", written by thread (51, 0, 0) of another block at ")) << finding;
+}
+
 std::string name_of_fault(const testing::TestParamInfo<DeviceFault>& info) {
   return info.param.operation.substr(info.param.operation.find('.') + 1);
 }
