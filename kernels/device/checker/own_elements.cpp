@@ -45,11 +45,11 @@ void into_cells(const OwnElements& own, Shadowed& buffer) {
 
 }  // namespace
 
-bool note_other_element(Access access, std::uintptr_t address, std::size_t bytes, std::uint32_t code) {
+bool begin_noting(Access access, std::uintptr_t address, std::size_t bytes, std::uint32_t code) {
   const std::uint32_t entry = owners[(address - memory.begin) / line_bytes];
   OwnElements& own = own_elements[entry];
   const std::uint64_t launch = std::uint64_t{running.first_block} << 32;
-  if (entry == 0 || own.by_cells == launch) return false;
+  if (entry == 0) return false;
   const bool possible = running.noting != Running::never && access != Access::atomic && fits(own, address, bytes);
   const std::uintptr_t inside = address - own.begin;
   const bool begun = own.launch >> 32 == running.first_block;

@@ -33,8 +33,14 @@ inline __attribute__((always_inline)) bool note_own_element(std::uintptr_t addre
   return true;
 }
 
+/// The slow part of what follows.
+bool begin_noting(Access access, std::uintptr_t address, std::size_t bytes, std::uint32_t code);
+
 /// The same after note_own_element said false: sees whether this access of a launch is the buffer's first, or in a
 /// later round of the threads. False: it has to be checked by cells, which from now on know of all that was noted.
-bool note_other_element(Access access, std::uintptr_t address, std::size_t bytes, std::uint32_t code);
+inline bool note_other_element(Access access, std::uintptr_t address, std::size_t bytes, std::uint32_t code) {
+  const OwnElements& own = own_elements[owners[(address - memory.begin) / line_bytes]];
+  return own.by_cells != std::uint64_t{running.first_block} << 32 && begin_noting(access, address, bytes, code);
+}
 
 }  // namespace tally::checker
