@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/device/checker/memory.hpp"
+#include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/guard_zone.hpp"
 #include "kernels/device/memory_account.hpp"
 
@@ -52,6 +53,7 @@ void* Device::allocate(std::size_t bytes, std::string name) {
 
 void Device::release(void* address) noexcept {
   if (address == nullptr) return;
+  executor::finish_all_quietly();
   try {
     MemoryAccount::note_released(*this, address);
     const std::lock_guard lock(allocations_->mutex);

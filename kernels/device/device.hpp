@@ -116,7 +116,8 @@ class Buffer {
   std::size_t elements_;
 };
 
-/// Work in order. The host executor works at once; CUDA's streams also order with Device::write, read and fill.
+/// Work in order, and with Device::write, read and fill. A host executor works at once, or beside other streams
+/// (kernels/device/executor/concurrent_streams.hpp).
 class Stream {
  public:
   explicit Stream(Device& on);

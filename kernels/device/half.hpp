@@ -2,7 +2,8 @@
 // CUDA's; on the host they are Tally's own two bytes, with the same conversions, bit for bit.
 //
 // to_float is exact. from_float rounds once, to nearest even, subnormals included; overflow gives infinity, a NaN gives
-// the format's 0x7fff. There is no 16-bit arithmetic: kernels compute in fp32.
+// the format's 0x7fff. Kernels compute in fp32, or in 16 bits by CUDA's words: __hadd_rn, __hsub_rn, __hmul_rn, __hfma,
+// comparisons and conversions (kernels/device/host/half_*.hpp). There are no operators: nvcc may fuse them.
 #pragma once
 
 #include "kernels/device/cuda_words.hpp"
@@ -11,7 +12,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #else
-#include "kernels/device/host/half_bits.hpp"
+#include "kernels/device/host/half_pairs.hpp"
 #endif
 
 #include "oracle/case/tensor.hpp"
@@ -43,20 +44,6 @@ __host__ __device__ inline bfloat16 from_float<bfloat16>(float value) {
 }
 
 #else
-
-struct half {
-  std::uint16_t bits;
-  half() = default;
-  explicit half(float value) : bits(half_bits(value)) {}
-  explicit operator float() const { return half_value(bits); }
-};
-
-struct bfloat16 {
-  std::uint16_t bits;
-  bfloat16() = default;
-  explicit bfloat16(float value) : bits(bfloat16_bits(value)) {}
-  explicit operator float() const { return bfloat16_value(bits); }
-};
 
 inline float to_float(half value) { return static_cast<float>(value); }
 inline float to_float(bfloat16 value) { return static_cast<float>(value); }

@@ -1,10 +1,12 @@
-// The host executors' devices: the process's own memory, streams that work at once.
+// The host executors' devices: the process's own memory, streams that work at once or side by side.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "kernels/device/checker/memory.hpp"
 #include "kernels/device/devices.hpp"
+#include "kernels/device/executor/concurrent_streams.hpp"
 
 namespace tally {
 namespace {
@@ -15,20 +17,38 @@ void* allocate(std::size_t bytes) {
   return address;
 }
 
+/// A number of its own, and nothing behind it.
+void* create_stream() {
+  static std::atomic<std::uintptr_t> streams{0};
+  return reinterpret_cast<void*>(++streams);
+}
+
 constexpr DeviceFunctions functions_with(void* (*allocate_memory)(std::size_t), void (*release)(void*) noexcept) {
   return {
       .allocate = allocate_memory,
       .release = release,
-      .write = [](void* address, const void* from, std::size_t bytes) { std::memcpy(address, from, bytes); },
-      .read = [](const void* address, void* to, std::size_t bytes) { std::memcpy(to, address, bytes); },
-      .fill = [](void* address, int byte, std::size_t bytes) { std::memset(address, byte, bytes); },
-      .create_stream = []() -> void* { return nullptr; },
+      .write =
+          [](void* address, const void* from, std::size_t bytes) {
+            executor::finish_all();
+            std::memcpy(address, from, bytes);
+          },
+      .read =
+          [](const void* address, void* to, std::size_t bytes) {
+            executor::finish_all();
+            std::memcpy(to, address, bytes);
+          },
+      .fill =
+          [](void* address, int byte, std::size_t bytes) {
+            executor::finish_all();
+            std::memset(address, byte, bytes);
+          },
+      .create_stream = create_stream,
       .release_stream = [](void*) noexcept {},
-      .synchronize = [](void*) {},
-      .create_event = []() -> void* { return nullptr; },
-      .release_event = [](void*) noexcept {},
-      .record = [](void*, void*) {},
-      .wait = [](void*, void*) {},
+      .synchronize = [](void* stream) { executor::finish_stream(stream); },
+      .create_event = []() -> void* { return executor::create_event(); },
+      .release_event = [](void* event) noexcept { executor::release_event(static_cast<executor::HostEvent*>(event)); },
+      .record = [](void* event, void* stream) { executor::record(static_cast<executor::HostEvent*>(event), stream); },
+      .wait = [](void* stream, void* event) { executor::wait(stream, static_cast<executor::HostEvent*>(event)); },
   };
 }
 

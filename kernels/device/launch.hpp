@@ -4,7 +4,8 @@
 //   launch(stream, {blocks, threads, shared_bytes}, forward<S>, x, y, elements);    or as an argument
 //
 // The first form lets the host compiler put the kernel into the loop over threads. Arguments convert to the kernel's
-// parameters. A launch is asynchronous on CUDA; its faults show at Stream::synchronize.
+// parameters. A launch is asynchronous on CUDA, and on the host beside other streams
+// (kernels/device/executor/concurrent_streams.hpp); its faults show at Stream::synchronize.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 #ifdef __CUDACC__
 #include "kernels/device/cuda/check.hpp"
 #else
-#include "kernels/device/executor/launch.hpp"
+#include "kernels/device/executor/concurrent_streams.hpp"
 #endif
 
 namespace tally {
@@ -64,9 +65,12 @@ void launch(Stream& stream, const LaunchShape& shape, Arguments&&... arguments) 
 
 #else
 
-template <class... Parameters>
-executor::Launch host_launch(Stream& stream, const LaunchShape& shape, const char* name,
-                             void (*run_threads)(const void*), const std::tuple<Parameters...>& arguments) {
+inline bool start_next_thread() {
+  return compiled_for == ExecutorKind::checked ? executor::start_next_checked_thread() : executor::start_next_thread();
+}
+
+inline executor::Launch host_launch(Stream& stream, const LaunchShape& shape, const char* name,
+                                    void (*run_threads)(const void*)) {
   return {.blocks = shape.blocks,
           .threads = shape.threads,
           .shared_bytes = shape.shared_bytes,
@@ -74,8 +78,7 @@ executor::Launch host_launch(Stream& stream, const LaunchShape& shape, const cha
           .checked = compiled_for == ExecutorKind::checked,
           .kernel = name,
           .at = shape.at,
-          .run_threads = run_threads,
-          .arguments = &arguments};
+          .run_threads = run_threads};
 }
 
 /// Throws ExecutorFinding when the kernel breaks a rule of the machine, std::invalid_argument for an impossible shape.
@@ -86,12 +89,18 @@ void launch(Stream& stream, const LaunchShape& shape, void (*kernel)(Parameters.
   const Call call(kernel, arguments...);
   const auto run_threads = [](const void* address) {
     const Call& it = *static_cast<const Call*>(address);
-    while (executor::start_next_thread()) {
+    while (start_next_thread()) {
       std::apply([](auto* function, const Parameters&... values) { function(values...); }, it);
     }
   };
-  executor::run(host_launch(stream, shape, "", run_threads, call));
+  executor::submit(stream.handle(), host_launch(stream, shape, "", run_threads), call);
 }
+
+#ifdef TALLY_CHECKED
+#define TALLY_NOT_OBSERVED __attribute__((no_sanitize("thread")))  // the arguments are the executor's
+#else
+#define TALLY_NOT_OBSERVED
+#endif
 
 template <auto kernel>
 struct KernelLoop;
@@ -102,7 +111,8 @@ struct KernelLoop<kernel> {
   static const char* name() { return __PRETTY_FUNCTION__; }
   static void run_threads(const void* address) {
     const Tuple arguments = *static_cast<const Tuple*>(address);
-    while (executor::start_next_thread()) std::apply(kernel, arguments);
+    const auto call = [](const Parameters&... values) TALLY_NOT_OBSERVED { kernel(values...); };
+    while (start_next_thread()) std::apply(call, arguments);
   }
 };
 
@@ -110,7 +120,7 @@ template <auto kernel, class... Arguments>
 void launch(Stream& stream, const LaunchShape& shape, Arguments&&... arguments) {
   using Loop = KernelLoop<kernel>;
   const typename Loop::Tuple converted{std::forward<Arguments>(arguments)...};
-  executor::run(host_launch(stream, shape, Loop::name(), Loop::run_threads, converted));
+  executor::submit(stream.handle(), host_launch(stream, shape, Loop::name(), Loop::run_threads), converted);
 }
 
 #endif

@@ -42,3 +42,14 @@ add_executable(gemm_on_device kernels/device/gemm_on_device.cpp)
 target_link_libraries(gemm_on_device PRIVATE tally::kernels tally::oracle)
 add_test(NAME gpu.gemm_on_device COMMAND gemm_on_device)
 set_tests_properties(gpu.gemm_on_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
+
+# The laws' kernels on the device under NVIDIA's own checker, beside which the checked executor's findings can be held.
+set(sanitizer ${CMAKE_CURRENT_LIST_DIR}/compute_sanitizer)
+foreach(tool memcheck racecheck synccheck)
+  add_test(NAME gpu.compute_sanitizer.${tool}
+    COMMAND ${sanitizer}/run.sh ${tool} $<TARGET_FILE:tally> ${CMAKE_CURRENT_BINARY_DIR}/rows/gpu_${tool})
+  set_tests_properties(gpu.compute_sanitizer.${tool} PROPERTIES
+    LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 1800)
+endforeach()
+add_test(NAME kernels.compute_sanitizer_row COMMAND ${sanitizer}/run_test.sh)
+set_tests_properties(kernels.compute_sanitizer_row PROPERTIES LABELS unit TIMEOUT 60)

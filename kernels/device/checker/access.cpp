@@ -5,6 +5,7 @@
 #include "kernels/device/checker/cell.hpp"
 #include "kernels/device/checker/memory.hpp"
 #include "kernels/device/checker/order.hpp"
+#include "kernels/device/checker/own_elements.hpp"
 #include "kernels/device/checker/report.hpp"
 #include "kernels/device/checker/shared_shadow.hpp"
 #include "kernels/device/checker/source_line.hpp"
@@ -36,7 +37,10 @@ void require_ordered(const Accessed& now, const Stamp& before, Access how) {
 
 void note_reader(Cell& cell, const Stamp& now) {
   Stamp& first = cell.read[0];
-  if (first.block != now.block || happened_before(first)) {
+  if (first.block != now.block) {
+    if (first.block - running.unordered < running.unordered_blocks) cell.read[1] = first;
+    first = now;
+  } else if (happened_before(first)) {
     first = now;
   } else {
     cell.read[1] = now;
@@ -88,7 +92,7 @@ inline __attribute__((always_inline)) void check_access(const void* address, std
   Shadowed& block = shared_shadow;
   const bool shared = now.address - block.begin < block.bytes;
   if (!shared && !memory.has(now.address)) return check_elsewhere(access, now.address, bytes, code);
-  if (executor::state().schedule.interrupts()) [[unlikely]]
+  if (running.noting == Running::never && executor::state().schedule.interrupts()) [[unlikely]]
     executor::interrupt();
   now.stamp = {running.block, running.epoch, running.who, code_offset(code)};
   if (shared) {
@@ -97,6 +101,7 @@ inline __attribute__((always_inline)) void check_access(const void* address, std
       report_outside(access, now.address, bytes, now.stamp);
     check_cells<true>(block, used, now);
   } else {
+    if (note_other_element(access, now.address, bytes, now.stamp.code)) return;
     Shadowed* buffer = buffer_near(now.address);
     if (buffer == nullptr || now.address < buffer->begin || now.address - buffer->begin + bytes > buffer->bytes)
         [[unlikely]]
@@ -112,8 +117,17 @@ inline __attribute__((always_inline)) void check_access(const void* address, std
 using tally::checker::Access;
 using tally::checker::check_access;
 
-#define TALLY_HOOK(name, access, bytes) \
-  void name(void* address) { check_access<access>(address, bytes, __builtin_return_address(0)); }
+/// The short way first; the long one in a function of its own keeps registers out of it.
+#define TALLY_HOOK(name, access, bytes)                                                                             \
+  static __attribute__((noinline)) void name##_long(void* address, const void* code) {                              \
+    check_access<access>(address, bytes, code);                                                                     \
+  }                                                                                                                 \
+  void name(void* address) {                                                                                        \
+    const void* code = __builtin_return_address(0);                                                                 \
+    const auto offset = tally::checker::code_offset(code);                                                          \
+    if (tally::checker::note_own_element<access, bytes>(reinterpret_cast<std::uintptr_t>(address), offset)) return; \
+    name##_long(address, code);                                                                                     \
+  }
 #define TALLY_HOOKS(bytes)                                      \
   TALLY_HOOK(__tsan_read##bytes, Access::read, bytes)           \
   TALLY_HOOK(__tsan_write##bytes, Access::write, bytes)         \

@@ -11,7 +11,7 @@ namespace {
 
 extern "C" const char _end;
 
-/// The stack that launched: the kernel's arguments lie there.
+/// The stack that launched: the kernel's arguments may point there.
 Range launching_stack() {
   pthread_attr_t attributes;
   void* begin = nullptr;
@@ -35,6 +35,8 @@ bool thread_local_here(std::uintptr_t address) {
 void check_elsewhere(Access now, std::uintptr_t address, std::size_t bytes, const void* code) {
   const executor::State& s = executor::state();
   if (s.fibre->on_stack(address)) return;
+  const Range arguments{reinterpret_cast<std::uintptr_t>(s.launch->arguments), s.launch->argument_bytes};
+  if (arguments.has(address)) return;
   const auto program = reinterpret_cast<std::uintptr_t>(&__executable_start);
   if (address - program < reinterpret_cast<std::uintptr_t>(&_end) - program) return;
   static thread_local const Range stack = launching_stack();

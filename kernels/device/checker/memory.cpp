@@ -21,6 +21,7 @@ struct Memory {
   std::mutex mutex;
   std::byte* base = nullptr;
   Cell* cells = nullptr;                                 // memory_bytes of them
+  std::uint64_t *reads = nullptr, *writes = nullptr;     // half as many
   std::size_t lines_used = 0;                            // the first so many were handed out at some time
   std::multimap<std::size_t, std::size_t> free;          // released: lines, first line
   std::vector<Allotted> all = std::vector<Allotted>(1);  // 0 is nobody
@@ -43,6 +44,9 @@ T* reserve(std::size_t count) {
 
 void reserve_all(Memory& m) {
   m.cells = reserve<Cell>(memory_bytes);
+  m.reads = reserve<std::uint64_t>(memory_bytes / 2);
+  m.writes = reserve<std::uint64_t>(memory_bytes / 2);
+  own_elements = reserve<OwnElements>(most_buffers);
   owners = reserve<std::uint32_t>(memory_bytes / line_bytes);
   m.base = reserve<std::byte>(memory_bytes);
   buffers = reserve<Shadowed>(most_buffers);
@@ -90,6 +94,7 @@ void* allocate(std::size_t bytes) {
   }
   m.all[entry] = {};
   buffers[entry] = {};
+  own_elements[entry] = {};
   m.all[entry].lines = lines;
   for (std::size_t i = 0; i < lines; ++i) owners[first + i] = entry;
   return m.base + first * line_bytes;
@@ -112,6 +117,10 @@ void note_buffer(const void* data, std::size_t bytes, const std::string& name) {
   const std::uint32_t owner = owners[line_of(m, data)];
   const std::size_t first_byte = static_cast<std::size_t>(static_cast<const std::byte*>(data) - m.base);
   buffers[owner] = {reinterpret_cast<std::uintptr_t>(data), bytes, m.cells + first_byte, 2};
+  own_elements[owner] = {.begin = reinterpret_cast<std::uintptr_t>(data),
+                         .bytes = bytes,
+                         .reads = m.reads + first_byte / 2,
+                         .writes = m.writes + first_byte / 2};
   m.all[owner].name = name;
 }
 

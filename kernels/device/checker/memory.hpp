@@ -23,6 +23,17 @@ inline constinit Range memory{};
 inline constinit std::uint32_t* owners = nullptr;
 inline constinit Shadowed* buffers = nullptr;
 
+/// Of a buffer, for kernels/device/checker/own_elements.hpp. All zero: of none.
+struct alignas(64) OwnElements {
+  std::uintptr_t begin = 0;  // the buffer's
+  std::size_t bytes = 0;
+  std::uint64_t launch = 0;                           // that this is about: its first block << 32 | bytes of an element
+  std::uint64_t by_cells = 0;                         // that gave it up: its first block << 32
+  std::uintptr_t shift = 0;                           // where in the buffer the element of the launch's thread 0 lies
+  std::uint64_t *reads = nullptr, *writes = nullptr;  // by element: a launch << 32 | the code of its last access
+};
+inline constinit OwnElements* own_elements = nullptr;  // by owner
+
 /// Throws std::bad_alloc. Never nullptr, also for 0 bytes.
 void* allocate(std::size_t bytes);
 void release(void* address) noexcept;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kernels/device/checker/shared_shadow.hpp"
+#include "kernels/device/checker/streams.hpp"
+#include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/executor/state.hpp"
 
 namespace tally::checker {
@@ -43,6 +45,8 @@ LaunchScope::LaunchScope(bool checked, std::uint64_t blocks) : checked_(checked)
   running.blocks = static_cast<std::uint32_t>(blocks);
   running.first_block = blocks_so_far.fetch_add(running.blocks) + 1;
   running.block = running.first_block - 1;
+  running.unordered = begin_placed_launch(running.first_block, running.blocks);
+  running.unordered_blocks = running.first_block + running.blocks - running.unordered;
   mine().handed = {};
 }
 
@@ -51,17 +55,32 @@ LaunchScope::~LaunchScope() {
 }
 
 void begin_block() {
+  static constexpr WarpClocks nothing{};
   running.active = true;
   begin_shared_shadow();
   ++running.block;
   running.epoch = 0;
-  Block& block = mine();
-  block.known.assign(executor::thread_order.count, WarpClocks{});
-  for (unsigned thread = 0; thread < block.known.size(); ++thread) block.known[thread][thread % lanes] = 1;
-  HandedOn& handed = block.handed;
+  running.clocks = false;
+  running.known = &nothing;
+  running.threads = executor::thread_order.count;
+  running.block_position = std::uint64_t{running.block - running.first_block} * running.threads;
+  const bool in_order = !executor::state().schedule.free() && executor::pending_work == nullptr;
+  running.noting = in_order ? std::uint64_t{running.first_block} << 32 : Running::never;
+  HandedOn& handed = mine().handed;
+  if (!handed.any) return;
   handed.to_block = handed.fenced_by_block = {};
   handed.to_thread.clear();
   handed.fenced.clear();
+}
+
+/// Gives every thread of the block a clock; until then all are alike.
+void use_clocks() {
+  running.noting = Running::never;
+  if (running.clocks) return;
+  running.clocks = true;
+  Block& block = mine();
+  block.known.assign(executor::thread_order.count, WarpClocks{});
+  for (unsigned thread = 0; thread < block.known.size(); ++thread) block.known[thread][thread % lanes] = 1;
 }
 
 void set_running_thread(unsigned thread) {
@@ -72,6 +91,7 @@ void set_running_thread(unsigned thread) {
 void pass_barrier() {
   if (!running.active) return;
   ++running.epoch;
+  running.noting = Running::never;
   HandedOn& handed = mine().handed;
   if (!handed.any) return;
   for (const auto& [thread, known] : handed.to_thread) handed.to_block.add(known);
@@ -82,6 +102,7 @@ void pass_barrier() {
 
 void pass_warp_barrier(unsigned warp, std::uint32_t lanes_there) {
   if (!running.active) return;
+  use_clocks();
   const unsigned first = warp * lanes;
   WarpClocks joined{};
   HandedOn& handed = mine().handed;
@@ -105,6 +126,7 @@ void pass_warp_barrier(unsigned warp, std::uint32_t lanes_there) {
 
 void fence() {
   if (!running.active) return;
+  use_clocks();
   Block& block = mine();
   HandedOn& handed = block.handed;
   handed.any = true;
@@ -127,7 +149,8 @@ void meet(const void* address) {
   if (!given.empty()) handed.at[address].add(given);
 }
 
-bool known_through_atomics(const Stamp& stamp) {
+bool known_otherwise(const Stamp& stamp) {
+  if (stamp.block < running.first_block) return launch_happened_before(stamp.block);
   const HandedOn& handed = mine().handed;
   if (!handed.any) return false;
   if (handed.to_block.covers(stamp)) return true;

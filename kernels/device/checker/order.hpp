@@ -12,11 +12,22 @@ namespace tally::checker {
 struct Running {
   bool active = false;                        // a block of a checked launch is running
   std::uint32_t first_block = 0, blocks = 0;  // of the launch
+  // The blocks of it, and of earlier launches on other streams that it may not come after: from, and how many.
+  std::uint32_t unordered = 0, unordered_blocks = 0;
   std::uint32_t block = 0, epoch = 0;
   std::uint32_t who = 0;              // as in Stamp
   const WarpClocks* known = nullptr;  // by the running thread, of its warp
+  bool clocks = false;                // some thread of the block has a clock other than 1, or knows of another's
+  // Where own_elements.hpp applies: the launch, by its first block, << 32. Elsewhere `never`.
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t noting = never;
+  std::uint32_t threads = 0;                       // of a block
+  std::uint64_t position = 0, block_position = 0;  // of the running thread, and of the block's first, in the launch
 };
 inline constinit thread_local Running running{};
+
+/// `who` of a thread that has not synchronised.
+inline std::uint32_t fresh_who(unsigned thread) { return thread | 1u << Stamp::thread_bits; }
 
 /// A launch begins and ends; does nothing unless `checked`.
 class LaunchScope {
@@ -34,7 +45,9 @@ void begin_block();
 
 void set_running_thread(unsigned thread);
 inline void enter_thread(unsigned thread) {
-  if (running.active) set_running_thread(thread);
+  running.position = running.block_position + thread;
+  running.who = fresh_who(thread);
+  if (running.clocks) set_running_thread(thread);
 }
 
 /// Every thread of the block has come to the barrier, or ended.
@@ -47,8 +60,9 @@ void fence();
 /// Before an atomic of the running thread on this address: hands on what was fenced, takes what others handed on.
 void meet(const void* address);
 
-/// Whether a stamp of this launch, by another thread, is known to have happened before; the slow part.
-bool known_through_atomics(const Stamp& stamp);
+/// Whether a stamp of this launch by another thread, or of a launch on another stream, is known to have happened
+/// before; the slow part.
+bool known_otherwise(const Stamp& stamp);
 
 /// Whether the access happens before what the running thread does now.
 inline bool happened_before(const Stamp& stamp) {
@@ -58,10 +72,10 @@ inline bool happened_before(const Stamp& stamp) {
     const unsigned thread = stamp.thread(), mine = r.who & ((1u << Stamp::thread_bits) - 1);
     if (thread == mine) return true;
     if (thread / lanes == mine / lanes && stamp.clock() <= (*r.known)[thread % lanes]) return true;
-  } else if (stamp.block - r.first_block >= r.blocks) {
+  } else if (stamp.block - r.unordered >= r.unordered_blocks) {
     return true;  // an earlier launch, or none
   }
-  return known_through_atomics(stamp);
+  return known_otherwise(stamp);
 }
 
 }  // namespace tally::checker

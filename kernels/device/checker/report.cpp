@@ -6,6 +6,7 @@
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/checker/shared_shadow.hpp"
 #include "kernels/device/checker/source_line.hpp"
+#include "kernels/device/checker/streams.hpp"
 #include "kernels/device/executor/shared_memory.hpp"
 #include "kernels/device/executor/state.hpp"
 
@@ -27,7 +28,10 @@ std::string where(std::uintptr_t address) {
 
 std::string who(const Stamp& stamp) { return executor::describe_thread(stamp.thread()); }
 
-std::string other_block(const Stamp& stamp) { return stamp.block == running.block ? "" : " of another block"; }
+std::string other_block(const Stamp& stamp) {
+  if (stamp.block == running.block) return "";
+  return stamp.block < running.first_block ? describe_launch(stamp.block) : " of another block";
+}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
+#include "kernels/device/executor/switching.hpp"
 
 namespace tally::executor {
 namespace {
@@ -12,9 +13,17 @@ bool same_place(std::source_location a, std::source_location b) {
   return a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0;
 }
 
-void release(Barrier& barrier) {
+[[noreturn, gnu::noinline]] void fail_divergent(std::source_location at) {
+  const State& s = state();
+  throw ExecutorFinding(place() + ": divergent barrier: " + describe_thread(s.thread) + " is at " + describe(at) +
+                        " while " + describe_thread(s.barrier.waiting.front()->thread) + " waits at " +
+                        describe(s.barrier.at));
+}
+
+__attribute__((noinline)) void release(Barrier& barrier) {
   checker::pass_barrier();
-  for (auto fibre = barrier.waiting.rbegin(); fibre != barrier.waiting.rend(); ++fibre) make_ready(*fibre);
+  std::vector<Fibre*>& ready = state().ready;  // the last is taken first
+  ready.insert(ready.end(), barrier.waiting.rbegin(), barrier.waiting.rend());
   barrier.waiting.clear();
   barrier.arrived = 0;
 }
@@ -26,28 +35,18 @@ void wait_at_barrier(std::source_location at) {
   State& s = state();
   Barrier& barrier = s.barrier;
   if (barrier.arrived++ == 0) barrier.at = at;
-  if (!same_place(barrier.at, at)) {
-    throw ExecutorFinding(place() + ": divergent barrier: " + describe_thread(s.thread) + " is at " + describe(at) +
-                          " while " + describe_thread(barrier.waiting.front()->thread) + " waits at " +
-                          describe(barrier.at));
-  }
-  if (barrier.arrived < s.alive) {
-    barrier.waiting.push_back(s.fibre);
-    suspend();
-    return;
-  }
-  if (s.schedule.free()) {
-    barrier.waiting.push_back(s.fibre);
-    release(barrier);
-    suspend();
-  } else {
-    release(barrier);
-  }
+  if (!same_place(barrier.at, at)) [[unlikely]]
+    fail_divergent(at);
+  const bool last = barrier.arrived == s.alive;
+  if (last && !s.schedule.free()) return release(barrier);
+  barrier.waiting.push_back(s.fibre);
+  if (last) release(barrier);
+  suspend();
 }
 
 void complete_barrier() {
   Barrier& barrier = state().barrier;
-  if (barrier.arrived > 0 && barrier.arrived == state().alive) release(barrier);
+  if (barrier.arrived == state().alive) release(barrier);
 }
 
 }  // namespace tally::executor

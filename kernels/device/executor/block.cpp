@@ -6,10 +6,13 @@
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
+#include "kernels/device/executor/switching.hpp"
 
 namespace tally::executor {
 namespace {
 
+/// What every fibre does: runs threads as long as there are any to start, then waits to be needed again. It switches
+/// here and not in a function of its own: returns from one would go elsewhere than the processor predicts.
 void run_fibre() {
   SanitizedStack::entered(state().home.sanitized);
   for (;;) {
@@ -20,70 +23,10 @@ void run_fibre() {
     } catch (...) {
       state().failure = std::current_exception();
     }
-    leave_idle();
+    Fibre* self = state().fibre;
+    state().idle.push_back(self);
+    go_on(self);
   }
-}
-
-/// A fibre that holds no thread.
-Fibre* take_idle() {
-  State& s = state();
-  if (s.idle.empty()) add_fibre();
-  Fibre* fibre = s.idle.back();
-  s.idle.pop_back();
-  s.fibres_used = std::max<std::size_t>(s.fibres_used, fibre->number() + 1);
-  return fibre;
-}
-
-/// How many things could run next: every ready thread, and a new one.
-std::uint64_t choices() { return state().ready.size() + (state().unstarted() ? 1 : 0); }
-
-/// The ready thread number `pick`, the one made ready last being 0; nullptr when `pick` says to start a new one.
-Fibre* take_ready(std::uint64_t pick) {
-  State& s = state();
-  if (pick >= s.ready.size()) return nullptr;
-  std::swap(s.ready[s.ready.size() - 1 - pick], s.ready.back());
-  Fibre* fibre = s.ready.back();
-  s.ready.pop_back();
-  return fibre;
-}
-
-void resume(Fibre* fibre) {
-  State& s = state();
-  s.fibre = fibre;
-  s.thread = fibre->thread;
-  threadIdx = fibre->index;
-  checker::enter_thread(s.thread);
-}
-
-/// Leaves `from` for this ready thread, or for a new one. Inlined, as its caller is: the fewer lines of its stack a
-/// waiting thread touches, the more stacks stay in the cache.
-__attribute__((always_inline)) inline void switch_to(Fibre* from, Fibre* ready) {
-  Fibre* to = ready;
-  if (ready == nullptr) {
-    state().fibre = to = take_idle();
-  } else {
-    resume(ready);
-  }
-  if (to != from) switch_context(from->context, to->context);
-}
-
-/// Leaves `from` for whatever runs next: a ready thread, a new one, or home when there is neither.
-__attribute__((always_inline)) inline void go_on(Fibre* from) {
-  State& s = state();
-  if (s.failure != nullptr || (s.ready.empty() && !s.unstarted())) {
-    switch_context(from->context, s.home);
-    return;
-  }
-  const std::uint64_t count = choices();
-  switch_to(from, take_ready(s.schedule.free() && count > 1 ? s.schedule.pick(count) : 0));
-}
-
-/// Notes where the running thread stands, so that its fibre can be resumed.
-Fibre* held() {
-  State& s = state();
-  s.fibre->thread = s.thread;
-  s.fibre->index = threadIdx;
-  return s.fibre;
 }
 
 }  // namespace
@@ -99,9 +42,10 @@ uint3 index_of(unsigned thread) {
   return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
-void make_ready(Fibre* fibre) { state().ready.push_back(fibre); }
-
-void suspend() { go_on(held()); }
+std::uint64_t drawn_pick() {
+  const std::uint64_t count = choices();
+  return count > 1 ? state().schedule.pick(count) : 0;
+}
 
 void interrupt() {
   State& s = state();
@@ -119,12 +63,6 @@ void fail_here(const std::string& finding) {
   s.failure = std::make_exception_ptr(ExecutorFinding(finding));
   switch_context(s.fibre->context, s.home);
   __builtin_unreachable();
-}
-
-void leave_idle() {
-  Fibre* self = state().fibre;
-  state().idle.push_back(self);
-  go_on(self);
 }
 
 void begin_tracking(unsigned ended) {
@@ -152,7 +90,7 @@ void end_thread() {
   Warp& warp = s.warps[s.thread / lanes_a_warp];
   warp.ended |= 1u << s.thread % lanes_a_warp;
   if (!warp.pending.empty()) complete_collectives(warp);
-  complete_barrier();
+  if (s.barrier.arrived > 0) complete_barrier();
 }
 
 /// Any of the threads from `position` on.

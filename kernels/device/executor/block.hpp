@@ -2,6 +2,7 @@
 // own: one fibre runs thread after thread, and only when a thread waits does the next one get another fibre.
 #pragma once
 
+#include "kernels/device/checker/order.hpp"
 #include "kernels/device/host/indices.hpp"
 
 namespace tally::executor {
@@ -28,6 +29,14 @@ inline bool start_next_thread() {
       ++threadIdx.z;
     }
   }
+  return true;
+}
+
+/// The same on the checked side.
+inline bool start_next_checked_thread() {
+  if (thread_order.tracked) return start_tracked_thread();
+  if (!start_next_thread()) return false;
+  checker::enter_thread(thread_order.next - 1);
   return true;
 }
 

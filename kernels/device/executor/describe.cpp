@@ -14,21 +14,6 @@ std::string text(uint3 at) {
   return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
 }
 
-/// The kernel out of "... (* kernel)(Parameters ...) = NAME; ...]" (g++) or "... kernel = NAME]" (clang).
-std::string kernel_name(std::string_view pretty) {
-  const auto parameter =
-      pretty.rfind(" kernel)") != std::string_view::npos ? pretty.rfind(" kernel)") : pretty.rfind("kernel = ");
-  const auto equals = pretty.find(" = ", parameter);
-  if (parameter == std::string_view::npos || equals == std::string_view::npos) return std::string(pretty);
-  std::string_view name = pretty.substr(equals + 3);
-  name = name.substr(0, std::min(name.rfind(']'), name.find("; ")));
-  std::string short_name(name);
-  for (const std::string_view drop : {"{anonymous}::", "(anonymous namespace)::", "tally::", "& ", "&"}) {
-    for (std::size_t at; (at = short_name.find(drop)) != std::string::npos;) short_name.erase(at, drop.size());
-  }
-  return short_name;
-}
-
 /// "threads 0-31, 40".
 std::string ranges(const std::vector<unsigned>& threads) {
   std::string all = threads.size() == 1 ? "thread " : "threads ";
@@ -44,6 +29,21 @@ std::string ranges(const std::vector<unsigned>& threads) {
 }
 
 }  // namespace
+
+/// The kernel out of "... (* kernel)(Parameters ...) = NAME; ...]" (g++) or "... kernel = NAME]" (clang).
+std::string kernel_name(std::string_view pretty) {
+  const auto parameter =
+      pretty.rfind(" kernel)") != std::string_view::npos ? pretty.rfind(" kernel)") : pretty.rfind("kernel = ");
+  const auto equals = pretty.find(" = ", parameter);
+  if (parameter == std::string_view::npos || equals == std::string_view::npos) return std::string(pretty);
+  std::string_view name = pretty.substr(equals + 3);
+  name = name.substr(0, std::min(name.rfind(']'), name.find("; ")));
+  std::string short_name(name);
+  for (const std::string_view drop : {"{anonymous}::", "(anonymous namespace)::", "tally::", "& ", "&"}) {
+    for (std::size_t at; (at = short_name.find(drop)) != std::string::npos;) short_name.erase(at, drop.size());
+  }
+  return short_name;
+}
 
 std::string describe(std::source_location at) { return std::string(at.file_name()) + ":" + std::to_string(at.line()); }
 

@@ -2,21 +2,21 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
-#include <span>
 
 namespace tally::executor {
 namespace {
 
 // The lowest bytes above the page that cannot be touched hold a pattern.
 constexpr std::size_t canary_bytes = 1024, colours = 16, line_bytes = 64;
-constexpr std::uint64_t canary = 0x5ca1ab1eca5cadedull;
 
-std::span<std::uint64_t> canary_of(std::byte* mapping) {
-  return {reinterpret_cast<std::uint64_t*>(mapping + page_bytes), canary_bytes / sizeof canary};
-}
+constexpr auto canary = [] {
+  std::array<std::uint64_t, canary_bytes / sizeof(std::uint64_t)> words{};
+  words.fill(0x5ca1ab1eca5cadedull);
+  return words;
+}();
 
 }  // namespace
 
@@ -37,10 +37,8 @@ void Fibre::restart() {
   start_context(context, mapping_ + page_bytes, stack_bytes - colour, entry_);
 }
 
-bool Fibre::stack_intact() const {
-  return std::ranges::all_of(canary_of(mapping_), [](std::uint64_t word) { return word == canary; });
-}
+bool Fibre::stack_intact() const { return std::memcmp(mapping_ + page_bytes, canary.data(), sizeof canary) == 0; }
 
-void Fibre::repair_stack() { std::ranges::fill(canary_of(mapping_), canary); }
+void Fibre::repair_stack() { std::memcpy(mapping_ + page_bytes, canary.data(), sizeof canary); }
 
 }  // namespace tally::executor

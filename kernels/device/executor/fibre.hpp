@@ -15,7 +15,7 @@ inline constexpr std::size_t stack_bytes = 64 * 1024;
 /// Below it, so many bytes cannot be touched.
 inline constexpr std::size_t page_bytes = 4096;
 
-class Fibre {
+class alignas(64) Fibre {  // the first line holds all that a switch needs
  public:
   /// `number` shifts the stack's top by cache lines, so that the stacks of a block do not share L1 sets.
   Fibre(unsigned number, void (*entry)());

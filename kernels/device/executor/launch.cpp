@@ -15,24 +15,6 @@ namespace {
 
 constexpr unsigned most_blocks_y = 65535, most_threads_z = 64;
 
-void check_shape(const Launch& launch) {
-  const auto [bx, by, bz] = uint3(launch.blocks);
-  const auto [tx, ty, tz] = uint3(launch.threads);
-  const auto threads = std::uint64_t{tx} * ty * tz;
-  const bool blocks_fit =
-      bx >= 1 && by >= 1 && bz >= 1 && bx <= 0x7fffffffu && by <= most_blocks_y && bz <= most_blocks_y;
-  const bool threads_fit =
-      threads >= 1 && tx <= most_threads && ty <= most_threads && tz <= most_threads_z && threads <= most_threads;
-  if (blocks_fit && threads_fit && launch.shared_bytes <= shared_memory_limit) return;
-  const auto text = [](unsigned x, unsigned y, unsigned z) {
-    return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
-  };
-  throw std::invalid_argument("launch at " + describe(launch.at) + ": " + text(bx, by, bz) + " blocks of " +
-                              text(tx, ty, tz) + " threads with " + std::to_string(launch.shared_bytes) +
-                              " bytes of shared memory; expected 1 to 1024 threads, at least one block, at most " +
-                              std::to_string(shared_memory_limit) + " bytes");
-}
-
 /// All fibres are free; the first ones are taken first, so that a small launch keeps to few stacks.
 void free_all_fibres(State& s) {
   s.idle.clear();
@@ -55,7 +37,7 @@ void begin_block(State& s, uint3 block) {
     s.start_order.resize(thread_order.count);
     std::iota(s.start_order.begin(), s.start_order.end(), 0u);
   }
-  if (s.schedule.free() || s.launch->checked) begin_tracking(0);
+  if (s.schedule.free()) begin_tracking(0);
   if (s.launch->checked) checker::begin_block();
 }
 
@@ -96,6 +78,24 @@ void run_blocks(State& s) {
 }
 
 }  // namespace
+
+void check_shape(const Launch& launch) {
+  const auto [bx, by, bz] = uint3(launch.blocks);
+  const auto [tx, ty, tz] = uint3(launch.threads);
+  const auto threads = std::uint64_t{tx} * ty * tz;
+  const bool blocks_fit =
+      bx >= 1 && by >= 1 && bz >= 1 && bx <= 0x7fffffffu && by <= most_blocks_y && bz <= most_blocks_y;
+  const bool threads_fit =
+      threads >= 1 && tx <= most_threads && ty <= most_threads && tz <= most_threads_z && threads <= most_threads;
+  if (blocks_fit && threads_fit && launch.shared_bytes <= shared_memory_limit) return;
+  const auto text = [](unsigned x, unsigned y, unsigned z) {
+    return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
+  };
+  throw std::invalid_argument("launch at " + describe(launch.at) + ": " + text(bx, by, bz) + " blocks of " +
+                              text(tx, ty, tz) + " threads with " + std::to_string(launch.shared_bytes) +
+                              " bytes of shared memory; expected 1 to 1024 threads, at least one block, at most " +
+                              std::to_string(shared_memory_limit) + " bytes");
+}
 
 void run(const Launch& launch) {
   static thread_local State mine;

@@ -21,7 +21,11 @@ struct Launch {
   /// Runs the kernel for as many threads as start_next_thread() grants.
   void (*run_threads)(const void* arguments) = nullptr;
   const void* arguments = nullptr;
+  std::size_t argument_bytes = 0;
 };
+
+/// Throws std::invalid_argument for a shape no device accepts.
+void check_shape(const Launch& launch);
 
 /// Throws ExecutorFinding, std::invalid_argument for a shape no device accepts, and whatever a kernel throws. After a
 /// throw the executor is ready for the next launch; the threads that had not ended are dropped where they stood.

@@ -67,20 +67,17 @@ void begin_tracking(unsigned ended);
 /// The running thread is about to wait, or needs to know who has ended.
 void track();
 
-/// The running thread waits: others run until it is made ready again.
-void suspend();
 /// Something else may run first; the running thread stays ready.
 void interrupt();
 /// Ends the launch with this finding and drops every thread where it stands. For callers that cannot throw.
 [[noreturn]] void fail_here(const std::string& finding);
-/// Runs something else until this fibre is needed again; it holds no thread.
-void leave_idle();
 /// A waiting fibre may go on.
-void make_ready(Fibre* fibre);
+inline void make_ready(Fibre* fibre) { state().ready.push_back(fibre); }
 
 /// The running thread has returned.
 void end_thread();
-/// Completes the collectives and the barrier that waited for the running thread, which has just ended.
+/// Completes the collectives and the barrier that waited for the running thread, which has just ended; some thread is
+/// at the barrier.
 void complete_collectives(Warp& warp);
 void complete_barrier();
 
@@ -93,6 +90,8 @@ std::string place();
 /// "thread (x, y, z)".
 std::string describe_thread(unsigned thread);
 std::string describe(std::source_location at);
+/// Out of what launch.hpp calls it.
+std::string kernel_name(std::string_view pretty);
 std::string_view name_of(Collective collective);
 /// Why no thread can go on: everyone that waits, and for what.
 std::string describe_deadlock();

@@ -6,6 +6,7 @@
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/state.hpp"
+#include "kernels/device/executor/switching.hpp"
 
 namespace tally::executor {
 namespace {

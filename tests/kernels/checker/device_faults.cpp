@@ -1,5 +1,6 @@
 #include "tests/kernels/checker/device_faults.hpp"
 
+#include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
@@ -13,12 +14,18 @@ const std::vector<DeviceFault>& device_faults() {
       {"device_fault.warp_sum", "missing __syncwarp", "UNINITIALISED read of shared 'partial'"},
       {"device_fault.neighbour", "a vote in place of __syncwarp", "RACE (read after write) on shared 'handed'"},
       {"device_fault.half_neighbour", "missing __syncwarp, 16 bits", "UNINITIALISED read of shared 'handed'"},
+      {"device_fault.tile_others", "a tile's shuffle in place of its sync", "RACE (read after write) on shared 'left'"},
       {"device_fault.grid_sum", "missing __threadfence", "RACE (read after write) on buffer 'out'"},
+      {"device_fault.add_earlier", "read of what another block writes", "RACE (read after write) on buffer 'out'+204"},
+      {"device_fault.hand_over", "missing wait for an event, then a read", "RACE (write after write) on buffer 'out'"},
+      {"device_fault.use_again", "missing wait for an event, then a write",
+       "RACE (read after write) on buffer 'counters'"},
       {"device_fault.scatter", "`+=` in place of atomicAdd", "RACE (read after write) on buffer 'out'"},
       {"device_fault.histogram", "shared memory never written", "UNINITIALISED atomic of shared 'bins'"},
       {"device_fault.scale", "writes beyond the tail",
        "OUT OF BOUNDS write of 4 bytes of buffer 'out'+1000, which has 1000 bytes"},
       {"device_fault.differences", "index one too far", "OUT OF BOUNDS read of "},
+      {"device_fault.half_fma", "half fma by way of fp32, rounded twice", ""},
   };
   return all;
 }
@@ -39,11 +46,13 @@ DeviceFaultRun run_device_fault(const DeviceFault& fault, bool right, ExecutorKi
   stream.set_schedule(listed);
   stream.record_schedule(recorded);
   DeviceFaultRun result;
+  executor::ConcurrentStreams side_by_side({.seed = schedule, .listed = listed, .launch = 0, .recorded = recorded});
   try {
     kernel<DeviceFaultArguments>(fault.operation, executor, right ? "right" : "~wrong")(
         stream, {static_cast<const float*>(in.data()), static_cast<float*>(out.data()),
                  static_cast<unsigned*>(counters.data()), fault_elements});
     stream.synchronize();
+    side_by_side.finish();
   } catch (const ExecutorFinding& finding) {
     result.finding = finding.what();
   }

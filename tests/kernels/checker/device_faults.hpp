@@ -23,7 +23,8 @@ inline constexpr std::int64_t fault_elements = 250;  // a tail in every block
 struct DeviceFault {
   std::string operation;  // "device_fault.block_sum"; variants "right" and "~wrong"
   std::string what;       // what is wrong with the wrong one
-  std::string found_as;   // how the checker's finding begins: "RACE (read after write) on shared 'partial'"
+  std::string found_as;   // how the checker's finding begins: "RACE (read after write) on shared 'partial'";
+                          // empty: by its values alone
 };
 
 /// One for each fault.

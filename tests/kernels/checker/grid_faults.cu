@@ -58,6 +58,15 @@ __global__ void race_of_tickets(float* out, unsigned* counters) {
   }
 }
 
+/// out = in, and from element 201 on in too of 150 before; the wrong one takes that from where another block wrote it.
+template <bool right>
+__global__ void add_earlier(const float* in, float* out, std::int64_t elements) {
+  const std::int64_t i = first_element();
+  if (i >= elements) return;
+  const float* earlier = right ? in : out;
+  out[i] = i > 200 ? __fadd_rn(in[i], earlier[i - 150]) : in[i];
+}
+
 __global__ void clear(float* out, std::int64_t elements) {
   const std::int64_t i = first_element();
   if (i < elements) out[i] = 0.0f;
@@ -82,7 +91,14 @@ void launch_race_of_tickets(Stream& stream, const DeviceFaultArguments& a) {
   launch<race_of_tickets<right>>(stream, {1, threads}, a.out, a.counters);
 }
 
+template <bool right>
+void launch_add_earlier(Stream& stream, const DeviceFaultArguments& a) {
+  launch<add_earlier<right>>(stream, {blocks_for(a.elements), threads}, a.in, a.out, a.elements);
+}
+
 const RegisterKernel registered_faults[] = {
+    {"device_fault.add_earlier", {.variant = "right"}, launch_add_earlier<true>},
+    {"device_fault.add_earlier", {.variant = "~wrong"}, launch_add_earlier<false>},
     {"device_fault.race_of_tickets", {.variant = "right"}, launch_race_of_tickets<true>},
     {"device_fault.race_of_tickets", {.variant = "~wrong"}, launch_race_of_tickets<false>},
     {"device_fault.grid_sum", {.variant = "right"}, launch_grid_sum<true>},

@@ -1,4 +1,5 @@
 // Right and wrong: what lanes of a warp may take for granted: shuffles and votes order no memory.
+#include "kernels/device/cooperative_groups.hpp"
 #include "kernels/device/half.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
@@ -48,6 +49,24 @@ __global__ void half_neighbour(const float* in, float* out) {
   out[t] = to_float(handed[t ^ 3u]);
 }
 
+/// out = the sum of the neighbours in a tile of eight, the thread's own left out; each leaves its element in shared
+/// memory.
+template <bool right>
+__global__ void tile_others(const float* in, float* out) {
+  TALLY_SHARED(float, left, threads);
+  const auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+  const unsigned t = threadIdx.x;
+  left[t] = in[t];
+  if (right) {
+    tile.sync();
+  } else {
+    tile.shfl(in[t], 0);
+  }
+  float sum = 0.0f;
+  for (unsigned rank = 1; rank < tile.size(); ++rank) sum = __fadd_rn(sum, left[t ^ rank]);
+  out[t] = sum;
+}
+
 template <auto kernel>
 void on_one_block(Stream& stream, const DeviceFaultArguments& a) {
   launch<kernel>(stream, {1, threads}, a.in, a.out);
@@ -63,6 +82,8 @@ const RegisterKernel registered_faults[] = {
     {"device_fault.warp_sum", {.variant = "~wrong"}, with_elements<warp_sum<false>>},
     {"device_fault.neighbour", {.variant = "right"}, on_one_block<neighbour<true>>},
     {"device_fault.neighbour", {.variant = "~wrong"}, on_one_block<neighbour<false>>},
+    {"device_fault.tile_others", {.variant = "right"}, on_one_block<tile_others<true>>},
+    {"device_fault.tile_others", {.variant = "~wrong"}, on_one_block<tile_others<false>>},
     {"device_fault.half_neighbour", {.variant = "right"}, on_one_block<half_neighbour<true>>},
     {"device_fault.half_neighbour", {.variant = "~wrong"}, on_one_block<half_neighbour<false>>},
 };
