@@ -67,17 +67,19 @@ def chosen(mutants, options):
 
 
 def known(options):
-    if not options.known:
-        return {}
-    with open(options.known, encoding="utf-8") as file:
-        rows = json.load(file)["mutants"]
-    repeated = {"not_run", "survived"} if options.again else {"not_run"}
-    return {row["id"]: row for row in rows if row["outcome"] not in repeated}
+    """Rows of an earlier run by id: those that stand, and those to try again."""
+    rows = []
+    if options.known:
+        with open(options.known, encoding="utf-8") as file:
+            rows = [row for row in json.load(file)["mutants"] if row["outcome"] != "not_run"]
+    again = {row["id"] for row in rows if options.again and row["outcome"] == "survived"}
+    return {row["id"]: row for row in rows if row["id"] not in again}, again
 
 
 def tried(mutants, options, built):
     """One row a mutant, in their order."""
-    rows, earlier = {}, known(options)
+    rows = {}
+    earlier, again = known(options)
     rows.update((m.id, dict(earlier[m.id], line=m.line)) for m in mutants if m.id in earlier)
 
     def told(mutant, outcome, details, seconds):
@@ -98,6 +100,7 @@ def tried(mutants, options, built):
         deadline = started + 60 * options.minutes if options.minutes else None
         order = list(mutants)
         random.Random(options.seed).shuffle(order)  # a run cut short has seen a fair draw
+        order.sort(key=lambda m: m.id not in again)
         trial.try_all([m for m in order if m.id not in earlier], options.jobs, deadline, told)
     return [rows[m.id] for m in mutants], len(laws)
 

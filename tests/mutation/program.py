@@ -15,8 +15,9 @@ MEMORY_BYTES = (70 + 8) << 30  # of addresses: the race checker reserves some 67
 
 
 def be_modest():
-    """Low priority, and memory for a mutant that asks for all there is; inherited by everything started."""
+    """Low priority, no cache, limited memory for a mutant that asks for all there is; whatever is started inherits them."""
     os.nice(5)
+    os.environ["CCACHE_DISABLE"] = "1"  # a compiler cache would fill with mutants
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -34,24 +35,31 @@ def run_limited(command, folder, seconds):
         return None, ""
 
 
+def without_dependencies(command):
+    """Without the files that Ninja keeps dependencies in."""
+    kept, words = [], iter(command)
+    for word in words:
+        if word in ("-MT", "-MF"):
+            next(words)
+        elif word != "-MD":
+            kept.append(word)
+    return kept
+
+
 class Program:
     """What a finished Ninja build knows: the command of every object, and of the program's last link."""
 
     def __init__(self, build):
         self.build = os.path.abspath(build)
-        with open(f"{self.build}/compile_commands.json", encoding="utf-8") as file:
-            entries = json.load(file)
         self.root = self._cached("CMAKE_HOME_DIRECTORY")
         self.link_line = self._link_line()
         linked = set(self.link_line)
         self.commands = {}  # object -> its compile command; a kernel has one object plain and one checked
         self.sources = {}   # object -> its source
-        for entry in entries:
-            command = shlex.split(entry["command"])
-            built = command[command.index("-o") + 1]
-            if built in linked:
-                self.commands[built] = command
-                self.sources[built] = os.path.relpath(entry["file"], self.root)
+        for entry in json.loads(self._ninja("-t", "compdb")):
+            if entry["output"] in linked and entry["output"].endswith(".o"):
+                self.commands[entry["output"]] = without_dependencies(shlex.split(entry["command"]))
+                self.sources[entry["output"]] = os.path.relpath(entry["file"], self.root)
         self.includes = {}
         self.linker = next((f"-fuse-ld={name}" for name in ("lld", "gold") if shutil.which(f"ld.{name}")), None)
 
@@ -59,11 +67,12 @@ class Program:
         with open(f"{self.build}/CMakeCache.txt", encoding="utf-8") as file:
             return re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)[1]
 
+    def _ninja(self, *arguments):
+        return subprocess.run(["ninja", "-C", self.build, *arguments], check=True, capture_output=True, text=True).stdout
+
     def _link_line(self):
-        listed = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "reports/tally"], check=True,
-                                capture_output=True, text=True).stdout
-        link = listed.strip().splitlines()[-1].removeprefix(": && ").removesuffix(" && :")
-        return shlex.split(link)
+        link = self._ninja("-t", "commands", "reports/tally").strip().splitlines()[-1]
+        return shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
 
     def text(self, path):
         with open(f"{self.root}/{path}", encoding="utf-8") as file:
@@ -100,7 +109,7 @@ class Program:
         os.makedirs(os.path.dirname(f"{folder}/{place}"), exist_ok=True)
         command[command.index("-o") + 1] = place
         command[command.index("-c") + 1] = f"overlay/{source}"
-        code, _ = run_limited([command[0], "-w", "-iquote", "overlay", *command[1:], "-g0"], folder, COMPILE_SECONDS)
+        code, _ = run_limited([*command, "-w", "-iquote", "overlay", "-g0"], folder, COMPILE_SECONDS)
         return f"{folder}/{place}" if code == 0 else None
 
     def _write(self, folder, path, text):

@@ -49,10 +49,11 @@ class Trial:
         text = mutant.applied(self.program.text(mutant.file))
         changed = {}
         for built in self.program.objects_with(mutant.file):
+            original = self._original(built)  # first: where this fails, the mutant is not to blame
             made = self.program.compile(built, mutant.file, text, folder)
             if made is None:
                 return None
-            if digest(made) != self._original(built):
+            if digest(made) != original:
                 changed[built] = made
         return changed
 
