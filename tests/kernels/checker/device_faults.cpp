@@ -1,5 +1,7 @@
 #include "tests/kernels/checker/device_faults.hpp"
 
+#include <optional>
+
 #include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
@@ -17,9 +19,10 @@ const std::vector<DeviceFault>& device_faults() {
       {"device_fault.tile_others", "a tile's shuffle in place of its sync", "RACE (read after write) on shared 'left'"},
       {"device_fault.grid_sum", "missing __threadfence", "RACE (read after write) on buffer 'out'"},
       {"device_fault.add_earlier", "read of what another block writes", "RACE (read after write) on buffer 'out'+204"},
-      {"device_fault.hand_over", "missing wait for an event, then a read", "RACE (write after write) on buffer 'out'"},
+      {"device_fault.hand_over", "missing wait for an event, then a read", "RACE (write after write) on buffer 'out'",
+       true},
       {"device_fault.use_again", "missing wait for an event, then a write",
-       "RACE (read after write) on buffer 'counters'"},
+       "RACE (read after write) on buffer 'counters'", true},
       {"device_fault.scatter", "`+=` in place of atomicAdd", "RACE (read after write) on buffer 'out'"},
       {"device_fault.histogram", "shared memory never written", "UNINITIALISED atomic of shared 'bins'"},
       {"device_fault.scale", "writes beyond the tail",
@@ -46,13 +49,16 @@ DeviceFaultRun run_device_fault(const DeviceFault& fault, bool right, ExecutorKi
   stream.set_schedule(listed);
   stream.record_schedule(recorded);
   DeviceFaultRun result;
-  executor::ConcurrentStreams side_by_side({.seed = schedule, .listed = listed, .launch = 0, .recorded = recorded});
+  std::optional<executor::ConcurrentStreams> side_by_side;
+  if (fault.streams) {
+    side_by_side.emplace(executor::ScheduleSource{.seed = schedule, .listed = listed, .recorded = recorded});
+  }
   try {
     kernel<DeviceFaultArguments>(fault.operation, executor, right ? "right" : "~wrong")(
         stream, {static_cast<const float*>(in.data()), static_cast<float*>(out.data()),
                  static_cast<unsigned*>(counters.data()), fault_elements});
     stream.synchronize();
-    side_by_side.finish();
+    if (side_by_side) side_by_side->finish();
   } catch (const ExecutorFinding& finding) {
     result.finding = finding.what();
   }

@@ -25,6 +25,7 @@ struct DeviceFault {
   std::string what;       // what is wrong with the wrong one
   std::string found_as;   // how the checker's finding begins: "RACE (read after write) on shared 'partial'";
                           // empty: by its values alone
+  bool streams = false;   // takes several streams, side by side
 };
 
 /// One for each fault.
