@@ -9,7 +9,8 @@ void accumulate(Run& run) {
     const void* gradient = run.gradient_of(&parameter, k);
     run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
-    const DeviceTensor& compensation = parameter.compensation;
+    DeviceTensor& compensation = parameter.compensation;
+    if (compensation && k == 0) compensation.zero();
     if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
     run.kernels.accumulate(run.stream, {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
                                         parameter.buffer.dtype, compensation ? compensation.data() : nullptr});
