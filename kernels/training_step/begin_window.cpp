@@ -6,6 +6,7 @@ namespace tally::stage {
 void begin_window(Run& run) {
   for (Parameter& parameter : run.parameters) {
     if (run.options.accumulate) parameter.buffer.zero();
+    if (parameter.compensation) parameter.compensation.zero();
   }
   run.found = false;
   run.found_flag.zero();
