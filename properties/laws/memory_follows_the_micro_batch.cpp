@@ -61,6 +61,8 @@ Outcome holds(const Case& c, const Subject& subject) {
   Outcome outcome;
   try {
     const MemoryUse window = memory_of(c, subject), alone = memory_of(largest_micro_batch_alone(c), subject);
+    require(outcome, window.of("unknown") == 0, "bytes of no kind", "forward",
+            std::to_string(window.of("unknown")) + " bytes are of no kind that a window may take; expected 0");
     for (const auto& [kind, bytes] : window.kinds) {
       if (kind == "data") continue;
       require(outcome, bytes == alone.of(kind), "peak bytes of " + kind, stage_of(kind),

@@ -1,4 +1,6 @@
-// Law: a trace can be taken for what it says. It names the case it was made of, and every kernel that the case chose.
+// Law: a trace can be taken for what it says. It names the case it was made of and every kernel that the case chose,
+// and holds no tap that the case cannot leave.
+#include "kernels/subject/trace_layout.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/laws/judge.hpp"
 
@@ -21,6 +23,14 @@ void require_its_kernels(Outcome& outcome, const Case& c, const Trace& trace) {
   }
 }
 
+/// What a case cannot leave would be read by nobody, and refused in a file.
+void require_its_taps(Outcome& outcome, const Case& c, const Trace& trace) {
+  for (const Tap& tap : trace.taps()) {
+    if (layout_of(c, tap.name).has_value()) continue;
+    require(outcome, false, tap.name.text(), tap.name.stage, "this case has no tap " + tap.name.text());
+  }
+}
+
 Case recomputed_or_not(Case c) {
   c.execution.recompute = !c.execution.recompute;
   return c;
@@ -33,6 +43,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   require_its_case(judged.outcome, c, judged.trace);
   require_its_case(judged.outcome, other, run(other, subject));
   require_its_kernels(judged.outcome, c, judged.trace);
+  require_its_taps(judged.outcome, c, judged.trace);
   return settled(std::move(judged.outcome));
 }
 
@@ -43,7 +54,7 @@ bool differs(const Case& c, const Subject& subject) {
 const RegisterLaw registered{{
     .name = "trace_says_what_ran",
     .family = "state",
-    .statement = "A trace names the case it was made of and the kernels that the case chose.",
+    .statement = "A trace names its case and the kernels that it chose, and holds that case's taps alone.",
     .faults = {"trace-of-the-full-batch"},
     .holds = holds,
     .control = "another case has another name",

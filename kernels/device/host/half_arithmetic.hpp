@@ -32,7 +32,7 @@ S from_bits(std::uint16_t bits) {
 }
 
 template <SixteenBits S>
-S from_double(double value, Rounding how = Rounding::nearest) {
+S from_double(double value, RoundingMode how = RoundingMode::nearest) {
   return from_bits<S>(rounded<typename FormatOf<S>::type>(value, how));
 }
 
@@ -85,13 +85,13 @@ S smaller(S a, S b, bool nan_wins) {
 
 /// A NaN gives 0; beyond the type's ends, the end.
 template <class Integer, SixteenBits S>
-Integer to_integer(S a, Rounding how) {
+Integer to_integer(S a, RoundingMode how) {
   const double x = static_cast<double>(static_cast<float>(a));
   if (std::isnan(x)) return 0;
-  const double whole = how == Rounding::nearest ? std::nearbyint(x)
-                       : how == Rounding::zero  ? std::trunc(x)
-                       : how == Rounding::up    ? std::ceil(x)
-                                                : std::floor(x);
+  const double whole = how == RoundingMode::nearest ? std::nearbyint(x)
+                       : how == RoundingMode::zero  ? std::trunc(x)
+                       : how == RoundingMode::up    ? std::ceil(x)
+                                                    : std::floor(x);
   using Limits = std::numeric_limits<Integer>;
   if (whole >= static_cast<double>(Limits::max())) return Limits::max();
   if (whole <= static_cast<double>(Limits::min())) return Limits::min();

@@ -11,25 +11,25 @@ inline float __half2float(half a) { return static_cast<float>(a); }
 inline half __float2half(float a) { return half(a); }
 inline half __double2half(double a) { return from_double<half>(a); }
 inline half __float2half_rn(float a) { return half(a); }
-inline half __int2half_rn(int a) { return from_double<half>(a, Rounding::nearest); }
-inline half __uint2half_rn(unsigned a) { return from_double<half>(a, Rounding::nearest); }
-inline int __half2int_rn(half a) { return to_integer<int>(a, Rounding::nearest); }
-inline unsigned __half2uint_rn(half a) { return to_integer<unsigned>(a, Rounding::nearest); }
-inline half __float2half_rz(float a) { return from_double<half>(static_cast<double>(a), Rounding::zero); }
-inline half __int2half_rz(int a) { return from_double<half>(a, Rounding::zero); }
-inline half __uint2half_rz(unsigned a) { return from_double<half>(a, Rounding::zero); }
-inline int __half2int_rz(half a) { return to_integer<int>(a, Rounding::zero); }
-inline unsigned __half2uint_rz(half a) { return to_integer<unsigned>(a, Rounding::zero); }
-inline half __float2half_ru(float a) { return from_double<half>(static_cast<double>(a), Rounding::up); }
-inline half __int2half_ru(int a) { return from_double<half>(a, Rounding::up); }
-inline half __uint2half_ru(unsigned a) { return from_double<half>(a, Rounding::up); }
-inline int __half2int_ru(half a) { return to_integer<int>(a, Rounding::up); }
-inline unsigned __half2uint_ru(half a) { return to_integer<unsigned>(a, Rounding::up); }
-inline half __float2half_rd(float a) { return from_double<half>(static_cast<double>(a), Rounding::down); }
-inline half __int2half_rd(int a) { return from_double<half>(a, Rounding::down); }
-inline half __uint2half_rd(unsigned a) { return from_double<half>(a, Rounding::down); }
-inline int __half2int_rd(half a) { return to_integer<int>(a, Rounding::down); }
-inline unsigned __half2uint_rd(half a) { return to_integer<unsigned>(a, Rounding::down); }
+inline half __int2half_rn(int a) { return from_double<half>(a, RoundingMode::nearest); }
+inline half __uint2half_rn(unsigned a) { return from_double<half>(a, RoundingMode::nearest); }
+inline int __half2int_rn(half a) { return to_integer<int>(a, RoundingMode::nearest); }
+inline unsigned __half2uint_rn(half a) { return to_integer<unsigned>(a, RoundingMode::nearest); }
+inline half __float2half_rz(float a) { return from_double<half>(static_cast<double>(a), RoundingMode::zero); }
+inline half __int2half_rz(int a) { return from_double<half>(a, RoundingMode::zero); }
+inline half __uint2half_rz(unsigned a) { return from_double<half>(a, RoundingMode::zero); }
+inline int __half2int_rz(half a) { return to_integer<int>(a, RoundingMode::zero); }
+inline unsigned __half2uint_rz(half a) { return to_integer<unsigned>(a, RoundingMode::zero); }
+inline half __float2half_ru(float a) { return from_double<half>(static_cast<double>(a), RoundingMode::up); }
+inline half __int2half_ru(int a) { return from_double<half>(a, RoundingMode::up); }
+inline half __uint2half_ru(unsigned a) { return from_double<half>(a, RoundingMode::up); }
+inline int __half2int_ru(half a) { return to_integer<int>(a, RoundingMode::up); }
+inline unsigned __half2uint_ru(half a) { return to_integer<unsigned>(a, RoundingMode::up); }
+inline half __float2half_rd(float a) { return from_double<half>(static_cast<double>(a), RoundingMode::down); }
+inline half __int2half_rd(int a) { return from_double<half>(a, RoundingMode::down); }
+inline half __uint2half_rd(unsigned a) { return from_double<half>(a, RoundingMode::down); }
+inline int __half2int_rd(half a) { return to_integer<int>(a, RoundingMode::down); }
+inline unsigned __half2uint_rd(half a) { return to_integer<unsigned>(a, RoundingMode::down); }
 inline unsigned short __half_as_ushort(half a) { return a.bits; }
 inline half __ushort_as_half(unsigned short a) { return from_bits<half>(a); }
 
@@ -37,25 +37,29 @@ inline float __bfloat162float(bfloat16 a) { return static_cast<float>(a); }
 inline bfloat16 __float2bfloat16(float a) { return bfloat16(a); }
 inline bfloat16 __double2bfloat16(double a) { return from_double<bfloat16>(a); }
 inline bfloat16 __float2bfloat16_rn(float a) { return bfloat16(a); }
-inline bfloat16 __int2bfloat16_rn(int a) { return from_double<bfloat16>(a, Rounding::nearest); }
-inline bfloat16 __uint2bfloat16_rn(unsigned a) { return from_double<bfloat16>(a, Rounding::nearest); }
-inline int __bfloat162int_rn(bfloat16 a) { return to_integer<int>(a, Rounding::nearest); }
-inline unsigned __bfloat162uint_rn(bfloat16 a) { return to_integer<unsigned>(a, Rounding::nearest); }
-inline bfloat16 __float2bfloat16_rz(float a) { return from_double<bfloat16>(static_cast<double>(a), Rounding::zero); }
-inline bfloat16 __int2bfloat16_rz(int a) { return from_double<bfloat16>(a, Rounding::zero); }
-inline bfloat16 __uint2bfloat16_rz(unsigned a) { return from_double<bfloat16>(a, Rounding::zero); }
-inline int __bfloat162int_rz(bfloat16 a) { return to_integer<int>(a, Rounding::zero); }
-inline unsigned __bfloat162uint_rz(bfloat16 a) { return to_integer<unsigned>(a, Rounding::zero); }
-inline bfloat16 __float2bfloat16_ru(float a) { return from_double<bfloat16>(static_cast<double>(a), Rounding::up); }
-inline bfloat16 __int2bfloat16_ru(int a) { return from_double<bfloat16>(a, Rounding::up); }
-inline bfloat16 __uint2bfloat16_ru(unsigned a) { return from_double<bfloat16>(a, Rounding::up); }
-inline int __bfloat162int_ru(bfloat16 a) { return to_integer<int>(a, Rounding::up); }
-inline unsigned __bfloat162uint_ru(bfloat16 a) { return to_integer<unsigned>(a, Rounding::up); }
-inline bfloat16 __float2bfloat16_rd(float a) { return from_double<bfloat16>(static_cast<double>(a), Rounding::down); }
-inline bfloat16 __int2bfloat16_rd(int a) { return from_double<bfloat16>(a, Rounding::down); }
-inline bfloat16 __uint2bfloat16_rd(unsigned a) { return from_double<bfloat16>(a, Rounding::down); }
-inline int __bfloat162int_rd(bfloat16 a) { return to_integer<int>(a, Rounding::down); }
-inline unsigned __bfloat162uint_rd(bfloat16 a) { return to_integer<unsigned>(a, Rounding::down); }
+inline bfloat16 __int2bfloat16_rn(int a) { return from_double<bfloat16>(a, RoundingMode::nearest); }
+inline bfloat16 __uint2bfloat16_rn(unsigned a) { return from_double<bfloat16>(a, RoundingMode::nearest); }
+inline int __bfloat162int_rn(bfloat16 a) { return to_integer<int>(a, RoundingMode::nearest); }
+inline unsigned __bfloat162uint_rn(bfloat16 a) { return to_integer<unsigned>(a, RoundingMode::nearest); }
+inline bfloat16 __float2bfloat16_rz(float a) {
+  return from_double<bfloat16>(static_cast<double>(a), RoundingMode::zero);
+}
+inline bfloat16 __int2bfloat16_rz(int a) { return from_double<bfloat16>(a, RoundingMode::zero); }
+inline bfloat16 __uint2bfloat16_rz(unsigned a) { return from_double<bfloat16>(a, RoundingMode::zero); }
+inline int __bfloat162int_rz(bfloat16 a) { return to_integer<int>(a, RoundingMode::zero); }
+inline unsigned __bfloat162uint_rz(bfloat16 a) { return to_integer<unsigned>(a, RoundingMode::zero); }
+inline bfloat16 __float2bfloat16_ru(float a) { return from_double<bfloat16>(static_cast<double>(a), RoundingMode::up); }
+inline bfloat16 __int2bfloat16_ru(int a) { return from_double<bfloat16>(a, RoundingMode::up); }
+inline bfloat16 __uint2bfloat16_ru(unsigned a) { return from_double<bfloat16>(a, RoundingMode::up); }
+inline int __bfloat162int_ru(bfloat16 a) { return to_integer<int>(a, RoundingMode::up); }
+inline unsigned __bfloat162uint_ru(bfloat16 a) { return to_integer<unsigned>(a, RoundingMode::up); }
+inline bfloat16 __float2bfloat16_rd(float a) {
+  return from_double<bfloat16>(static_cast<double>(a), RoundingMode::down);
+}
+inline bfloat16 __int2bfloat16_rd(int a) { return from_double<bfloat16>(a, RoundingMode::down); }
+inline bfloat16 __uint2bfloat16_rd(unsigned a) { return from_double<bfloat16>(a, RoundingMode::down); }
+inline int __bfloat162int_rd(bfloat16 a) { return to_integer<int>(a, RoundingMode::down); }
+inline unsigned __bfloat162uint_rd(bfloat16 a) { return to_integer<unsigned>(a, RoundingMode::down); }
 inline unsigned short __bfloat16_as_ushort(bfloat16 a) { return a.bits; }
 inline bfloat16 __ushort_as_bfloat16(unsigned short a) { return from_bits<bfloat16>(a); }
 

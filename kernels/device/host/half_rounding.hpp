@@ -7,7 +7,7 @@
 namespace tally {
 inline namespace TALLY_SIDE {
 
-enum class Rounding { nearest, zero, up, down };  // nearest: ties to even
+enum class RoundingMode { nearest, zero, up, down };  // nearest: ties to even
 
 /// A 16-bit format: fraction bits, and the exponents of normal numbers.
 struct Binary16 {
@@ -19,14 +19,14 @@ struct Brain16 {
 
 inline constexpr std::uint16_t canonical_nan = 0x7fff;
 
-inline bool rounds_away(Rounding how, bool negative) {
-  return how == Rounding::up ? !negative : how == Rounding::down ? negative : false;
+inline bool rounds_away(RoundingMode how, bool negative) {
+  return how == RoundingMode::up ? !negative : how == RoundingMode::down ? negative : false;
 }
 
 /// Subnormals included. A NaN becomes 0x7fff; what is beyond the largest number, infinity or that number, as `how`
 /// says.
 template <class Format>
-std::uint16_t rounded(double value, Rounding how) {
+std::uint16_t rounded(double value, RoundingMode how) {
   constexpr int fraction = Format::fraction_bits, least = Format::least_exponent, largest = Format::largest_exponent;
   constexpr std::uint64_t infinity = std::uint64_t{2 * largest + 1} << fraction;
   const auto bits = std::bit_cast<std::uint64_t>(value), magnitude = bits & ~(std::uint64_t{1} << 63);
@@ -46,9 +46,9 @@ std::uint16_t rounded(double value, Rounding how) {
     const bool nearest_up = rest > middle || (rest == middle && (kept & 1) != 0);
     // The hidden bit is one more in the exponent's place; a carry reaches the exponent, up to infinity.
     result = below > 0 ? kept : kept + (static_cast<std::uint64_t>(exponent - least) << fraction);
-    result += how == Rounding::nearest ? nearest_up : away && rest != 0;
+    result += how == RoundingMode::nearest ? nearest_up : away && rest != 0;
   }
-  if (result >= infinity && !away && how != Rounding::nearest) result = infinity - 1;
+  if (result >= infinity && !away && how != RoundingMode::nearest) result = infinity - 1;
   return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
 }
 

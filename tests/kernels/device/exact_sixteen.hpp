@@ -40,22 +40,22 @@ Whole whole_of(S value) {
 
 /// exact 2^unit, rounded; `zero_sign` where that is exactly 0. unit <= last_place.
 template <class S>
-std::uint16_t round_whole(const Whole& exact, int unit, Rounding how, bool zero_sign) {
+std::uint16_t round_whole(const Whole& exact, int unit, RoundingMode how, bool zero_sign) {
   using Shape = Shape16<S>;
   const bool negative = exact == 0 ? zero_sign : exact < 0;
   const Whole size = abs(exact);
   const int top = size == 0 ? unit : static_cast<int>(msb(size)) + unit;
   const int place = std::max(top - Shape::digits + 1, last_place<S>);
   const Whole divisor = Whole(1) << (place - unit), floor = size / divisor, rest = size % divisor;
-  bool up = how == Rounding::nearest && (2 * rest > divisor || (2 * rest == divisor && floor % 2 == 1));
-  up = up || (rest > 0 && how == (negative ? Rounding::down : Rounding::up));
+  bool up = how == RoundingMode::nearest && (2 * rest > divisor || (2 * rest == divisor && floor % 2 == 1));
+  up = up || (rest > 0 && how == (negative ? RoundingMode::down : RoundingMode::up));
   const Whole kept = (up ? floor + 1 : floor) << (place - last_place<S>);
   constexpr std::uint16_t infinity = (2 * Shape::largest_exponent + 1) << (Shape::digits - 1);
   const Whole largest = whole_of(std::bit_cast<S>(static_cast<std::uint16_t>(infinity - 1)));
   const int carried = std::max(kept == 0 ? 0 : static_cast<int>(msb(kept)) - (Shape::digits - 1), 0);
   auto bits = static_cast<unsigned>(kept >> carried) + (static_cast<unsigned>(carried) << (Shape::digits - 1));
   if (kept > largest) {
-    const bool to_infinity = how == Rounding::nearest || how == (negative ? Rounding::down : Rounding::up);
+    const bool to_infinity = how == RoundingMode::nearest || how == (negative ? RoundingMode::down : RoundingMode::up);
     bits = to_infinity ? infinity : infinity - 1;
   }
   return static_cast<std::uint16_t>(bits | (negative ? 0x8000u : 0u));

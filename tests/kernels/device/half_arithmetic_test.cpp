@@ -40,12 +40,13 @@ bool negative(auto a) { return (a.bits & 0x8000u) != 0; }
 
 template <class S>
 std::uint16_t exact_sum(S a, S b) {
-  return round_whole<S>(whole_of(a) + whole_of(b), last_place<S>, Rounding::nearest, negative(a) && negative(b));
+  return round_whole<S>(whole_of(a) + whole_of(b), last_place<S>, RoundingMode::nearest, negative(a) && negative(b));
 }
 
 template <class S>
 std::uint16_t exact_product(S a, S b) {
-  return round_whole<S>(whole_of(a) * whole_of(b), 2 * last_place<S>, Rounding::nearest, negative(a) != negative(b));
+  return round_whole<S>(whole_of(a) * whole_of(b), 2 * last_place<S>, RoundingMode::nearest,
+                        negative(a) != negative(b));
 }
 
 /// a b + c.
@@ -53,7 +54,7 @@ template <class S>
 std::uint16_t exact_fused(S a, S b, S c) {
   const bool product_negative = negative(a) != negative(b);
   return round_whole<S>(whole_of(a) * whole_of(b) + (whole_of(c) << -last_place<S>), 2 * last_place<S>,
-                        Rounding::nearest, product_negative && negative(c));
+                        RoundingMode::nearest, product_negative && negative(c));
 }
 
 template <class S>

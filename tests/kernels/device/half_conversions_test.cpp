@@ -12,30 +12,30 @@
 namespace tally {
 namespace {
 
-constexpr Rounding directions[] = {Rounding::nearest, Rounding::zero, Rounding::up, Rounding::down};
+constexpr RoundingMode directions[] = {RoundingMode::nearest, RoundingMode::zero, RoundingMode::up, RoundingMode::down};
 
 template <class S>
 class HalfConversions : public testing::Test {
  public:
   /// By the word for this direction.
-  static S from_float_word(float x, Rounding how);
-  static S from_int_word(int x, Rounding how);
+  static S from_float_word(float x, RoundingMode how);
+  static S from_int_word(int x, RoundingMode how);
 };
 
-#define TALLY_WORDS(S, name)                                     \
-  template <>                                                    \
-  S HalfConversions<S>::from_float_word(float x, Rounding how) { \
-    return how == Rounding::nearest ? __float2##name##_rn(x)     \
-           : how == Rounding::zero  ? __float2##name##_rz(x)     \
-           : how == Rounding::up    ? __float2##name##_ru(x)     \
-                                    : __float2##name##_rd(x);       \
-  }                                                              \
-  template <>                                                    \
-  S HalfConversions<S>::from_int_word(int x, Rounding how) {     \
-    return how == Rounding::nearest ? __int2##name##_rn(x)       \
-           : how == Rounding::zero  ? __int2##name##_rz(x)       \
-           : how == Rounding::up    ? __int2##name##_ru(x)       \
-                                    : __int2##name##_rd(x);         \
+#define TALLY_WORDS(S, name)                                         \
+  template <>                                                        \
+  S HalfConversions<S>::from_float_word(float x, RoundingMode how) { \
+    return how == RoundingMode::nearest ? __float2##name##_rn(x)     \
+           : how == RoundingMode::zero  ? __float2##name##_rz(x)     \
+           : how == RoundingMode::up    ? __float2##name##_ru(x)     \
+                                        : __float2##name##_rd(x);       \
+  }                                                                  \
+  template <>                                                        \
+  S HalfConversions<S>::from_int_word(int x, RoundingMode how) {     \
+    return how == RoundingMode::nearest ? __int2##name##_rn(x)       \
+           : how == RoundingMode::zero  ? __int2##name##_rz(x)       \
+           : how == RoundingMode::up    ? __int2##name##_ru(x)       \
+                                        : __int2##name##_rd(x);         \
   }
 TALLY_WORDS(half, half)
 TALLY_WORDS(bfloat16, bfloat16)
@@ -45,7 +45,7 @@ TYPED_TEST_SUITE(HalfConversions, Formats);
 
 /// A finite float as a multiple of 2^-149, rounded.
 template <class S>
-std::uint16_t expected_from(float x, Rounding how) {
+std::uint16_t expected_from(float x, RoundingMode how) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t exponent = bits >> 23 & 0xffu, fraction = bits & 0x7fffffu;
   Whole whole = exponent == 0 ? Whole(fraction) : Whole(fraction | 0x800000u) << (exponent - 1);
@@ -57,7 +57,7 @@ TYPED_TEST(HalfConversions, round_floats_in_every_direction) {
   for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 60013) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (!std::isfinite(x)) continue;
-    for (const Rounding how : directions) {
+    for (const RoundingMode how : directions) {
       ASSERT_EQ(TestFixture::from_float_word(x, how).bits, expected_from<TypeParam>(x, how)) << bits;
     }
   }
@@ -70,7 +70,7 @@ TYPED_TEST(HalfConversions, round_at_and_beside_every_number_and_every_tie) {
     for (const float x : {value, 0.5f * value + 0.5f * next}) {
       for (const float y : {x, std::nextafter(x, -HUGE_VALF), std::nextafter(x, HUGE_VALF)}) {
         if (!std::isfinite(y)) continue;
-        for (const Rounding how : directions) {
+        for (const RoundingMode how : directions) {
           ASSERT_EQ(TestFixture::from_float_word(y, how).bits, expected_from<TypeParam>(y, how)) << y;
         }
       }
@@ -79,7 +79,7 @@ TYPED_TEST(HalfConversions, round_at_and_beside_every_number_and_every_tie) {
 }
 
 TYPED_TEST(HalfConversions, keep_nan_and_infinity_in_every_direction) {
-  for (const Rounding how : directions) {
+  for (const RoundingMode how : directions) {
     EXPECT_EQ(TestFixture::from_float_word(std::numeric_limits<float>::quiet_NaN(), how).bits, 0x7fff);
     EXPECT_EQ(TestFixture::from_float_word(-HUGE_VALF, how).bits, TypeParam(-HUGE_VALF).bits);
   }
@@ -88,7 +88,7 @@ TYPED_TEST(HalfConversions, keep_nan_and_infinity_in_every_direction) {
 TYPED_TEST(HalfConversions, round_integers_once) {
   for (std::int64_t i = std::numeric_limits<int>::min(); i <= std::numeric_limits<int>::max(); i += 99991) {
     const int x = static_cast<int>(i);
-    for (const Rounding how : directions) {
+    for (const RoundingMode how : directions) {
       ASSERT_EQ(TestFixture::from_int_word(x, how).bits, round_whole<TypeParam>(Whole(x) << 149, -149, how, false))
           << x;
     }
@@ -101,7 +101,7 @@ TYPED_TEST(HalfConversions, round_doubles_once) {
   EXPECT_EQ(from_double<TypeParam>(tie + 0x1p-50).bits, TypeParam(1.0f).bits + 1);
   EXPECT_EQ(from_double<TypeParam>(tie).bits, TypeParam(1.0f).bits);
   EXPECT_EQ(from_double<TypeParam>(0x1p-1000).bits, 0);
-  EXPECT_EQ(from_double<TypeParam>(0x1p-1000, Rounding::up).bits, 1);
+  EXPECT_EQ(from_double<TypeParam>(0x1p-1000, RoundingMode::up).bits, 1);
 }
 
 TYPED_TEST(HalfConversions, to_integers_are_those_of_binary64) {
@@ -109,17 +109,17 @@ TYPED_TEST(HalfConversions, to_integers_are_those_of_binary64) {
     const auto a = std::bit_cast<TypeParam>(static_cast<std::uint16_t>(bits));
     const double x = static_cast<double>(to_float(a));
     if (!(std::fabs(x) < 0x1p31)) continue;
-    ASSERT_EQ(to_integer<int>(a, Rounding::nearest), std::lrint(x));
-    ASSERT_EQ(to_integer<int>(a, Rounding::zero), static_cast<int>(x));
-    ASSERT_EQ(to_integer<int>(a, Rounding::up), -to_integer<int>(negated(a), Rounding::down));
-    ASSERT_EQ(to_integer<int>(a, Rounding::down), static_cast<int>(x) - (x < 0 && x != static_cast<int>(x)));
-    ASSERT_EQ(to_integer<unsigned>(a, Rounding::zero), x < 0 ? 0u : static_cast<unsigned>(x));
+    ASSERT_EQ(to_integer<int>(a, RoundingMode::nearest), std::lrint(x));
+    ASSERT_EQ(to_integer<int>(a, RoundingMode::zero), static_cast<int>(x));
+    ASSERT_EQ(to_integer<int>(a, RoundingMode::up), -to_integer<int>(negated(a), RoundingMode::down));
+    ASSERT_EQ(to_integer<int>(a, RoundingMode::down), static_cast<int>(x) - (x < 0 && x != static_cast<int>(x)));
+    ASSERT_EQ(to_integer<unsigned>(a, RoundingMode::zero), x < 0 ? 0u : static_cast<unsigned>(x));
   }
   const auto infinity = TypeParam(HUGE_VALF), nan = std::bit_cast<TypeParam>(canonical_nan);
-  EXPECT_EQ(to_integer<int>(infinity, Rounding::zero), std::numeric_limits<int>::max());
-  EXPECT_EQ(to_integer<int>(negated(infinity), Rounding::zero), std::numeric_limits<int>::min());
-  EXPECT_EQ(to_integer<unsigned>(infinity, Rounding::zero), std::numeric_limits<unsigned>::max());
-  EXPECT_EQ(to_integer<int>(nan, Rounding::zero), 0);
+  EXPECT_EQ(to_integer<int>(infinity, RoundingMode::zero), std::numeric_limits<int>::max());
+  EXPECT_EQ(to_integer<int>(negated(infinity), RoundingMode::zero), std::numeric_limits<int>::min());
+  EXPECT_EQ(to_integer<unsigned>(infinity, RoundingMode::zero), std::numeric_limits<unsigned>::max());
+  EXPECT_EQ(to_integer<int>(nan, RoundingMode::zero), 0);
 }
 
 TEST(HalfPairs, do_to_both_parts_what_the_single_words_do) {
