@@ -79,8 +79,9 @@ Outcome holds(const Case& c, const Subject& subject) {
   Judged judged = judge(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const auto gemm = judged.trace.claims.kernels.find("gemm");
-  if (gemm == judged.trace.claims.kernels.end() || gemm->second.variant != "sequential_fma")
-    return vacuous(settled(std::move(judged.outcome)), "the claim of these products names no order");
+  const bool is_one_chain =
+      gemm != judged.trace.claims.kernels.end() && gemm->second.variant == "sequential_fma" && gemm->second.splits == 1;
+  if (!is_one_chain) return vacuous(settled(std::move(judged.outcome)), "the claim of these products names no order");
   add(judged.outcome, products_of(c, judged.trace));
   return settled(std::move(judged.outcome));
 }
