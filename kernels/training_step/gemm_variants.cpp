@@ -1,6 +1,4 @@
 // The ways to multiply matrices that `execution.kernels` names, in the registry of kernels.
-#include <array>
-
 #include "kernels/device/blas.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
@@ -34,13 +32,12 @@ struct RegisterProduct {
   }
 };
 
-const std::array registered{
-    RegisterProduct("gemm", "any_order", true, multiply<GemmOrder::Kind::sequential_fma>),
-    RegisterProduct("gemm", "tensor_core_v100", false, multiply<GemmOrder::Kind::tensor_core_v100>),
-    RegisterProduct("gemm", "tensor_core_a100", false, multiply<GemmOrder::Kind::tensor_core_a100>),
-    RegisterProduct("gemm", "tensor_core_h100", false, multiply<GemmOrder::Kind::tensor_core_h100>),
-    RegisterProduct("linear.weight_gradient", "separate", true, multiply_weight_gradient<0>),
-    RegisterProduct("linear.weight_gradient", "into_buffer", true, multiply_weight_gradient<1>)};
+const RegisterProduct registered_any_order("gemm", "any_order", true, multiply<GemmOrder::Kind::sequential_fma>);
+const RegisterProduct registered_v100("gemm", "tensor_core_v100", false, multiply<GemmOrder::Kind::tensor_core_v100>);
+const RegisterProduct registered_a100("gemm", "tensor_core_a100", false, multiply<GemmOrder::Kind::tensor_core_a100>);
+const RegisterProduct registered_h100("gemm", "tensor_core_h100", false, multiply<GemmOrder::Kind::tensor_core_h100>);
+const RegisterProduct registered_separate("linear.weight_gradient", "separate", true, multiply_weight_gradient<0>);
+const RegisterProduct registered_onto("linear.weight_gradient", "into_buffer", true, multiply_weight_gradient<1>);
 
 }  // namespace
 }  // namespace tally
