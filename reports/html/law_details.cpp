@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t shown_of_a_law = 5;
+constexpr std::size_t shown_of_a_law = 3;
 
 void faults(Markup& page, const Results& results, const LawRecord& law) {
   if (law.faults.empty()) return;

@@ -115,9 +115,10 @@ void ratio_figure(Markup& page, const Results& results, const std::string& law) 
   {
     const auto caption = page.open("figcaption");
     page.element("h3", {}, law.empty() ? "How near to the limit" : "How near to the limit: " + law);
-    page.text(
-        "Every case of a precision, sorted by its worst r. Round dots: the local lens, each stage against its own "
-        "input. Square dots: end to end. What lies in the tinted zone breaks its bound.");
+    page.text(law.empty() ? "Every case of a precision, sorted by its worst r. Round dots: the local lens, each stage "
+                            "against its own input. Square dots: end to end. What lies in the tinted zone breaks its "
+                            "bound."
+                          : "Round dots: the local lens. Square dots: end to end.");  // the rest stands in the overview
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});
