@@ -10,8 +10,9 @@
 namespace tally {
 namespace {
 
+/// Every other case keeps the order that it drew: a claim that forgets it would name the sequential one.
 void shape(Plan& plan) {
-  plan.execution.order = 0;
+  if (plan.seed % 2 == 0) plan.execution.order = 0;
   plan.precision.compute = Dtype::fp32;
   plan.precision.tf32 = false;
 }

@@ -24,6 +24,10 @@ FITTING = [
     ("kernels/training_step/[dos]*.cpp", ["decay_and_momentum_once", "overflow_skips_the_window"]),
     ("kernels/training_step/s*.cpp", ["rate_counts_steps_taken"]),
     ("kernels/training_step/memory.cpp", ["memory_follows_the_micro_batch"]),
+    ("kernels/training_step/*", ["trace_says_what_ran", "declared_order_gives_its_bits", "stages_repeat_elsewhere"]),
+    ("kernels/cross_entropy/*", ["softmax_holds_far_apart"]),
+    ("kernels/window/norm*", ["one_parameter_clips"]),
+    ("kernels/training_step/backward.cpp", ["recomputation_changes_nothing"]),
     ("*", ["any_order_of_additions", "guard_zones_stay_intact", "repeats_bitwise", "many_micro_batches_stay_bounded"]),
 ]
 
