@@ -27,7 +27,7 @@ Element element(const oracle::Expected& expected, const Tensor& got, std::size_t
 double rank_of(const Element& x) {
   if (!std::isfinite(x.signed_error)) return infinite;
   if (x.signed_error == 0) return 0;
-  return x.bound == 0 ? infinite : std::fabs(x.signed_error) / x.bound;
+  return x.bound > 0 ? std::fabs(x.signed_error) / x.bound : infinite;  // a NaN of a bound bounds nothing
 }
 
 std::vector<std::int64_t> index_of(std::size_t i, const std::vector<std::int64_t>& shape) {

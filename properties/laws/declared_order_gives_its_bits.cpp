@@ -83,7 +83,9 @@ Outcome holds(const Case& c, const Subject& subject) {
   const bool is_one_chain =
       gemm != judged.trace.claims.kernels.end() && gemm->second.variant == "sequential_fma" && gemm->second.splits == 1;
   if (!is_one_chain) return vacuous(settled(std::move(judged.outcome)), "the claim of these products names no order");
-  add(judged.outcome, products_of(c, judged.trace));
+  const Outcome products = products_of(c, judged.trace);
+  if (products.checks.empty()) return vacuous(settled(std::move(judged.outcome)), "no product stands alone in a tap");
+  add(judged.outcome, products);
   return settled(std::move(judged.outcome));
 }
 
