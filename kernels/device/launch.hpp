@@ -18,6 +18,7 @@
 #ifdef __CUDACC__
 #include "kernels/device/cuda/check.hpp"
 #else
+#include "kernels/device/executor/block.hpp"
 #include "kernels/device/executor/concurrent_streams.hpp"
 #endif
 
@@ -65,9 +66,7 @@ void launch(Stream& stream, const LaunchShape& shape, Arguments&&... arguments) 
 
 #else
 
-inline bool start_next_thread() {
-  return compiled_for == ExecutorKind::checked ? executor::start_next_checked_thread() : executor::start_next_thread();
-}
+inline constexpr bool is_checked = compiled_for == ExecutorKind::checked;
 
 inline executor::Launch host_launch(Stream& stream, const LaunchShape& shape, const char* name,
                                     void (*run_threads)(const void*)) {
@@ -89,18 +88,12 @@ void launch(Stream& stream, const LaunchShape& shape, void (*kernel)(Parameters.
   const Call call(kernel, arguments...);
   const auto run_threads = [](const void* address) {
     const Call& it = *static_cast<const Call*>(address);
-    while (start_next_thread()) {
+    executor::run_threads_of_launch<is_checked>([&it]() TALLY_NOT_OBSERVED {
       std::apply([](auto* function, const Parameters&... values) { function(values...); }, it);
-    }
+    });
   };
   executor::submit(stream.handle(), host_launch(stream, shape, "", run_threads), call);
 }
-
-#ifdef TALLY_CHECKED
-#define TALLY_NOT_OBSERVED __attribute__((no_sanitize("thread")))  // the arguments are the executor's
-#else
-#define TALLY_NOT_OBSERVED
-#endif
 
 template <auto kernel>
 struct KernelLoop;
@@ -112,7 +105,7 @@ struct KernelLoop<kernel> {
   static void run_threads(const void* address) {
     const Tuple arguments = *static_cast<const Tuple*>(address);
     const auto call = [](const Parameters&... values) TALLY_NOT_OBSERVED { kernel(values...); };
-    while (start_next_thread()) std::apply(call, arguments);
+    executor::run_threads_of_launch<is_checked>([&]() TALLY_NOT_OBSERVED { std::apply(call, arguments); });
   }
 };
 

@@ -84,6 +84,20 @@ void check_cells(Shadowed& memory, std::size_t used, const Accessed& now) {
   }
 }
 
+/// Most reads of shared memory: of one cell that this block wrote before its last barrier. False: the long way.
+inline bool note_settled_read(const Shadowed& block, std::uintptr_t address, std::size_t bytes, const void* code) {
+  const std::uintptr_t offset = address - block.begin, cell_bytes = std::uintptr_t{1} << block.shift;
+  if (bytes != cell_bytes || (offset & (cell_bytes - 1)) != 0) return false;
+  const Running& r = running;
+  Cell& cell = block.cells[offset >> block.shift];
+  const bool settled = cell.write.block == r.block && cell.write.epoch < r.epoch && cell.atomic.block != r.block;
+  if (!settled || r.clocks || r.handed_on) return false;
+  Stamp& first = cell.read[0];
+  const bool other_reader = first.block == r.block && first.epoch == r.epoch && first.who != r.who;
+  cell.read[other_reader] = {r.block, r.epoch, r.who, code_offset(code)};
+  return true;
+}
+
 template <Access access>
 inline __attribute__((always_inline)) void check_access(const void* address, std::size_t bytes, const void* code) {
   if (!running.active) [[unlikely]]
@@ -94,6 +108,7 @@ inline __attribute__((always_inline)) void check_access(const void* address, std
   if (!shared && !memory.has(now.address)) return check_elsewhere(access, now.address, bytes, code);
   if (running.noting == Running::never && executor::state().schedule.interrupts()) [[unlikely]]
     executor::interrupt();
+  if (access == Access::read && shared && note_settled_read(block, now.address, bytes, code)) return;
   now.stamp = {running.block, running.epoch, running.who, code_offset(code)};
   if (shared) {
     const std::size_t used = shared_bytes_used();

@@ -129,7 +129,7 @@ void fence() {
   use_clocks();
   Block& block = mine();
   HandedOn& handed = block.handed;
-  handed.any = true;
+  handed.any = running.handed_on = true;
   const unsigned thread = running_thread();
   Known& fenced = handed.fenced[thread];
   fenced.add(running.block, running.epoch, thread / lanes, known_by(thread));

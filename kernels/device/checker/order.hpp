@@ -17,6 +17,7 @@ struct Running {
   std::uint32_t block = 0, epoch = 0;
   std::uint32_t who = 0;              // as in Stamp
   const WarpClocks* known = nullptr;  // by the running thread, of its warp
+  bool handed_on = false;             // a fence was seen in this launch
   bool clocks = false;                // some thread of the block has a clock other than 1, or knows of another's
   // Where own_elements.hpp applies: the launch, by its first block, << 32. Elsewhere `never`.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
@@ -75,7 +76,8 @@ inline bool happened_before(const Stamp& stamp) {
   } else if (stamp.block - r.unordered >= r.unordered_blocks) {
     return true;  // an earlier launch, or none
   }
-  return known_otherwise(stamp);
+  const bool nothing_else_known = !r.handed_on && stamp.block >= r.first_block;
+  return !nothing_else_known && known_otherwise(stamp);
 }
 
 }  // namespace tally::checker

@@ -11,22 +11,16 @@
 namespace tally::executor {
 namespace {
 
-/// What every fibre does: runs threads as long as there are any to start, then waits to be needed again. It switches
-/// here and not in a function of its own: returns from one would go elsewhere than the processor predicts.
+/// What every fibre does until its launch is over; it is started again for another.
 void run_fibre() {
-  SanitizedStack::entered(state().home.sanitized);
-  for (;;) {
-    try {
-      const Launch& launch = *state().launch;
-      state().starting = true;
-      launch.run_threads(launch.arguments);
-    } catch (...) {
-      state().failure = std::current_exception();
-    }
-    Fibre* self = state().fibre;
-    state().idle.push_back(self);
-    go_on(self);
+  State& s = state();
+  SanitizedStack::entered(s.home.sanitized);
+  try {
+    s.launch->run_threads(s.launch->arguments);
+  } catch (...) {
+    s.failure = std::current_exception();
   }
+  leave_launch();
 }
 
 }  // namespace
@@ -35,11 +29,6 @@ void add_fibre() {
   State& s = state();
   const auto number = static_cast<unsigned>(s.fibres.size());
   s.idle.push_back(s.fibres.emplace_back(std::make_unique<Fibre>(number, run_fibre)).get());
-}
-
-uint3 index_of(unsigned thread) {
-  if (blockDim.y == 1 && blockDim.z == 1) return {thread, 0, 0};  // no division
-  return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
 }
 
 std::uint64_t drawn_pick() {
@@ -58,11 +47,15 @@ void interrupt() {
   switch_to(self, other);
 }
 
-void fail_here(const std::string& finding) {
+void leave_launch() {
   State& s = state();
-  s.failure = std::make_exception_ptr(ExecutorFinding(finding));
   switch_context(s.fibre->context, s.home);
   __builtin_unreachable();
+}
+
+void fail_here(const std::string& finding) {
+  state().failure = std::make_exception_ptr(ExecutorFinding(finding));
+  leave_launch();
 }
 
 void begin_tracking(unsigned ended) {
@@ -77,42 +70,19 @@ void begin_tracking(unsigned ended) {
   }
 }
 
-void track() {
-  if (thread_order.tracked) return;
-  state().thread = thread_order.next - 1;
+void track_from_here() {
+  const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  thread_order.next = thread + 1;
+  state().thread = thread;
   state().starting = false;
-  begin_tracking(state().thread);
+  begin_tracking(thread);
 }
 
-void end_thread() {
-  State& s = state();
-  --s.alive;
-  Warp& warp = s.warps[s.thread / lanes_a_warp];
-  warp.ended |= 1u << s.thread % lanes_a_warp;
-  if (!warp.pending.empty()) complete_collectives(warp);
-  if (s.barrier.arrived > 0) complete_barrier();
-}
-
-/// Any of the threads from `position` on.
-unsigned take_unstarted(unsigned position) {
+unsigned drawn_thread(unsigned position) {
   State& s = state();
   const unsigned left = thread_order.count - position;
   if (left > 1) std::swap(s.start_order[position], s.start_order[position + s.schedule.pick(left)]);
   return s.start_order[position];
-}
-
-bool start_tracked_thread() {
-  State& s = state();
-  if (!std::exchange(s.starting, false)) {
-    end_thread();
-    if (!s.ready.empty()) return false;
-  }
-  if (!s.unstarted()) return false;
-  const unsigned position = thread_order.next++;
-  s.thread = s.start_order.empty() ? position : take_unstarted(position);
-  threadIdx = index_of(s.thread);
-  checker::enter_thread(s.thread);
-  return true;
 }
 
 }  // namespace tally::executor

@@ -1,43 +1,79 @@
-// Which of a block's threads runs next. A thread that never waits costs a few instructions here and no fibre of its
-// own: one fibre runs thread after thread, and only when a thread waits does the next one get another fibre.
+// Runs a launch's threads. While none waits, a plain loop runs a block's, which the compiler may turn into vector
+// instructions: a thread that never waits costs no fibre of its own. Only when a thread waits does the next one get
+// another fibre. All of it is inlined into the loop around the kernel, for the reason that switching.hpp gives.
 #pragma once
 
+#include <utility>
+
 #include "kernels/device/checker/order.hpp"
+#include "kernels/device/executor/state.hpp"
+#include "kernels/device/executor/switching.hpp"
 #include "kernels/device/host/indices.hpp"
+
+#ifdef TALLY_CHECKED
+#define TALLY_NOT_OBSERVED __attribute__((no_sanitize("thread")))
+#define TALLY_AROUND_KERNEL TALLY_NOT_OBSERVED __attribute__((noinline)) inline  // what it touches is the executor's
+#else
+#define TALLY_NOT_OBSERVED
+#define TALLY_AROUND_KERNEL TALLY_INLINED
+#endif
 
 namespace tally::executor {
 
-struct ThreadOrder {
-  unsigned next = 0, count = 0;  // threads started so far; of the block
-  bool tracked = false;          // some thread waited, or the order is drawn: start_tracked_thread decides
-};
-inline constinit thread_local ThreadOrder thread_order{};
+/// Of a free schedule: the thread that starts next, in place of the one at this position.
+unsigned drawn_thread(unsigned position);
 
-/// Starts another thread, or returns false when this fibre has nothing more to start.
-bool start_tracked_thread();
+/// Goes on with the next block. Does not return after the last one.
+void begin_next_block();
 
-/// Sets threadIdx for the next thread of the block, in order of x, y, z. False: this fibre is done with the block.
-inline bool start_next_thread() {
-  if (thread_order.tracked) return start_tracked_thread();
-  if (thread_order.next == thread_order.count) return false;
-  if (thread_order.next++ == 0) {
-    threadIdx = {0, 0, 0};
-  } else if (++threadIdx.x == blockDim.x) {
-    threadIdx.x = 0;
-    if (++threadIdx.y == blockDim.y) {
-      threadIdx.y = 0;
-      ++threadIdx.z;
-    }
+/// Lets others run until this fibre, which holds no thread, is needed to start one.
+TALLY_INLINED void stand_aside(State& s) {
+  Fibre* self = s.fibre;
+  s.idle.push_back(self);
+  go_on(self);
+}
+
+/// The fibre's thread, if it had one, has returned; starts another. False: the block is done, or stuck.
+TALLY_INLINED bool start_tracked_thread() {
+  State& s = state();
+  if (!std::exchange(s.starting, true)) {
+    end_thread();
+    if (!s.ready.empty()) stand_aside(s);
   }
+  if (!s.unstarted()) return false;
+  const unsigned position = thread_order.next++;
+  s.thread = s.start_order.empty() ? position : drawn_thread(position);
+  s.starting = false;
+  threadIdx = index_of(s.thread);
+  checker::enter_thread(s.thread);
   return true;
 }
 
-/// The same on the checked side.
-inline bool start_next_checked_thread() {
-  if (thread_order.tracked) return start_tracked_thread();
-  if (!start_next_thread()) return false;
-  checker::enter_thread(thread_order.next - 1);
-  return true;
+/// Calls `run_thread` for the threads of the block in order of x, y, z, until one of them has waited.
+template <bool checked, class RunThread>
+TALLY_AROUND_KERNEL void run_in_order(const RunThread& run_thread) {
+  const uint3 size = blockDim;
+  threadIdx = {0, 0, 0};
+  unsigned thread = 0;
+  do {
+    for (unsigned x = 0; x < size.x; ++x) {
+      threadIdx.x = x;
+      if constexpr (checked) checker::enter_thread(thread++);
+      run_thread();
+      if (thread_order.tracked) return;
+    }
+    if (++threadIdx.y == size.y) threadIdx.y = 0, ++threadIdx.z;
+  } while (threadIdx.z < size.z);
+}
+
+/// Runs threads on the calling fibre as long as the launch needs it; does not return.
+template <bool checked, class RunThread>
+TALLY_AROUND_KERNEL void run_threads_of_launch(const RunThread& run_thread) {
+  for (;; begin_next_block()) {
+    if (!thread_order.tracked) run_in_order<checked>(run_thread);
+    if (!thread_order.tracked) continue;
+    while (start_tracked_thread()) run_thread();
+  }
 }
 
 }  // namespace tally::executor

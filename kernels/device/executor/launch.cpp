@@ -9,6 +9,7 @@
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/executor/shared_memory.hpp"
 #include "kernels/device/executor/state.hpp"
+#include "kernels/device/executor/switching.hpp"
 
 namespace tally::executor {
 namespace {
@@ -21,10 +22,14 @@ void free_all_fibres(State& s) {
   for (auto fibre = s.fibres.rbegin(); fibre != s.fibres.rend(); ++fibre) s.idle.push_back(fibre->get());
 }
 
-/// Drops every thread where it stands.
-void reset_fibres(State& s) {
-  s.ready.clear();
-  for (const auto& fibre : s.fibres) fibre->restart();
+/// The next in order of x, y, z.
+uint3 following(uint3 block) {
+  if (++block.x < gridDim.x) return block;
+  block.x = 0;
+  if (++block.y < gridDim.y) return block;
+  block.y = 0;
+  ++block.z;
+  return block;
 }
 
 void begin_block(State& s, uint3 block) {
@@ -50,15 +55,8 @@ void check_stacks(State& s) {
   }
 }
 
-void run_block(State& s, uint3 block) {
-  begin_block(s, block);
-  if (s.idle.empty()) add_fibre();
-  s.fibre = s.idle.back();
-  s.idle.pop_back();
-  s.fibres_used = std::max<std::size_t>(s.fibres_used, s.fibre->number() + 1);
-  switch_context(s.home, s.fibre->context);
-  if (s.failure != nullptr) std::rethrow_exception(std::exchange(s.failure, nullptr));
-  if (thread_order.tracked && s.alive > 0) throw ExecutorFinding(place() + ": " + describe_deadlock());
+std::uint64_t blocks_of(const Launch& launch) {
+  return std::uint64_t{launch.blocks.x} * launch.blocks.y * launch.blocks.z;
 }
 
 uint3 block_at(std::uint64_t number) {
@@ -67,17 +65,44 @@ uint3 block_at(std::uint64_t number) {
 }
 
 /// In order, or for a free schedule from any block on, forwards or backwards.
+void begin_another_block(State& s) {
+  const std::uint64_t number = s.blocks_begun++;
+  if (number == 0) return begin_block(s, block_at(s.first_block));
+  if (!s.schedule.free()) return begin_block(s, following(blockIdx));
+  const std::uint64_t count = blocks_of(*s.launch);
+  begin_block(s, block_at((s.first_block + (s.backwards ? count - number : number)) % count));
+}
+
 void run_blocks(State& s) {
-  const std::uint64_t count = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
+  const std::uint64_t count = blocks_of(*s.launch);
   const bool choice = s.schedule.free() && count > 1;
-  const std::uint64_t first = choice ? s.schedule.pick(count) : 0;
-  const bool backwards = choice && s.schedule.pick(2) == 1;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    run_block(s, block_at((first + (backwards ? count - i : i)) % count));
-  }
+  s.blocks_begun = 0;
+  s.first_block = choice ? s.schedule.pick(count) : 0;
+  s.backwards = choice && s.schedule.pick(2) == 1;
+  begin_another_block(s);
+  s.starting = true;
+  s.fibre = take_idle();
+  switch_context(s.home, s.fibre->context);
+  if (s.failure != nullptr) std::rethrow_exception(std::exchange(s.failure, nullptr));
+  if (thread_order.tracked && s.alive > 0) throw ExecutorFinding(place() + ": " + describe_deadlock());
+}
+
+/// What stands on the fibres' stacks is dropped.
+void end_launch(State& s) {
+  for (std::size_t i = 0; i < s.fibres_used; ++i) s.fibres[i]->restart();
+  s.ready.clear();
+  s.launch = nullptr;
+  end_shared_memory();
 }
 
 }  // namespace
+
+void begin_next_block() {
+  State& s = state();
+  const bool stuck = thread_order.tracked && s.alive > 0;
+  if (stuck || s.blocks_begun == blocks_of(*s.launch)) leave_launch();
+  begin_another_block(s);
+}
 
 void check_shape(const Launch& launch) {
   const auto [bx, by, bz] = uint3(launch.blocks);
@@ -109,18 +134,15 @@ void run(const Launch& launch) {
   free_all_fibres(mine);
   gridDim = launch.blocks;
   blockDim = launch.threads;
-  const checker::LaunchScope checks(launch.checked, std::uint64_t{launch.blocks.x} * launch.blocks.y * launch.blocks.z);
+  const checker::LaunchScope checks(launch.checked, blocks_of(launch));
   try {
     run_blocks(mine);
     check_stacks(mine);
   } catch (...) {
-    reset_fibres(mine);
-    mine.launch = nullptr;
-    end_shared_memory();
+    end_launch(mine);
     throw;
   }
-  mine.launch = nullptr;
-  end_shared_memory();
+  end_launch(mine);
 }
 
 }  // namespace tally::executor

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <source_location>
 
-#include "kernels/device/executor/block.hpp"
 #include "kernels/device/executor/choices.hpp"
 #include "kernels/device/host/indices.hpp"
 
@@ -18,7 +17,7 @@ struct Launch {
   bool checked = false;     // compiled with hooks: memory accesses are checked, and may be interrupted
   const char* kernel = "";  // its name, for findings
   std::source_location at = {};
-  /// Runs the kernel for as many threads as start_next_thread() grants.
+  /// Calls run_threads_of_launch(); what it leaves on its stack is dropped without destructors.
   void (*run_threads)(const void* arguments) = nullptr;
   const void* arguments = nullptr;
   std::size_t argument_bytes = 0;

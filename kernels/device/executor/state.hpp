@@ -12,6 +12,7 @@
 #include "kernels/device/executor/choices.hpp"
 #include "kernels/device/executor/fibre.hpp"
 #include "kernels/device/executor/launch.hpp"
+#include "kernels/device/executor/thread_order.hpp"
 #include "kernels/device/executor/warp.hpp"
 
 namespace tally::executor {
@@ -45,7 +46,10 @@ struct State {
   unsigned alive = 0;                 // threads of the block that have not returned
   unsigned thread = 0;                // the one that runs
   Fibre* fibre = nullptr;             // and its fibre
-  bool starting = false;              // this fibre has run no thread of the block yet
+  bool starting = true;               // the running fibre holds no thread
+  std::uint64_t blocks_begun = 0;     // of the launch
+  std::uint64_t first_block = 0;      // of a free schedule, which may also go backwards
+  bool backwards = false;
   std::array<Warp, most_threads / lanes_a_warp> warps;
   Barrier barrier;
   std::vector<Fibre*> ready;
@@ -64,27 +68,43 @@ inline State& state() { return *current_state; }
 
 /// From now on every start and end is tracked; `ended` threads of the block, in order, have returned already.
 void begin_tracking(unsigned ended);
+void track_from_here();
 /// The running thread is about to wait, or needs to know who has ended.
-void track();
+inline void track() {
+  if (!thread_order.tracked) [[unlikely]]
+    track_from_here();
+}
 
 /// Something else may run first; the running thread stays ready.
 void interrupt();
+/// Drops every thread where it stands and goes back to where the launch was started.
+[[noreturn]] void leave_launch();
 /// Ends the launch with this finding and drops every thread where it stands. For callers that cannot throw.
 [[noreturn]] void fail_here(const std::string& finding);
 /// A waiting fibre may go on.
 inline void make_ready(Fibre* fibre) { state().ready.push_back(fibre); }
 
-/// The running thread has returned.
-void end_thread();
 /// Completes the collectives and the barrier that waited for the running thread, which has just ended; some thread is
 /// at the barrier.
 void complete_collectives(Warp& warp);
 void complete_barrier();
+/// The running thread has returned.
+inline void end_thread() {
+  State& s = state();
+  --s.alive;
+  Warp& warp = s.warps[s.thread / lanes_a_warp];
+  warp.ended |= 1u << s.thread % lanes_a_warp;
+  if (!warp.pending.empty()) complete_collectives(warp);
+  if (s.barrier.arrived > 0) complete_barrier();
+}
 
 /// A new fibre, free.
 void add_fibre();
 
-uint3 index_of(unsigned thread);
+inline uint3 index_of(unsigned thread) {
+  if (blockDim.y == 1 && blockDim.z == 1) return {thread, 0, 0};  // no division
+  return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / (blockDim.x * blockDim.y)};
+}
 /// "kernel NAME launched at FILE:LINE, block (x, y, z)".
 std::string place();
 /// "thread (x, y, z)".

@@ -55,11 +55,13 @@ TALLY_INLINED void switch_to(Fibre* from, Fibre* ready) {
   Fibre* to = ready != nullptr ? ready : take_idle();
   s.fibre = to;
   if (ready != nullptr) {
+    s.starting = false;
     s.thread = ready->thread;
     threadIdx = ready->index;
     checker::enter_thread(s.thread);
     prefetch_next(s.ready);
   } else {
+    s.starting = true;
     prefetch_next(s.idle);
   }
   if (to != from) switch_context(from->context, to->context);

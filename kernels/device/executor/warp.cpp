@@ -5,8 +5,7 @@
 
 #include "kernels/device/checker/order.hpp"
 #include "kernels/device/executor/finding.hpp"
-#include "kernels/device/executor/state.hpp"
-#include "kernels/device/executor/switching.hpp"
+#include "kernels/device/executor/waiting.hpp"
 
 namespace tally::executor {
 namespace {
@@ -105,7 +104,7 @@ unsigned lane_of_caller() {
   return state().thread % lanes_a_warp;
 }
 
-std::uint64_t exchange(const Contribution& mine, std::source_location at) {
+bool contribute(const Contribution& mine, std::source_location at) {
   track();
   State& s = state();
   Warp& warp = s.warps[s.thread / lanes_a_warp];
@@ -115,17 +114,17 @@ std::uint64_t exchange(const Contribution& mine, std::source_location at) {
   it.arrived |= 1u << lane;
   it.from[lane] = mine;
   it.at[lane] = at;
-  Fibre* self = s.fibre;
-  if (complete(it, warp)) {
-    const std::uint64_t result = result_for(it, lane);
-    release(it, warp);
-    warp.pending.erase(warp.pending.begin() + (&it - warp.pending.data()));
-    return result;
+  if (!complete(it, warp)) {
+    it.waiting[lane] = s.fibre;
+    return false;
   }
-  it.waiting[lane] = self;
-  suspend();
-  return self->result;
+  s.fibre->result = result_for(it, lane);
+  release(it, warp);
+  warp.pending.erase(warp.pending.begin() + (&it - warp.pending.data()));
+  return true;
 }
+
+std::uint64_t exchange(const Contribution& mine, std::source_location at) { return exchange_inlined(mine, at); }
 
 void complete_collectives(Warp& warp) {
   for (std::size_t i = warp.pending.size(); i-- > 0;) {

@@ -12,7 +12,7 @@ namespace cooperative_groups {
 /// The block. Threads are ranked by x, then y, then z.
 class thread_block {
  public:
-  static void sync(CallSite at = CallSite::current()) { executor::wait_at_barrier(at); }
+  TALLY_WAITING static void sync(CallSite at = CallSite::current()) { wait_for_block(at); }
   static unsigned thread_rank() {
     const uint3 at = threadIdx, size = blockDim;
     return at.x + size.x * (at.y + size.y * at.z);
@@ -31,7 +31,7 @@ class thread_block {
 };
 
 inline thread_block this_thread_block() { return {}; }
-inline void sync(const thread_block&, CallSite at = CallSite::current()) { executor::wait_at_barrier(at); }
+TALLY_WAITING void sync(const thread_block&, CallSite at = CallSite::current()) { wait_for_block(at); }
 
 /// Neighbouring lanes of a warp. Shuffles take ranks within the tile; where the source lies outside of it, the thread's
 /// own value comes back.
