@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/gemm_backends.hpp"
 
 namespace tally {
@@ -47,7 +48,10 @@ void gemm(Stream& stream, const GemmCall& call, const GemmOrder& order, std::sou
   const bool on_host = stream.device().kind() != ExecutorKind::cuda;
   check(call, order, on_host, at);
   if (call.m == 0 || call.n == 0) return;
-  if (on_host) return host_gemm(call, order);
+#ifdef TALLY_HAS_CHECKED
+  if (stream.device().kind() == ExecutorKind::checked) check_operands(stream, call, at);
+#endif
+  if (on_host) return executor::submit(stream.handle(), [call, order] { host_gemm(call, order); });
 #ifdef TALLY_HAS_CUDA
   cublas_gemm(stream, call);
 #endif

@@ -25,13 +25,16 @@ struct KeptLaunch {
   std::shared_ptr<const void> arguments;
   checker::StreamClock host;  // what the host had waited for
 };
+struct KeptCall {
+  std::function<void()> work;
+};
 struct Record {
   std::shared_ptr<Mark> mark;
 };
 struct Wait {
   std::shared_ptr<Mark> mark;
 };
-using Work = std::variant<KeptLaunch, Record, Wait>;
+using Work = std::variant<KeptLaunch, KeptCall, Record, Wait>;
 
 struct Queue {
   const void* stream = nullptr;
@@ -90,6 +93,8 @@ struct PendingWork {
       queue.known.raise(kept->host);
       checker::place_launch(number, queue.done + 1, queue.known, kept->launch.kernel, kept->launch.at);
       run(kept->launch);
+    } else if (const auto* call = std::get_if<KeptCall>(&work)) {
+      call->work();
     } else if (const auto* record = std::get_if<Record>(&work)) {
       record->mark->known = queue.known;
       record->mark->reached = true;
@@ -169,6 +174,11 @@ void finish_all_quietly() noexcept {
   } catch (...) {
     pending_work->failure = std::current_exception();
   }
+}
+
+void submit(const void* stream, std::function<void()> work) {
+  if (pending_work == nullptr) return work();
+  pending_work->queues[pending_work->number_of(stream)].work.push_back(KeptCall{std::move(work)});
 }
 
 void keep(const void* stream, const Launch& launch, std::shared_ptr<const void> arguments) {

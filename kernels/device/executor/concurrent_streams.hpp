@@ -9,10 +9,10 @@
 //   launch<consume>(second, ...);
 //   side_by_side.finish();
 //
-// On the checked side accesses of two launches that nothing orders are a race. Products (kernels/device/blas.hpp) are
-// not kept: they are done at once.
+// On the checked side accesses of two launches that nothing orders are a race.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "kernels/device/executor/launch.hpp"
@@ -59,6 +59,9 @@ void finish_all_quietly() noexcept;
 
 /// Keeps the launch, and its arguments alive. Throws as run() does for an impossible shape.
 void keep(const void* stream, const Launch& launch, std::shared_ptr<const void> arguments);
+
+/// Calls `work`, which stays inside memory that a launch before it was checked for; now or when it is waited for.
+void submit(const void* stream, std::function<void()> work);
 
 /// Runs the launch, now or when it is waited for.
 template <class Arguments>

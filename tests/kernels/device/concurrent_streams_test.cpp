@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/device/blas.hpp"
 #include "tests/kernels/device/on_executor.hpp"
 
 namespace tally {
@@ -93,6 +94,17 @@ TEST(ConcurrentStreams, AreDoneBeforeTheHostTouchesMemory) {
     s.note_on(s.first, 4);
   }
   EXPECT_EQ(s.done, 1234);
+}
+
+TEST(ConcurrentStreams, KeepProductsInTheirStreamsOrder) {
+  Streams s;
+  ConcurrentStreams side_by_side;
+  float in[] = {3, 5}, product = 0;
+  gemm(s.first, {.m = 1, .n = 1, .k = 1, .a = &in[0], .b = &in[1], .c = &product});
+  EXPECT_EQ(product, 0);
+  in[0] = 4;  // read when it is done, not when it is asked for
+  s.first.synchronize();
+  EXPECT_EQ(product, 20);
 }
 
 int done_in_order(const executor::ScheduleSource& order) {
