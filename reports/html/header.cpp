@@ -9,6 +9,7 @@
 #include "reports/html/view.hpp"
 #include "reports/report.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
@@ -89,8 +90,7 @@ void where_it_ran(Markup& page, const Results& results) {
 
 void reproduce(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
-  std::string command = "tally verify";
-  if (!results.environment.executor.empty()) command += " --subject " + results.environment.executor;
+  std::string command = "tally verify" + subject_options(results.environment);
   command += " --seed " + std::to_string(results.seed) + " --effort " + shortest(results.effort);
   std::string precisions;
   for (const std::string& p : precisions_of(results)) precisions += (precisions.empty() ? "" : ",") + p;

@@ -122,13 +122,13 @@ TEST(Failure, reads_the_same_on_the_terminal_in_junit_and_on_the_page) {
   const Results results = samples::failing();
   for (const CaseRecord& c : results.cases) {
     if (c.status != Status::fail) continue;
-    const std::string one = failure_text(c, 1);
+    const std::string one = failure_text(c, results.environment, 1);
     for (const std::string& part : {"c-" + c.id, census_text(c.worst.front()), bound_text(c.worst.front()),
                                     "tally replay " + c.token, hexadecimal_text(c.worst.front().expected)})
       EXPECT_TRUE(has(one, part)) << part;
     EXPECT_TRUE(has(terminal_summary(results), one));
-    EXPECT_TRUE(has(junit_xml(results), escaped(failure_text(c))));
-    EXPECT_TRUE(has(report_html(results), escaped(failure_text(c))));
+    EXPECT_TRUE(has(junit_xml(results), escaped(failure_text(c, results.environment))));
+    EXPECT_TRUE(has(report_html(results), escaped(failure_text(c, results.environment))));
   }
 }
 
