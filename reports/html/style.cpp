@@ -68,7 +68,7 @@ figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels div>p{margin:.1rem 0 .2rem;font-size:.9rem}
 svg{max-width:100%;display:block}figure svg{height:auto}
 .studies{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:.4rem 1.6rem}
-.studies figure{margin:.6rem 0;min-width:0}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
+.studies figure{margin:.6rem 0;min-width:0;max-width:40rem}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
 pre{background:var(--panel);border-left:3px solid var(--line);padding:.6rem .8rem;overflow-x:auto;margin:.6rem 0;
 font:.85rem/1.45 ui-monospace,"SF Mono",Consolas,monospace}pre:focus-visible,button:focus-visible{outline:2px solid var(--link)}
 button{font:inherit;color:inherit;background:none;border:0;padding:0;min-height:24px;min-width:24px;cursor:pointer}

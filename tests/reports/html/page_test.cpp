@@ -96,11 +96,13 @@ TEST(Page, shows_where_in_a_failing_tensor_the_errors_are) {
 
 TEST(Page, shows_the_studies_it_carries_and_where_they_come_from) {
   const std::string page = report_html(samples::failing());
-  for (const char* id : {"id=\"drift\"", "id=\"rules\"", "id=\"evidence\"", "id=\"ledger\""})
+  for (const char* id : {"id=\"drift\"", "id=\"rules\"", "id=\"evidence\"", "id=\"gate\"", "id=\"ledger\""})
     EXPECT_TRUE(has(page, std::string("<h2 ") + id)) << id;
+  EXPECT_TRUE(has(page, "<a href=\"#gate\">"));
   EXPECT_TRUE(has(page, "seed 7, effort 1, host executor, g++ 12.2"));
   EXPECT_TRUE(has(page, "commit 0123456789ab. Not measured by this run."));
-  EXPECT_FALSE(has(report_html(samples::passing()), "id=\"rules\""));
+  for (const char* id : {"\"rules\"", "\"gate\"", "#gate"})
+    EXPECT_FALSE(has(report_html(samples::passing()), id)) << id;
 }
 
 TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) {
