@@ -113,7 +113,7 @@ struct BaselineOptions {
 int baseline_show(const BaselineOptions& options);
 int baseline_diff(const BaselineOptions& options);
 int baseline_verify(const BaselineOptions& options);
-/// Asks about every law and precision that changed, on a terminal.
+/// Shows what could be blessed; with a reason asks about every law and precision that changed, on a terminal.
 int baseline_review(const BaselineOptions& options);
 
 struct CompareOptions {

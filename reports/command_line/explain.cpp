@@ -11,6 +11,7 @@
 #include "reports/command_line/suspect_list.hpp"
 #include "reports/record/record.hpp"
 #include "reports/text/nearest.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally::command_line {
@@ -45,21 +46,21 @@ std::string element(const TensorCheck& check) {
 }
 
 /// A kept case's path is relative to the folder of its results.
-std::string replay_line(const CaseRecord& c, const std::string& results_file) {
+std::string replay_line(CaseRecord c, const Environment& ran, const std::string& results_file) {
   const bool kept = !c.token.empty() && !c.token.starts_with("tly1:");
-  const auto folder = std::filesystem::path(results_file).parent_path();
-  const std::string command = replay_command(kept ? (folder / c.token).string() : c.token);
-  return command.empty() ? "" : "replay: " + command + " --law " + c.law + "\n";
+  if (kept) c.token = (std::filesystem::path(results_file).parent_path() / c.token).string();
+  const std::string command = replay_command(c, ran);
+  return command.empty() ? "" : "replay: " + command + "\n";
 }
 
-void explain_case(const CaseRecord& c, const std::string& results_file) {
+void explain_case(const CaseRecord& c, const Environment& ran, const std::string& results_file) {
   const Law* law = find_law(c.law);
   std::cout << mark_and_word(c.status) << "  case " << c.id << ": " << c.title << "\n"
             << "law " << c.law << (law ? ": " + law->statement : "") << "\n";
   if (!c.message.empty()) std::cout << c.law << " at " << c.message << "\n";
   if (!c.first_stage.empty()) std::cout << "first stage that fails: " << c.first_stage << "\n";
   for (const TensorCheck& check : c.worst) std::cout << element(check);
-  std::cout << suspect_list(c.suspects) << replay_line(c, results_file);
+  std::cout << suspect_list(c.suspects) << replay_line(c, ran, results_file);
 }
 
 void explain_law(const Law& law) {
@@ -118,7 +119,7 @@ int explain(const ExplainOptions& options) {
   const Results results = results_in(options.results);
   for (const CaseRecord& c : results.cases) {
     if (c.id != options.what) continue;
-    explain_case(c, options.results);
+    explain_case(c, results.environment, options.results);
     return pass;
   }
   const std::string where =

@@ -9,7 +9,7 @@
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
-#include "reports/text/fault_words.hpp"
+#include "reports/text/replay.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 /// One line for every case that caught a fault.
 void say_how_to_replay(const Results& results) {
   for (const FaultRecord& fault : results.faults) {
-    const std::string command = replay_command(fault);
+    const std::string command = replay_command(fault, results.environment);
     if (!command.empty()) std::cout << "replay: " << command << "\n";
   }
 }
@@ -35,7 +35,7 @@ int faults(const FaultsOptions& options) {
   results.campaign = "faults";
   results.seed = campaign.seed;
   results.faults = run_faults(options.names, campaign);
-  results.environment = environment_of(campaign.subject);
+  results.environment = environment_of(campaign.subject, subject);
   std::cout << (options.json ? to_json(results) : terminal_summary(results));
   if (!options.names.empty() && !options.json) say_how_to_replay(results);
   if (results.faults.empty()) return nothing_ran;

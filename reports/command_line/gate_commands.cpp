@@ -48,7 +48,9 @@ void add_gate(CLI::App& app, Action& action) {
 }
 
 void add_results_and_baseline(CLI::App& command, std::string& results, std::string& baseline) {
-  command.add_option("results", results, "results.json of a run; of a bless also the pending.json that the gate left")
+  command
+      .add_option("results", results,
+                  "results.json of a run; of bless and review also the pending.json that the gate left")
       ->required();
   command.add_option("--baseline", baseline, "baseline file")->required();
 }
@@ -119,9 +121,10 @@ void add_baseline_views(CLI::App& baseline, Action& action) {
   CLI::App& diff = *baseline.add_subcommand("diff", "what results change; exit code 1 where they do");
   add_results_and_baseline(diff, options.results, options.baseline);
   diff.callback([&action] { action = [] { return baseline_diff(options); }; });
-  CLI::App& review = *baseline.add_subcommand("review", "accept or reject each change, on a terminal");
+  CLI::App& review =
+      *baseline.add_subcommand("review", "show what could be blessed; with a reason accept or reject it on a terminal");
   add_results_and_baseline(review, options.results, options.baseline);
-  review.add_option("--reason", options.reason, "why the accepted changes are right")->required();
+  review.add_option("--reason", options.reason, "why the accepted changes are right (default: show them alone)");
   review.add_option("--commit", options.commit, "commit of the run (default: this program's)");
   review.callback([&action] { action = [] { return baseline_review(options); }; });
 }

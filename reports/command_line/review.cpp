@@ -1,15 +1,14 @@
-// `tally baseline review`: every law and precision that changed, one by one, on a terminal.
+// `tally baseline review`: what could be blessed and the commands for it; with a reason every law and precision that
+// changed, one by one, on a terminal.
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <set>
 
 #include "reports/command_line/commands.hpp"
-#include "reports/command_line/stored.hpp"
+#include "reports/command_line/proposal.hpp"
 #include "reports/command_line/tree.hpp"
-#include "reports/compare/pairs.hpp"
-#include "reports/gate/gate.hpp"
+#include "reports/gate/pending.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally::command_line {
@@ -17,12 +16,6 @@ namespace {
 
 constexpr const char* help =
     "a accept   r reject   s skip: decide later   A accept this and the rest   R reject this and the rest   ? help\n";
-
-std::string line_of(const LawChange& law) {
-  return law.law + ", " + law.precision + ": " + grouped(law.cases - law.equal) + " of " + counted(law.cases, "case") +
-         " changed, " + grouped(law.fresh) + " new, " + grouped(law.gone) + " gone; worst r " +
-         significant(law.worst_before) + " -> " + significant(law.worst_now) + "; " + text_of(law.accuracy);
-}
 
 struct Answers {
   std::set<std::pair<std::string, std::string>> accepted;
@@ -44,7 +37,7 @@ Answers review(const std::vector<LawChange>& laws) {
   Answers answers;
   char answer = '?';
   for (const LawChange& law : laws) {
-    if (law.equal == law.cases && law.gone + law.fresh == 0) continue;
+    if (!is_changed(law)) continue;
     if (answer != 'A' && answer != 'R') answer = asked(law);
     if (answer == 'a' || answer == 'A') answers.accepted.insert({law.law, law.precision});
     answers.rejected += answer == 'r' || answer == 'R';
@@ -56,22 +49,24 @@ Answers review(const std::vector<LawChange>& laws) {
 }  // namespace
 
 int baseline_review(const BaselineOptions& options) {
+  const Proposal proposal = proposal_of(options);
+  if (options.reason.empty()) {
+    std::cout << text_of(proposal, options);
+    return pass;
+  }
   if (!isatty(STDIN_FILENO))
-    throw UsageError("baseline review: expected a terminal; `tally baseline bless` takes filters instead");
-  const Results results = results_of(options.results);
-  const Baseline baseline = baseline_at(options.baseline);
-  const GateReport report = tally::gate(results, baseline);
-  const Answers answers = review(report.comparison.laws);
+    throw UsageError("baseline review: expected a terminal; without --reason it shows the changes and asks nothing");
+  const Answers answers = review(proposal.change.laws);
   tally::BlessOptions how;
-  how.reason = options.reason, how.commit = options.commit.empty() ? tree() : options.commit;
+  how.reason = options.reason, how.commit = options.commit;
+  if (how.commit.empty() && !is_pending(options.results)) how.commit = tree();  // a pending.json knows its own
   const auto take = [&](const CaseEntry& entry) {
     if (answers.accepted.contains({entry.law, entry.precision})) how.cases.push_back(entry.id);
   };
-  for (const CaseEntry& entry : baseline.entries_of(machine_of(results))) take(entry);
-  for (const CaseEntry& entry : entries_of(results)) take(entry);
+  for (const CaseEntry& entry : proposal.before) take(entry);
+  for (const CaseEntry& entry : proposal.now) take(entry);
   try {
-    if (!how.cases.empty())
-      std::cout << options.baseline << ": " << text_of(bless(results, options.baseline, how)) << "\n";
+    if (!how.cases.empty()) std::cout << options.baseline << ": " << text_of(proposal.bless(how)) << "\n";
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }

@@ -40,7 +40,7 @@ int study(const StudyCommand& command) {
   const StudyOptions options = options_of(command);
   require_writable(command.out);
   Study found = run_study(runner, options);
-  found.environment = environment_of(options.subject);
+  found.environment = environment_of(options.subject, command.subject);
   found.device = found.environment.device;
   found.tree = tree();
   write_study(found, command.out);

@@ -88,8 +88,9 @@ std::string device_message(const Subject& subject) {
   return reason.empty() ? "the host executor was asked for" : reason;
 }
 
-Environment environment_of(const Subject& subject) {
+Environment environment_of(const Subject& subject, const SubjectOptions& options) {
   Environment environment;
+  environment.fault = options.fault, environment.magnitude = options.magnitude, environment.kernels = options.kernels;
   environment.tally_version = TALLY_VERSION;
   environment.executor = name_of(subject.executor);
   environment.device = device(subject.executor).name();

@@ -15,8 +15,9 @@ Subject subject_of(const SubjectOptions& options);
 /// the magnitude is not in 0 ... 1.
 void plant_at(double magnitude, const std::vector<std::string>& faults);
 
-/// Compiler, flags, toolkit and the ledger of assumptions: what the report prints under Environment.
-Environment environment_of(const Subject& subject);
+/// Compiler, flags, toolkit, the ledger of assumptions and what was asked to run in place of what is shipped: what the
+/// report prints under Environment.
+Environment environment_of(const Subject& subject, const SubjectOptions& options);
 
 /// The GPU it ran on, or why it ran on none.
 std::string device_message(const Subject& subject);

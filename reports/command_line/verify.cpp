@@ -78,7 +78,7 @@ int verify(const VerifyOptions& options) {
   require_writable(options.out);
   if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
   Results results = run_campaign(campaign);
-  results.environment = environment_of(campaign.subject);
+  results.environment = environment_of(campaign.subject, options.subject);
   results.device_message = device_message(campaign.subject);
   results.studies = kept_studies();
   write_report(results, options.out);

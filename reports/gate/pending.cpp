@@ -48,6 +48,20 @@ Baseline pending_of(const Results& results, const Baseline& kept, const std::str
   return pending;
 }
 
+std::vector<CaseEntry> before_pending(const Baseline& pending, const Baseline& kept) {
+  std::vector<CaseEntry> before;
+  if (pending.blessings.empty()) return before;
+  const Blessing& now = pending.blessings.front();
+  const auto proposed = pending.entries_of(now.machine);
+  for (const BlessedCase& c : kept.cases) {
+    const Blessing& blessing = kept.blessing(c.blessing);
+    const bool comparable = blessing.machine == now.machine && blessing.drawn == now.drawn;
+    if (comparable && std::binary_search(proposed.begin(), proposed.end(), c, stands_before)) before.push_back(c);
+  }
+  std::sort(before.begin(), before.end(), stands_before);
+  return before;
+}
+
 bool is_pending(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::string start(64, '\0');

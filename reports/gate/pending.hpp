@@ -12,6 +12,9 @@ namespace tally {
 /// pass, or is incomplete.
 Baseline pending_of(const Results& results, const Baseline& kept, const std::string& commit);
 
+/// What `kept` holds of the same machine and draw in the places of what is pending: its old values. Sorted.
+std::vector<CaseEntry> before_pending(const Baseline& pending, const Baseline& kept);
+
 /// Whether the file holds one, by its first key. False where it cannot be read.
 bool is_pending(const std::string& file);
 

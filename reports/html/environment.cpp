@@ -20,6 +20,9 @@ void facts(Markup& page, const Results& results) {
   fact("Flags", e.flags);
   fact("CUDA", e.cuda);
   fact("BLAS", e.blas);
+  if (!e.fault.empty())
+    fact("Bug planted on purpose", e.fault + (e.magnitude == 1 ? "" : " at " + shortest(e.magnitude)));
+  for (const std::string& kernel : e.kernels) fact("In place of a shipped kernel", kernel);
   fact("Campaign", results.campaign);
   fact("Seed", std::to_string(results.seed));
   fact("Effort", shortest(results.effort));

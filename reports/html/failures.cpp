@@ -80,13 +80,13 @@ void elements(Markup& page, const CaseRecord& c, bool with_map) {
   }
 }
 
-void failure(Markup& page, const CaseRecord& c, bool with_map) {
+void failure(Markup& page, const CaseRecord& c, const Environment& ran, bool with_map) {
   const auto article = page.open(
       "article",
       {{"id", anchor_of(c)}, {"data-q", "c-" + c.id}, {"data-p", can_be_chosen(c.precision) ? c.precision : ""}});
   page.element("h3", {}, std::string(mark_of(c.status)) + " " + c.law + ", " + c.precision + ": " + c.title);
   page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
-               failure_text(c));
+               failure_text(c, ran));
   census_table(page, c);
   elements(page, c, with_map);
 }
@@ -125,7 +125,7 @@ void failures_section(Markup& page, const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > listed_cases) continue;
-    failure(page, *c, shown < mapped_failures);
+    failure(page, *c, results.environment, shown < mapped_failures);
     ++shown;
   }
   if (failed > shown)

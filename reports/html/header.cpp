@@ -9,6 +9,7 @@
 #include "reports/html/view.hpp"
 #include "reports/report.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
@@ -89,8 +90,7 @@ void where_it_ran(Markup& page, const Results& results) {
 
 void reproduce(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
-  std::string command = "tally verify";
-  if (!results.environment.executor.empty()) command += " --subject " + results.environment.executor;
+  std::string command = "tally verify" + subject_options(results.environment);
   command += " --seed " + std::to_string(results.seed) + " --effort " + shortest(results.effort);
   std::string precisions;
   for (const std::string& p : precisions_of(results)) precisions += (precisions.empty() ? "" : ",") + p;
@@ -124,6 +124,7 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
   if (!results.faults.empty() || !results.laws.empty()) link("teeth", "Teeth");
   if (has_study(results, "bench", "rules")) link("rules", "Rules");
   if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
+  if (has_study(results, "bench", "gate")) link("gate", "Gate");
   if (!results.training.empty()) link("training", "Training");
   if (!results.environment.ledger.empty()) link("ledger", "Ledger");
   link("environment", "Environment");

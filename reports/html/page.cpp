@@ -19,6 +19,7 @@ void sections(Markup& page, const Results& results, const ReportContext& context
   triggers_section(page, results);
   rules_section(page, results);
   evidence_section(page, results);
+  gate_section(page, results);
   training_section(page, results);
   ledger_section(page, results);
   environment_section(page, results);

@@ -23,6 +23,7 @@ void teeth_section(Markup& page, const Results& results);
 void triggers_section(Markup& page, const Results& results);
 void rules_section(Markup& page, const Results& results);
 void evidence_section(Markup& page, const Results& results);
+void gate_section(Markup& page, const Results& results);
 void training_section(Markup& page, const Results& results);
 void environment_section(Markup& page, const Results& results);
 void ledger_section(Markup& page, const Results& results);

@@ -76,4 +76,11 @@ void evidence_section(Markup& page, const Results& results) {
           "below 1 throughout would be a bound that catches little.");
 }
 
+void gate_section(Markup& page, const Results& results) {
+  section(
+      page, results, "gate", "Gate", "gate",
+      "Whether tally gate can be trusted: it must stay open to builds that are equal, and close where the errors of "
+      "a kernel have grown.");
+}
+
 }  // namespace tally

@@ -59,16 +59,16 @@ tr:target>*,article:target{background:var(--warn-bg)}
 td p{margin:0;min-width:13rem}td code{overflow-wrap:normal;white-space:nowrap}
 td code.long{white-space:normal}td details{margin:0}
 td code.wide{display:block;width:26rem;white-space:normal;overflow-wrap:anywhere}td small,th small{display:block;font-weight:400;color:var(--muted)}
-:root:has(#rows-notable:checked) tr[data-s=pass]{display:none}
+header:has(#rows-notable:checked)~main tr[data-s=pass]{display:none}
 .gone{display:none}
-:root:has(#rows-failing:checked) tr[data-s]:not([data-s=fail]):not([data-s=error]){display:none}
+header:has(#rows-failing:checked)~main tr[data-s]:not([data-s=fail]):not([data-s=error]){display:none}
 figure{margin:1rem 0}figcaption{max-width:52rem;margin-bottom:.5rem}
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,270px),1fr));gap:1rem}
 .panels svg{width:100%;height:auto;max-width:440px}
 .panels div>p{margin:.1rem 0 .2rem;font-size:.9rem}
 svg{max-width:100%;display:block}figure svg{height:auto}
 .studies{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:.4rem 1.6rem}
-.studies figure{margin:.6rem 0;min-width:0}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
+.studies figure{margin:.6rem 0;min-width:0;max-width:40rem}.studies .scroll{margin:.3rem 0}.studies svg{width:100%;min-width:27rem;height:auto}
 pre{background:var(--panel);border-left:3px solid var(--line);padding:.6rem .8rem;overflow-x:auto;margin:.6rem 0;
 font:.85rem/1.45 ui-monospace,"SF Mono",Consolas,monospace}pre:focus-visible,button:focus-visible{outline:2px solid var(--link)}
 button{font:inherit;color:inherit;background:none;border:0;padding:0;min-height:24px;min-width:24px;cursor:pointer}
@@ -98,6 +98,7 @@ constexpr const char* drawings = R"(
 .f.i-4{fill:light-dark(#a3006b,#ff90d0)}.f.i-5{fill:light-dark(#4f5b00,#c8d25a)}
 .f.i-grid{fill:light-dark(#dcdcdc,#33363b)}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding:.3rem .45rem}}
+@media screen{main section{content-visibility:auto;contain-intrinsic-size:auto 60rem;margin:0 -.4rem;padding:0 .4rem}}
 @media print{table{font-size:.68rem}th,td{padding:.2rem .3rem}td.n,td code{white-space:normal;overflow-wrap:anywhere}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
 .scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}}

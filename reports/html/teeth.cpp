@@ -2,6 +2,7 @@
 #include "reports/html/table.hpp"
 #include "reports/text/fault_words.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 
 namespace tally {
 namespace {
@@ -68,7 +69,7 @@ void teeth_section(Markup& page, const Results& results) {
     row.cell(fault.caught ? fault.law : "\u2013");
     where_found(page, row, fault);
     how_little(page, row, fault);
-    row.code(replay_command(fault));
+    row.code(replay_command(fault, results.environment));
   }
 }
 

@@ -27,7 +27,7 @@ void precision_radios(Markup& page, const Results& results) {
 std::string precision_rules() {
   std::string rules;
   for (const std::string format : formats)
-    rules += ":root:has(#precision-" + format + ":checked) [data-p]:not([data-p=" + format + "]){display:none}\n";
+    rules += "header:has(#precision-" + format + ":checked)~main [data-p]:not([data-p=" + format + "]){display:none}\n";
   return rules;
 }
 

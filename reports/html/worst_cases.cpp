@@ -5,6 +5,7 @@
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t open_cases = 12, of_each_precision = 3;
 
-void case_row(Markup& page, Table& table, const CaseRecord& c, bool linked) {
+void case_row(Markup& page, Table& table, const CaseRecord& c, const Environment& ran, bool linked) {
   const bool failed = c.status == Status::fail;
   auto row = table.row(class_of(c.status), failed || !linked ? "" : anchor_of(c), c.precision);
   row.status(c.status, failed && linked ? "#" + anchor_of(c) : "");
@@ -26,14 +27,14 @@ void case_row(Markup& page, Table& table, const CaseRecord& c, bool linked) {
   row.cell(significant(c.worst_local_ratio));
   row.cell(significant(c.worst_end_to_end_ratio));
   row.cell(c.first_stage.empty() && !c.worst.empty() ? c.worst.front().stage : c.first_stage);
-  row.code(replay_command(c.token));
+  row.code(replay_command(c, ran));
 }
 
 using Ranked = std::vector<std::pair<std::size_t, const CaseRecord*>>;  // with its place among all, worst first
 
-void case_table(Markup& page, const std::string& caption, const Ranked& cases) {
+void case_table(Markup& page, const std::string& caption, const Ranked& cases, const Environment& ran) {
   Table table(page, caption, {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", "Stage", "Replay"});
-  for (const auto& [rank, c] : cases) case_row(page, table, *c, rank < listed_cases);
+  for (const auto& [rank, c] : cases) case_row(page, table, *c, ran, rank < listed_cases);
 }
 
 /// The worst of all, and the worst of each precision, so that none is without a row when it is chosen; then the rest of
@@ -62,11 +63,11 @@ void worst_cases_section(Markup& page, const Results& results) {
   case_table(page,
              "The worst " + std::to_string(first.size()) + " of " + grouped(cases.size()) +
                  " cases, those of each precision among them",
-             first);
+             first, results.environment);
   if (others.empty()) return;
   const auto details = page.open("details");
   page.element("summary", {}, "The next " + counted(others.size(), "case"));
-  case_table(page, "The next " + counted(others.size(), "case") + ", worst first", others);
+  case_table(page, "The next " + counted(others.size(), "case") + ", worst first", others, results.environment);
 }
 
 }  // namespace tally

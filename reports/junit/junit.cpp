@@ -29,8 +29,8 @@ std::vector<Suite> case_suites(const Results& results) {
     Suite& suite = suites.emplace_back(Suite{group.law + "." + group.precision, {}});
     for (const CaseRecord& c : results.cases)
       if (c.law == group.law && c.precision == group.precision)
-        suite.entries.push_back({group.law + "." + group.precision, c.title + " [c-" + c.id + "]", failure_text(c),
-                                 c.message, failure_word(c.failure), c.status});
+        suite.entries.push_back({group.law + "." + group.precision, c.title + " [c-" + c.id + "]",
+                                 failure_text(c, results.environment), c.message, failure_word(c.failure), c.status});
   }
   return suites;
 }

@@ -10,6 +10,8 @@ template <class Archive, Is<Environment> R>
 void fields(Archive& a, R& r) {
   a("tally_version", r.tally_version), a("executor", r.executor), a("device", r.device);
   a("compiler", r.compiler), a("flags", r.flags), a("cuda", r.cuda), a("blas", r.blas), a("ledger", r.ledger);
+  a.optional("fault", r.fault, !r.fault.empty()), a.optional("magnitude", r.magnitude, r.magnitude != 1);
+  a.optional("kernels", r.kernels, !r.kernels.empty());
 }
 
 template <class Archive, Is<StudyColumn> R>

@@ -4,6 +4,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/utf8.hpp"
 #include "reports/text/words.hpp"
 
@@ -34,7 +35,7 @@ std::vector<std::string> lines_of(const Results& results) {
   std::vector<std::string> lines;
   for (const CaseRecord* c : by_severity(results)) {
     if (!is_broken(c->status)) continue;
-    const std::string command = replay_command(c->token);
+    const std::string command = replay_command(*c, results.environment);
     lines.push_back(
         line_of(c->law + ", " + c->precision + ": " + c->title, c->message + (command.empty() ? "" : "; " + command)));
   }

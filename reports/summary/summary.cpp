@@ -5,6 +5,7 @@
 #include "reports/report.hpp"
 #include "reports/summary/markdown.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
 
 namespace tally {
@@ -46,12 +47,12 @@ std::string where(const Results& results) {
   return text + ".\n\n";
 }
 
-std::string failure(const CaseRecord& c) {
+std::string failure(const CaseRecord& c, const Environment& ran) {
   std::string text = "### " + std::string(mark_of(c.status)) + " " + markdown(c.law) + ", " + markdown(c.precision) +
                      ": " + markdown(c.title) + "\n\n" + markdown(c.message) + "\n\n";
   if (!c.first_stage.empty()) text += "First stage: " + markdown(c.first_stage) + ", ";
   text += "r = " + significant(ratio_of(c)) + "\n\n";
-  if (const std::string command = replay_command(c.token); !command.empty()) text += code_block(command);
+  if (const std::string command = replay_command(c, ran); !command.empty()) text += code_block(command);
   return text;
 }
 
@@ -120,7 +121,7 @@ std::string summary_markdown(const Results& results, std::size_t limit) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > most_failures) continue;
-    fitted.add(failure(*c));
+    fitted.add(failure(*c, results.environment));
     ++shown;
   }
   if (failed > shown) fitted.add(counted(failed - shown, "failing case") + " not shown here.\n");

@@ -89,7 +89,7 @@ std::string failures(const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > most) continue;
-    out += "\n" + failure_text(*c, 1);
+    out += "\n" + failure_text(*c, results.environment, 1);
   }
   if (failed > most) out += "\nAnd " + counted(failed - most, "failing case") + " more: see report.html.\n";
   return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/text/numbers.hpp"
+#include "reports/text/replay.hpp"
 #include "reports/text/utf8.hpp"
 #include "reports/text/words.hpp"
 
@@ -48,7 +49,7 @@ std::string bound_text(const TensorCheck& check) {
   return significant(check.bound) + (terms.empty() ? "" : ": " + terms);
 }
 
-std::string failure_text(const CaseRecord& c, std::size_t tensors) {
+std::string failure_text(const CaseRecord& c, const Environment& ran, std::size_t tensors) {
   std::string text = std::string(mark_of(c.status)) + " " + shown_word_of(c.status) + "  c-" + one_line(c.id) + "  " +
                      one_line(c.law) + ", " + one_line(c.precision) + ": " + one_line(c.title) + "\n";
   if (!c.message.empty()) text += "  " + one_line(c.message) + "\n";
@@ -64,7 +65,7 @@ std::string failure_text(const CaseRecord& c, std::size_t tensors) {
     text += "   = " +
             one_line(text_of(std::vector<Suspicion>{suspect}) + ": " + suspect.sentence + ". " + suspect.formula) +
             "\n";
-  if (const std::string command = replay_command(c.token); !command.empty())
+  if (const std::string command = replay_command(c, ran); !command.empty())
     text += "   = reproduce: " + one_line(command) + "\n";
   return text;
 }

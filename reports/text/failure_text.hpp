@@ -15,7 +15,7 @@ std::string index_text(const std::vector<std::int64_t>& index);
 std::string bound_text(const TensorCheck& check);
 
 /// Place, sentence, the worst tensors with the census, both values and the bound's terms, and the command that replays
-/// it; several lines, each ended. At most `tensors` of them.
-std::string failure_text(const CaseRecord& c, std::size_t tensors = 4);
+/// it on what `ran`; several lines, each ended. At most `tensors` of them.
+std::string failure_text(const CaseRecord& c, const Environment& ran, std::size_t tensors = 4);
 
 }  // namespace tally

@@ -9,7 +9,5 @@ namespace tally {
 
 /// "2^-12", or "1"; a dash where none was looked for.
 std::string smallest_caught_word(const FaultRecord& fault);
-/// Runs the case that caught it again, under its law and with as much of the bug; empty without a case.
-std::string replay_command(const FaultRecord& fault);
 
 }  // namespace tally

@@ -47,13 +47,4 @@ std::string failure_word(FailureClass c) {
   return word;
 }
 
-std::string replay_command(const std::string& token) {
-  if (token.empty()) return "";
-  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+=@%,";
-  if (token.find_first_not_of(plain) == std::string::npos) return "tally replay " + token;
-  std::string quoted;
-  for (const char c : token) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "tally replay '" + quoted + "'";
-}
-
 }  // namespace tally

@@ -7,11 +7,10 @@
 
 namespace tally {
 
-const char* mark_of(Status status);                    // ✓ ✗ ○ – ‼
-const char* shown_word_of(Status status);              // pass, FAIL, VACUOUS, not run, ERROR
-std::string mark_and_word(Status status);              // "✓ pass"
-std::string class_of(Status status);                   // CSS class and data-s: pass, fail, vacuous, not_run, error
-std::string failure_word(FailureClass c);              // "non-finite"; empty for none
-std::string replay_command(const std::string& token);  // quoted for a shell where it must be; empty without a token
+const char* mark_of(Status status);        // ✓ ✗ ○ – ‼
+const char* shown_word_of(Status status);  // pass, FAIL, VACUOUS, not run, ERROR
+std::string mark_and_word(Status status);  // "✓ pass"
+std::string class_of(Status status);       // CSS class and data-s: pass, fail, vacuous, not_run, error
+std::string failure_word(FailureClass c);  // "non-finite"; empty for none
 
 }  // namespace tally

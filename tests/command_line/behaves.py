@@ -58,17 +58,6 @@ class Commands(unittest.TestCase):
         self.refuses(["verify", "--magnitude", "0.5", "--out", self.out], "--magnitude", "name the fault")
         self.refuses(["faults", "boundary-off-by-one", "--magnitude", "0.5"], "boundary-off-by-one", "no size")
 
-    def test_a_fault_at_a_magnitude_is_replayed_at_it(self):
-        ran = tally("faults", "extra-times-k", "--magnitude", 0.125, "--subject", "host")
-        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
-        command = next(line for line in ran.stdout.splitlines() if line.startswith("replay: tally "))
-        self.assertTrue(command.endswith(" --fault extra-times-k --magnitude 0.125"), command)
-        replayed = tally(*command.removeprefix("replay: tally ").split(), "--subject", "host")
-        self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
-        at_none = tally("faults", "extra-times-k", "--magnitude", 0, "--subject", "host")
-        self.assertEqual(at_none.returncode, 1, at_none.stdout + at_none.stderr)
-        self.assertIn("MISSED", at_none.stdout)
-
     def test_explain_tells_a_failing_case_in_words(self):
         tally("verify", "--subject", "host", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", 3,
               "--no-training", "--fault", "overwrite-not-add", "--out", self.out)
@@ -79,7 +68,7 @@ class Commands(unittest.TestCase):
         for words in (case["title"], case["message"], "last-only", "A = s_k", "tally replay tly1:"):
             self.assertIn(words, told.stdout)
         command = next(line for line in told.stdout.splitlines() if line.startswith("replay: tally "))
-        replayed = tally(*command.removeprefix("replay: tally ").split(), "--fault", "overwrite-not-add")
+        replayed = tally(*command.removeprefix("replay: tally ").split())
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
         self.assertIn("looks like last-only", replayed.stdout)
 
@@ -201,22 +190,6 @@ class Commands(unittest.TestCase):
             tally("verify", *QUICK, "--out", self.out / place, cwd=self.out)
         for name in ("results.json", "report.html", "summary.md"):
             self.assertEqual((self.out / "a" / name).read_bytes(), (self.out / "b" / name).read_bytes(), name)
-
-    def test_a_seeded_failure_is_shrunk_kept_replayed_and_replayed_first(self):
-        run = ["verify", "--law", "partition_equals_full_batch", "--precision", "fp32", "--cases", "20", "--no-training",
-               "--fault", "overwrite-not-add", "--out", self.out]
-        self.assertEqual(tally(*run).returncode, 1)
-        failing = [c for c in json.loads((self.out / "results.json").read_text())["cases"] if c["status"] == "fail"]
-        self.assertEqual(failing[0]["first_stage"], "accumulate")
-        again = tally("replay", failing[0]["token"], "--law", failing[0]["law"], "--fault", "overwrite-not-add")
-        self.assertEqual(again.returncode, 1, again.stderr)
-        self.assertEqual(tally("replay", failing[0]["token"], "--law", failing[0]["law"]).returncode, 0)
-        kept = list((self.out / "corpus").glob("*.json"))
-        self.assertEqual(len(kept), 1)
-        self.assertEqual(tally(*run).returncode, 1)
-        cases = json.loads((self.out / "results.json").read_text())["cases"]
-        self.assertTrue(cases[0]["title"].startswith("kept: "), cases[0]["title"])
-        self.assertEqual(cases[0]["status"], "fail")
 
     def test_an_interrupt_leaves_a_marked_result(self):
         for sent in (signal.SIGINT, signal.SIGTERM):

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -109,20 +110,61 @@ class Gate(unittest.TestCase):
         self.ends(0, "gate", self.other, *words)
         self.assertFalse(pending.exists(), "what is blessed is still pending")
 
+    def on_a_terminal(self, answers, words):
+        primary, secondary = pty.openpty()
+        os.write(primary, answers.encode())
+        kept = {name: value for name, value in os.environ.items() if name != "CI"}
+        result = subprocess.run([TALLY, *map(str, words)], stdin=secondary, capture_output=True, text=True, timeout=60,
+                                env=kept)
+        os.close(primary), os.close(secondary)
+        return result
+
     def test_a_review_asks_about_each_change(self):
         self.bless()
         words = ["baseline", "review", self.other, "--baseline", self.baseline, "--reason", "another order"]
         self.assertIn("expected a terminal", self.ends(2, *words))
         for answers, code, accepted in (("?\na\nr\n", 1, 1), ("s\ns\n", 0, 0), ("A\n", 0, 1)):
-            primary, secondary = pty.openpty()
-            os.write(primary, answers.encode())
-            kept = {name: value for name, value in os.environ.items() if name != "CI"}
-            result = subprocess.run([TALLY, *map(str, words)], stdin=secondary, capture_output=True, text=True,
-                                    timeout=60, env=kept)
-            os.close(primary), os.close(secondary)
+            result = self.on_a_terminal(answers, words)
             self.assertEqual(result.returncode, code, result.stdout + result.stderr)
             self.assertIn(f"{accepted} accepted", result.stdout)
         self.ends(0, "gate", self.other, "--baseline", self.baseline)
+
+    def test_a_review_shows_what_the_gate_left_and_its_command_accepts_it(self):
+        self.bless()
+        pending = self.out / "left by the gate.json"
+        run = json.loads(self.other.read_text())
+        run["cases"][0]["worst_end_to_end_ratio"] = 0.75
+        changed = self.out / "changed.json"
+        changed.write_text(json.dumps(run))
+        self.ends(1, "gate", changed, "--baseline", self.baseline, "--pending", pending)
+        words = ["baseline", "review", pending, "--baseline", self.baseline]
+        before = self.baseline.read_bytes()
+        told = self.ends(0, *words)
+        for part in ("linear.forward", "exact_lane, fp16", f"changed in {self.count} of {self.count} cases", "-> 0.75"):
+            self.assertIn(part, told)
+        first = next(line.split() for line in told.splitlines() if "Changed cases" in told and run["cases"][0]["id"] in line)
+        self.assertEqual(first[4], "0.75")
+        self.assertEqual(self.baseline.read_bytes(), before)
+        self.assertIn("expected a terminal", self.ends(2, *words, "--reason", "another order"))
+        self.assertEqual(self.on_a_terminal("a\ns\n", [*words, "--reason", "another order"]).returncode, 0)
+        self.assertIn("1 accepted", self.on_a_terminal("a\n", [*words, "--reason", "another order"]).stdout)
+        self.baseline.write_bytes(before)
+        command = next(line for line in told.splitlines() if "tally bless" in line)
+        command = shlex.split(command[command.index("tally bless"):].replace("...", "another order"))
+        self.assertIn(f"0 added, {self.count} changed", self.ends(0, *command[1:]))
+        self.assertIn("nothing is to be accepted", self.ends(0, "baseline", "review", changed, *words[3:]))
+
+    def test_a_review_refuses_what_is_neither_results_nor_pending(self):
+        self.bless()
+        for name, content in (("none.json", None), ("words.json", "hello"), ("empty.json", "{}"),
+                              ("pending.json", '{"blessings": 7}')):
+            file = self.out / name
+            if content is not None:
+                file.write_text(content)
+            told = self.ends(2, "baseline", "review", file, "--baseline", self.baseline)
+            self.assertIn(str(file), told)
+            self.assertIn("expected the results.json of a run", told)
+        self.assertIn("is a baseline", self.ends(2, "baseline", "review", self.baseline, "--baseline", self.baseline))
 
     def test_a_waiver_is_held_against_the_day_that_is_given(self):
         self.bless()

@@ -22,7 +22,9 @@ return low.slice(0, 5);"""
 SHOWN = "[...document.querySelectorAll('%s')].filter(r => r.getClientRects().length).length"
 # What a key can stop at: of the radio buttons of one name the checked one.
 STOPS = """[...document.querySelectorAll('a[href],button,input,summary,[tabindex="0"]')].filter(
-  e => e.checkVisibility({contentVisibilityAuto: true}) && (e.type !== 'radio' || e.checked))"""
+  e => e.checkVisibility() && (e.type !== 'radio' || e.checked))"""
+# Sections out of sight are not laid out; what is too wide in one would not show.
+LAID_OUT = "document.querySelectorAll('main section').forEach(s => s.style.contentVisibility = 'visible')"
 NODES, BYTES = 60_000, 1_500_000
 
 
@@ -41,6 +43,7 @@ def looks(driver, address):
         if background(driver) != ground:
             yield f"{scheme}: the ground is {background(driver)}"
         yield from (f"{scheme}: contrast of {low}" for low in driver.execute_script(CONTRAST))
+    value_of(driver, LAID_OUT)
     for width in (1280, 320):
         emulate(driver, width, 900, "light")
         across = value_of(driver, "document.documentElement.scrollWidth")
@@ -71,6 +74,11 @@ def filters(driver, address):
         fresh(driver, f"{address}#{folded}")
         if not value_of(driver, f"document.getElementById('{folded}').checkVisibility()"):
             yield f"a link to the folded #{folded} does not open it"
+    for place in ("reading", folded):
+        fresh(driver, f"{address}#{place}")
+        at = value_of(driver, f"document.getElementById('{place}').getBoundingClientRect().top")
+        if not 0 <= at < 900:
+            yield f"a link to #{place} leaves it at {at}"
 
 
 def precisions(driver, address):

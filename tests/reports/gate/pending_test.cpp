@@ -63,6 +63,25 @@ TEST_F(Pending, blessed_alone_gives_the_baseline_that_the_results_would) {
   EXPECT_EQ(gate(drifted(), read_baseline(file_)).exit_code, 0);
 }
 
+TEST_F(Pending, has_old_values_of_the_same_machine_and_draw_alone) {
+  BlessOptions first = because_;
+  first.reason = "first run", first.commit = "77aa01b";
+  bless(samples::passing(), file_, first);
+  const Baseline kept = read_baseline(file_);
+  const Baseline pending = pending_of(drifted(), kept, "c0ffee");
+  const auto before = before_pending(pending, kept);
+  ASSERT_EQ(before.size(), pending.cases.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_TRUE(before[i].same_place(pending.cases[i]));
+    EXPECT_EQ(2 * before[i].rounding_drift, pending.cases[i].rounding_drift);
+  }
+  Results elsewhere = drifted(), other_draw = drifted();
+  elsewhere.environment.device = "another", ++other_draw.seed;
+  EXPECT_TRUE(before_pending(pending_of(elsewhere, kept, ""), kept).empty());
+  EXPECT_TRUE(before_pending(pending_of(other_draw, kept, ""), kept).empty());
+  EXPECT_TRUE(before_pending({}, kept).empty());
+}
+
 TEST_F(Pending, holds_everything_where_nothing_was_blessed) {
   const Baseline pending = pending_of(samples::passing(), {}, "c0ffee");
   EXPECT_EQ(bless_pending(pending, file_, because_).added, pending.cases.size() + pending.faults.size());

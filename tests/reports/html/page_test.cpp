@@ -96,11 +96,13 @@ TEST(Page, shows_where_in_a_failing_tensor_the_errors_are) {
 
 TEST(Page, shows_the_studies_it_carries_and_where_they_come_from) {
   const std::string page = report_html(samples::failing());
-  for (const char* id : {"id=\"drift\"", "id=\"rules\"", "id=\"evidence\"", "id=\"ledger\""})
+  for (const char* id : {"id=\"drift\"", "id=\"rules\"", "id=\"evidence\"", "id=\"gate\"", "id=\"ledger\""})
     EXPECT_TRUE(has(page, std::string("<h2 ") + id)) << id;
+  EXPECT_TRUE(has(page, "<a href=\"#gate\">"));
   EXPECT_TRUE(has(page, "seed 7, effort 1, host executor, g++ 12.2"));
   EXPECT_TRUE(has(page, "commit 0123456789ab. Not measured by this run."));
-  EXPECT_FALSE(has(report_html(samples::passing()), "id=\"rules\""));
+  for (const char* id : {"\"rules\"", "\"gate\"", "#gate"})
+    EXPECT_FALSE(has(report_html(samples::passing()), id)) << id;
 }
 
 TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) {
@@ -122,13 +124,13 @@ TEST(Failure, reads_the_same_on_the_terminal_in_junit_and_on_the_page) {
   const Results results = samples::failing();
   for (const CaseRecord& c : results.cases) {
     if (c.status != Status::fail) continue;
-    const std::string one = failure_text(c, 1);
+    const std::string one = failure_text(c, results.environment, 1);
     for (const std::string& part : {"c-" + c.id, census_text(c.worst.front()), bound_text(c.worst.front()),
                                     "tally replay " + c.token, hexadecimal_text(c.worst.front().expected)})
       EXPECT_TRUE(has(one, part)) << part;
     EXPECT_TRUE(has(terminal_summary(results), one));
-    EXPECT_TRUE(has(junit_xml(results), escaped(failure_text(c))));
-    EXPECT_TRUE(has(report_html(results), escaped(failure_text(c))));
+    EXPECT_TRUE(has(junit_xml(results), escaped(failure_text(c, results.environment))));
+    EXPECT_TRUE(has(report_html(results), escaped(failure_text(c, results.environment))));
   }
 }
 

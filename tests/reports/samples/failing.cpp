@@ -67,6 +67,7 @@ void spoil_all(Results& r) {
   for (TrainingRecord& t : r.training)
     for (std::string* text : {&t.dataset, &t.model, &t.precision, &t.cut, &t.message}) spoil(*text);
   spoil(r.environment.device), spoil(r.environment.flags);
+  spoil(r.environment.fault), spoil(r.environment.kernels.front());
   for (auto& [assumption, holds] : r.environment.ledger) spoil(assumption), spoil(holds);
 }
 
@@ -74,6 +75,8 @@ void spoil_all(Results& r) {
 
 Results failing() {
   Results r = passing();
+  r.environment.fault = "extra-times-k", r.environment.magnitude = 0.25;
+  r.environment.kernels = {"matmul=tiled"};
   fail(r.cases[40], FailureClass::logic, 3.88, "The accumulated gradient is 3.88 times its bound away.");
   fail(r.cases[90], FailureClass::non_finite, std::nan(""), "An element is NaN where the exact answer is finite.");
   fail(r.cases[130], FailureClass::order, infinity, "Bits differ from the declared order of addition.");

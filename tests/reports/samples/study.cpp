@@ -56,9 +56,10 @@ Study study() {
 }
 
 std::vector<Study> studies() {
-  std::vector<Study> all = {study(), study(), study()};
+  std::vector<Study> all = {study(), study(), study(), study()};
   all[1].family = "bench", all[1].name = "rules";
   all[2].family = "bench", all[2].name = "tolerances";
+  all[3].family = "bench", all[3].name = "gate";
   return all;
 }
 

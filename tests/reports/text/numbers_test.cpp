@@ -64,12 +64,6 @@ TEST(Columns, AlignNumbersAndCutLongCells) {
   EXPECT_EQ(columns({{"x"}, {"abcdef"}}, 4), "  x\n  abc\u2026\n");
 }
 
-TEST(ReplayCommand, IsQuotedForAShellWhereItMustBe) {
-  EXPECT_EQ(replay_command(""), "");
-  EXPECT_EQ(replay_command("tly1:8c1f"), "tally replay tly1:8c1f");
-  EXPECT_EQ(replay_command("it's; rm"), "tally replay 'it'\\''s; rm'");
-}
-
 TEST(Sha256, IsThePublishedOneOfAbc) {
   EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(base64(sha256("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
