@@ -38,27 +38,15 @@ std::vector<ProbeShape> shapes_for(ExecutorKind executor) {
   return all;
 }
 
-/// One kind with its results in fp32 and in its own format, the rounding read off those that show it.
-SumTraits sums_in_shape(ProbeProducts& products, ProductKind kind, const ProbeShape& shape) {
-  const Ask ask = [&](float a, const std::vector<Column>& columns) { return products.ask(kind, shape, a, columns); };
-  const auto k = static_cast<std::size_t>(shape.k);
-  SumTraits own = probe_sums(ask, kind, k);
-  own.row = row_of(own, kind);
-  if (kind.compute == Dtype::fp16 || kind.operands == Dtype::fp32) return own;
-  kind.result = kind.operands;
-  SumTraits narrow = probe_sums(ask, kind, k);
-  narrow.rounding = own.rounding;
-  narrow.parts_meet_to_nearest = own.parts_meet_to_nearest;
-  narrow.row = row_of(narrow, kind);
-  return loosest(own, narrow);
-}
-
 /// CudaError of a product that the library refuses leaves the kind unanswered; a device that failed says so again.
 SumTraits sums_of(ProbeProducts& products, const ProductKind& kind, const std::vector<ProbeShape>& shapes) {
   std::optional<SumTraits> all;
   for (const ProbeShape& shape : shapes) {
     try {
-      const SumTraits found = sums_in_shape(products, kind, shape);
+      const AskKind ask = [&](const ProductKind& of, float a, const std::vector<Column>& columns) {
+        return products.ask(of, shape, a, columns);
+      };
+      const SumTraits found = probe_both_results(ask, kind, static_cast<std::size_t>(shape.k));
       all = all ? loosest(*all, found) : found;
     } catch (const CudaError&) {
       return {};
@@ -68,14 +56,9 @@ SumTraits sums_of(ProbeProducts& products, const ProductKind& kind, const std::v
 }
 
 std::string rounding_of(ProbeProducts& products, const ProductKind& kind, const std::vector<ProbeShape>& shapes) {
-  bool none = false, nearest = false, truncate = false;
-  for (const ProbeShape& shape : shapes) {
-    const std::string found = operand_rounding(products, kind, shape);
-    if (found == "unknown") return found;
-    (found == "none" ? none : found == "nearest" ? nearest : truncate) = true;
-  }
-  if (truncate) return nearest || none ? "unknown" : "truncate";
-  return nearest ? "nearest" : "none";  // where some operands stay and others are rounded, all lie within a rounding
+  std::string all = operand_rounding(products, kind, shapes.front());
+  for (const ProbeShape& shape : shapes) all = loosest_rounding(all, operand_rounding(products, kind, shape));
+  return all;
 }
 
 }  // namespace

@@ -39,6 +39,12 @@ std::string operand_rounding(ProbeProducts& products, const ProductKind& kind, c
   return left == between ? "none" : left == 1 ? "truncate" : left == 1 + 0x1p-10f ? "nearest" : "unknown";
 }
 
+std::string loosest_rounding(const std::string& one, const std::string& other) {
+  if (one == other) return one;
+  const auto within_nearest = [](const std::string& each) { return each == "nearest" || each == "none"; };
+  return within_nearest(one) && within_nearest(other) ? "nearest" : "unknown";
+}
+
 std::size_t half_group(ProbeProducts& products) {
   const ProductKind kind{Dtype::fp16, Dtype::fp16, Dtype::fp16};
   const ProbeShape shape{16, 16, GemmTraits::half_probe_length};

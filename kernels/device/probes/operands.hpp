@@ -11,6 +11,10 @@ namespace tally {
 /// + 2^-20 lies just above half way between two TF32 numbers; nearest goes up, truncation down, fp32 keeps it.
 std::string operand_rounding(ProbeProducts& products, const ProductKind& kind, const ProbeShape& shape);
 
+/// What holds of both answers: where some operands stay and others are rounded to nearest, all are within a rounding to
+/// nearest; truncated and other operands share nothing.
+std::string loosest_rounding(const std::string& one, const std::string& other);
+
 /// GemmTraits::half_group: 2048 and k - 1 times 2^-j with a fp16 accumulator, whose next number is 2050. It stays 2048
 /// while the addends that meet before a rounding make no more than 1. k is GemmTraits::half_probe_length.
 std::size_t half_group(ProbeProducts& products);

@@ -166,6 +166,19 @@ std::string row_of(const SumTraits& found, const ProductKind& kind) {
   return row;
 }
 
+SumTraits probe_both_results(const AskKind& ask, ProductKind kind, std::size_t k) {
+  const Ask of_kind = [&](float a, const std::vector<Column>& columns) { return ask(kind, a, columns); };
+  SumTraits own = probe_sums(of_kind, kind, k);
+  own.row = row_of(own, kind);
+  if (kind.compute == Dtype::fp16 || kind.operands == Dtype::fp32) return own;
+  kind.result = kind.operands;
+  SumTraits narrow = probe_sums(of_kind, kind, k);
+  narrow.rounding = own.rounding;
+  narrow.parts_meet_to_nearest = own.parts_meet_to_nearest;
+  narrow.row = row_of(narrow, kind);
+  return loosest(own, narrow);
+}
+
 SumTraits loosest(const SumTraits& one, const SumTraits& other) {
   SumTraits all;
   all.answered = one.answered && other.answered;

@@ -30,6 +30,11 @@ SumTraits probe_sums(const Ask& ask, const ProductKind& kind, std::size_t k);
 /// fit whose rounding is that of tensor cores (truncation, to nearest in fp16); else "unknown".
 std::string row_of(const SumTraits& found, const ProductKind& kind);
 
+/// probe_sums and row_of with results in fp32 and, of narrower operands, in their own format; the rounding is read off
+/// those that show it. `ask` as Ask, of a kind.
+using AskKind = std::function<std::vector<float>(const ProductKind&, float a, const std::vector<Column>& columns)>;
+SumTraits probe_both_results(const AskKind& ask, ProductKind kind, std::size_t k);
+
 /// The looser of two answers in every field; what they disagree on is unknown.
 SumTraits loosest(const SumTraits& one, const SumTraits& other);
 

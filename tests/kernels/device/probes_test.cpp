@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/device/probes/operands.hpp"
 #include "oracle/tolerance/accumulation.hpp"
 
 namespace tally {
@@ -97,6 +98,13 @@ TEST(Probes, see_parts_of_k_that_meet_by_other_roundings) {
 
 TEST(Probes, refuse_an_algorithm_of_the_librarys_list) {
   EXPECT_THROW(probe_gemm(device(ExecutorKind::host), {}, {.algorithm = 0}), std::invalid_argument);
+}
+
+TEST(Probes, take_of_two_roundings_what_holds_of_both) {
+  EXPECT_EQ(loosest_rounding("truncate", "truncate"), "truncate");
+  EXPECT_EQ(loosest_rounding("none", "nearest"), "nearest");
+  EXPECT_EQ(loosest_rounding("none", "none"), "none");
+  for (const char* other : {"none", "nearest", "unknown"}) EXPECT_EQ(loosest_rounding(other, "truncate"), "unknown");
 }
 
 /// Kernels may not read the bounds, so the rows stand in both places.

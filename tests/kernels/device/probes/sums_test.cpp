@@ -118,6 +118,34 @@ TEST(ProbeOfSums, sees_accumulators_that_meet_to_nearest) {
   EXPECT_TRUE(found.parts_meet_to_nearest);
 }
 
+/// Each half of k by itself, added to nearest: what a split of k does.
+TEST(ProbeOfSums, sees_far_parts_that_meet_to_nearest) {
+  const Blocks core = blocks(16, 25);
+  const SumTraits found = probed(in_order(), [=](const auto& a, const auto& b) {
+    const auto half = [&](const auto& all, std::size_t from) {
+      return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                 all.begin() + static_cast<std::ptrdiff_t>(from + k / 2));
+    };
+    const double first = oracle::emulated::dot(core, half(a, 0), half(b, 0));
+    return static_cast<double>(static_cast<float>(first + oracle::emulated::dot(core, half(a, k / 2), half(b, k / 2))));
+  });
+  EXPECT_EQ(found.row, "h100");
+  EXPECT_TRUE(found.parts_meet_to_nearest);
+}
+
+/// A library may have another kernel for results in the operands' own format.
+TEST(ProbeOfSums, names_no_row_where_the_two_results_disagree) {
+  const auto device = [](std::size_t terms_for_fp16) {
+    return [=](const ProductKind& kind, float a, const std::vector<Column>& columns) {
+      const std::size_t terms = kind.result == Dtype::fp16 ? terms_for_fp16 : 8;
+      return device_that(in_order(), by(blocks(terms, 25)))(a, columns);
+    };
+  };
+  EXPECT_EQ(probe_both_results(device(8), in_fp32, k).row, "h100");
+  EXPECT_EQ(probe_both_results(device(4), in_fp32, k).row, "unknown");
+  EXPECT_EQ(probe_both_results(device(4), in_fp32, k).terms, 4u);
+}
+
 TEST(ProbeOfSums, fits_no_row_to_blocks_that_round_to_nearest) {
   Blocks core = blocks(8, 25);
   const auto nearest = [=](const std::vector<double>& a, const std::vector<double>& b) {
@@ -142,6 +170,12 @@ TEST(ProbeOfSums, sees_products_and_sums_that_are_flushed) {
   EXPECT_TRUE(probe_sums(device_that(in_order(), exact), wide, k).keeps_subnormals);
   const Sum flushed_result = [&](const auto& a, const auto& b) { return flushes(exact(a, b)); };
   EXPECT_FALSE(probe_sums(device_that(in_order(), flushed_result), wide, k).keeps_subnormals);
+  const Sum flushed_products = [&](const auto& a, const auto& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < k; ++i) sum += flushes(a[i] * b[i]) == 0 && a[i] != 1 && b[i] != 1 ? 0 : a[i] * b[i];
+    return sum;
+  };
+  EXPECT_FALSE(probe_sums(device_that(in_order(), flushed_products), wide, k).keeps_subnormals);
   const Sum flushed_operands = [&](const auto& a, const auto& b) {
     double sum = 0;
     for (std::size_t i = 0; i < k; ++i) sum += flushes(a[i]) * flushes(b[i]);
