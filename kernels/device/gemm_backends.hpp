@@ -1,7 +1,10 @@
 // What gemm() chooses between.
 #pragma once
 
-#include "kernels/device/blas.hpp"
+#include <cstddef>
+#include <vector>
+
+#include "kernels/device/probes.hpp"
 
 namespace tally {
 
@@ -10,5 +13,8 @@ void check_operands(Stream& stream, const GemmCall& call, std::source_location a
 void host_gemm(const GemmCall& call, const GemmOrder& order);
 /// Only in builds with CUDA.
 void cublas_gemm(Stream& stream, const GemmCall& call);
+/// The first entries, `most` at most, of cublasLt's list of heuristics for a call, whose operands may be nullptr; their
+/// `product` is left empty. Only in builds with CUDA.
+std::vector<ListedAlgorithm> cublas_lt_list(const GemmCall& call, std::size_t most);
 
 }  // namespace tally

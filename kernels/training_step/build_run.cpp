@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
@@ -187,6 +188,9 @@ void declare(Run& run) {
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
+  // A replaced product cannot be asked.
+  if (run.stages.gemm != shipped_stages().gemm) return;
+  claim_probed_products(run.trace.claims, run.c.precision, run.products_by.choices, run.device);
 }
 
 /// Norm partials, once the parameters stand.

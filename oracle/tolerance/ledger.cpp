@@ -19,6 +19,12 @@ std::string atomics(const Claims& claims) {
   return users.empty() ? "none" : users + ": 2^-125 an addition";
 }
 
+/// Behind what is claimed of a GEMM that was asked how it computes (oracle/variants.md): nobody declared it.
+std::string source(const Claims& claims) {
+  const auto gemm = claims.kernels.find("gemm");
+  return gemm != claims.kernels.end() && gemm->second.variant.ends_with("_probed") ? " (probed)" : "";
+}
+
 std::string tf32_operands(const Claims& claims) {
   const bool nearest = claims.tf32_rounding == "nearest";
   return nearest ? "TF32: operands to nearest, 2^-11 relative"
@@ -73,10 +79,11 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
   return {
       {"rounding", "to nearest even, gradual underflow, everywhere outside tensor cores"},
       {"flush to zero in GEMM",
-       claims.flushes_subnormals ? "yes: 2^-126 a product and an addition, subnormal operands read as 0" : "no"},
+       (claims.flushes_subnormals ? "yes: 2^-126 a product and an addition, subnormal operands read as 0" : "no") +
+           source(claims)},
       {"order of addition", heights(claims)},
       {"global float atomics", atomics(claims)},
-      {"GEMM", operands(claims, precision)},
+      {"GEMM", operands(claims, precision) + source(claims)},
       {"GEMM split along k", splits(claims)},
       {"GEMM algorithms", "products and additions only: no Winograd, Strassen or FFT"},
       {"storage", std::string(name_of(precision.storage)) + ", one rounding a store"},

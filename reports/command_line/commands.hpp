@@ -159,6 +159,7 @@ int explain(const ExplainOptions& options);
 
 /// What is "laws", "faults", "triggers", "kernels", "subjects", "sweeps" or "benches".
 int list(const std::string& what);
-int doctor(const std::string& probed);
+/// `probed` is "host", "cuda" or empty; `order` is to_string of the host's GemmOrder, or empty.
+int doctor(const std::string& probed, const std::string& order);
 
 }  // namespace tally::command_line

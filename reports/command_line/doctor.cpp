@@ -7,26 +7,68 @@
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/commands.hpp"
-#include "reports/command_line/subject.hpp"
 #include "reports/text/columns.hpp"
 
 namespace tally::command_line {
 
 namespace {
 
-/// What the subject's GEMM does that no documentation says.
-void probe(const std::string& subject) {
-  const ExecutorKind executor = subject_of({subject, ""}).executor;
-  std::cout << "\nGEMM of " << device(executor).name() << "\n";
-  std::vector<std::vector<std::string>> rows = {{"Asked", "Found", "For the bounds"}};
-  for (const Probe& each : probes_of(probe_gemm(device(executor))))
-    rows.push_back({each.question, each.answer, each.consequence});
+GemmOrder order_of(const std::string& word) {
+  using Kind = GemmOrder::Kind;
+  if (word.empty()) return {};
+  std::string expected;
+  for (const Kind kind : {Kind::sequential_fma, Kind::sequential_mul_add, Kind::pairwise, Kind::tensor_core_v100,
+                          Kind::tensor_core_a100, Kind::tensor_core_h100}) {
+    if (to_string({kind, 0}) == word) return {kind, 0};
+    expected += (expected.empty() ? "" : ", ") + to_string({kind, 0});
+  }
+  throw UsageError("--order: '" + word + "'; expected " + expected);
+}
+
+void print_algorithms(Device& on) {
+  std::cout << "\nHead of the library's list of algorithms\n";
+  const std::vector<ListedAlgorithm> listed = listed_algorithms(on);
+  if (listed.empty()) {
+    std::cout << "not run: the host has no such list\n";
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {{"Product", "Parts of k", "They meet", "Arithmetic"}};
+  for (const ListedAlgorithm& each : listed)
+    rows.push_back({each.product, std::to_string(each.splits), each.reduction, each.arithmetic});
   std::cout << columns(rows);
+}
+
+/// What the device's arithmetic does that no documentation says.
+void probe(Device& on, const GemmOrder& order) {
+  const GemmTraits traits = probe_gemm(on, order);
+  std::cout << "\nGEMM of " << on.name();
+  if (on.kind() == ExecutorKind::host) std::cout << ", order " << to_string(order);
+  std::cout << ", the loosest of " << traits.shapes << " shapes\n";
+  std::vector<std::vector<std::string>> rows = {{"Asked", "Found", "For the bounds"}};
+  for (const auto& probes : {probes_of(traits), probes_of(probe_atomics(on))})
+    for (const Probe& each : probes) rows.push_back({each.question, each.answer, each.consequence});
+  std::cout << columns(rows);
+  print_algorithms(on);
+}
+
+int probe(const std::string& subject, const std::string& order) {
+  const ExecutorKind executor = subject == "cuda" ? ExecutorKind::cuda : ExecutorKind::host;
+  if (executor == ExecutorKind::cuda && !order.empty())
+    throw UsageError("--order is the host's: a GPU takes the order it takes");
+  try {
+    probe(device(executor), order_of(order));
+  } catch (const DeviceAbsent& reason) {
+    std::cout << "\nprobe of " << subject << "  not run: " << reason.what() << "\n";
+    throw;
+  }
+  return pass;
 }
 
 }  // namespace
 
-int doctor(const std::string& probed) {
+int doctor(const std::string& probed, const std::string& order) {
+  if (probed.empty() && !order.empty())
+    throw UsageError("--order says how the host adds while it is probed: --probe host");
   std::cout << "tally     " TALLY_VERSION "\n";
   std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
   std::cout << "toolkit   " TALLY_CUDA_TOOLKIT "\n";
@@ -42,8 +84,7 @@ int doctor(const std::string& probed) {
   }
   std::cout << "laws      " << laws().size() << "\n";
   std::cout << "faults    " << tally::faults().size() << "\n";
-  if (!probed.empty()) probe(probed);
-  return pass;
+  return probed.empty() ? pass : probe(probed, order);
 }
 
 }  // namespace tally::command_line

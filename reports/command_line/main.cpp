@@ -157,10 +157,13 @@ void add_list_and_doctor(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember({"laws", "faults", "triggers", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
-  static std::string probed;
+  static std::string probed, order;
   CLI::App& doctor_command = *app.add_subcommand("doctor", "say what there is to run on");
-  doctor_command.add_option("--probe", probed, "ask a subject's GEMM how it rounds: host or cuda");
-  doctor_command.callback([&action] { action = [] { return doctor(probed); }; });
+  doctor_command.add_option("--probe", probed, "ask a subject's GEMM and atomics how they round: host or cuda")
+      ->check(CLI::IsMember({"host", "cuda"}));
+  doctor_command.add_option("--order", order,
+                            "with --probe host: ask its GEMM in this order, such as tensor_core_h100");
+  doctor_command.callback([&action] { action = [] { return doctor(probed, order); }; });
 }
 
 int say(const std::exception& problem, int code) {

@@ -6,6 +6,8 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "kernels/device/probes/probed_claims.hpp"
+#include "kernels/training_step/gemm_settings.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
@@ -100,7 +102,14 @@ Environment environment_of(const Subject& subject, const SubjectOptions& options
   environment.blas = subject.executor == ExecutorKind::cuda ? "cuBLAS, pedantic fp32" : "host GEMM, order as drawn";
   Claims claims;
   claims.subject = environment.executor;
-  environment.ledger = oracle::ledger(claims, Precision{});
+  if (subject.executor == ExecutorKind::cuda) {
+    claim_products(claims, Precision{}, {}, subject.executor, false);
+    const GemmTraits& probed = probed_gemm(device(subject.executor), {});
+    claim_probed(claims, probed, Precision{});
+    environment.ledger = probed_rows(probed);
+  }
+  const auto assumed = oracle::ledger(claims, Precision{});
+  environment.ledger.insert(environment.ledger.begin(), assumed.begin(), assumed.end());
   return environment;
 }
 

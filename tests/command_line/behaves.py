@@ -206,11 +206,19 @@ class Commands(unittest.TestCase):
         found = tally("doctor", "--probe", "host").stdout
         self.assertIn("rounded: nearest", found)
         self.assertIn("2048 + 1 + ... stops", found)
+        self.assertNotIn("row h100", found)
+        modelled = tally("doctor", "--probe", "host", "--order", "tensor_core_h100").stdout
+        self.assertIn("16 at once, 25 fraction bits, truncated", modelled)
+        self.assertIn("row h100", modelled)
+        self.refuses(["doctor", "--probe", "host", "--order", "tensor_core_p100"], "tensor_core_v100")
+        self.refuses(["doctor", "--order", "tensor_core_h100"], "--probe host")
 
     def test_an_absent_device_is_77(self):
         if os.path.exists("/dev/nvidia0"):
             self.skipTest("this machine has a GPU")
         self.refuses(["verify", *QUICK, "--subject", "cuda", "--out", self.out], code=77)
+        self.refuses(["doctor", "--probe", "cuda"], code=77)
+        self.assertIn("probe of cuda  not run: ", tally("doctor", "--probe", "cuda").stdout)
 
     def test_a_recorded_trace_is_judged_and_a_wrong_one_refused(self):
         case = a_case()

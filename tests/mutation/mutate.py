@@ -46,7 +46,8 @@ def parsed():
 def files_of(root):
     found = {os.path.relpath(path, root) for pattern in SCOPE
              for path in glob.glob(f"{root}/{pattern}", recursive=True)}
-    return sorted(path for path in found if os.path.isfile(f"{root}/{path}"))
+    probes = "kernels/device/"  # no training step runs them
+    return sorted(path for path in found if os.path.isfile(f"{root}/{path}") and not path.startswith(probes))
 
 
 def all_mutants(root):

@@ -9,6 +9,7 @@
 
 #include "kernels/device/cuda/check.hpp"
 #include "kernels/device/cuda/library.hpp"
+#include "kernels/device/gemm_backends.hpp"
 
 namespace tally {
 namespace {
@@ -22,6 +23,8 @@ struct Functions {
   decltype(cublasLtMatmulAlgoGetHeuristic)* heuristics = nullptr;
   decltype(cublasLtMatmulAlgoCheck)* check_algorithm = nullptr;
   decltype(cublasLtMatmulAlgoConfigSetAttribute)* configure = nullptr;
+  decltype(cublasLtMatmulAlgoConfigGetAttribute)* configuration = nullptr;
+  decltype(cublasLtMatmulAlgoCapGetAttribute)* capability = nullptr;
   decltype(cublasLtMatmulDescInit_internal)* init_product = nullptr;
   decltype(cublasLtMatmulDescSetAttribute)* set_product = nullptr;
   decltype(cublasLtMatrixLayoutInit_internal)* init_layout = nullptr;
@@ -35,6 +38,8 @@ struct Functions {
     find(library, "cublasLtMatmulAlgoGetHeuristic", heuristics);
     find(library, "cublasLtMatmulAlgoCheck", check_algorithm);
     find(library, "cublasLtMatmulAlgoConfigSetAttribute", configure);
+    find(library, "cublasLtMatmulAlgoConfigGetAttribute", configuration);
+    find(library, "cublasLtMatmulAlgoCapGetAttribute", capability);
     find(library, "cublasLtMatmulDescInit_internal", init_product);
     find(library, "cublasLtMatmulDescSetAttribute", set_product);
     find(library, "cublasLtMatrixLayoutInit_internal", init_layout);
@@ -95,6 +100,44 @@ struct Problem {
   }
 };
 
+std::string reduction_in_words(std::uint32_t scheme) {
+  switch (scheme) {
+    case CUBLASLT_REDUCTION_SCHEME_NONE:
+      return "none";
+    case CUBLASLT_REDUCTION_SCHEME_INPLACE:
+      return "in place";
+    case CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE:
+      return "in the accumulator's format";
+    case CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE:
+      return "in the result's format";
+    default:
+      return "scheme " + std::to_string(scheme);
+  }
+}
+
+/// "HMMA, accumulator fp32, operands fp16": the flags that are set, of those that products of ours may have.
+std::string arithmetic_in_words(std::uint64_t flags) {
+  struct Flag {
+    std::uint64_t bit;
+    const char* words;
+  };
+  constexpr Flag known[] = {{CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA, "FMA"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA, "HMMA"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_16F, "accumulator fp16"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F, "accumulator fp32"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F, "operands fp16"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF, "operands bf16"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32, "operands TF32"},
+                            {CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F, "operands fp32"}};
+  std::string words;
+  for (const Flag& each : known) {
+    if ((flags & each.bit) == 0) continue;
+    words += (words.empty() ? "" : ", ") + std::string(each.words);
+    flags &= ~each.bit;
+  }
+  return flags == 0 ? words : words + ", others " + std::to_string(flags);
+}
+
 class CublasLt {
  public:
   CublasLt() { check_blas(lt_.create(&handle_)); }
@@ -112,14 +155,42 @@ class CublasLt {
     return true;
   }
 
+  std::vector<ListedAlgorithm> list(const GemmCall& call, std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    Problem problem(lt_, call);
+    std::vector<ListedAlgorithm> all;
+    for (const cublasLtMatmulHeuristicResult_t& each : listed(problem)) {
+      if (all.size() == most) break;
+      if (each.state == CUBLAS_STATUS_SUCCESS) all.push_back(in_words(each.algo));
+    }
+    return all;
+  }
+
  private:
-  /// The entry asked for; without one, the first that can be split as asked.
-  std::optional<cublasLtMatmulAlgo_t> chosen(Problem& problem, const GemmChoices& choices) {
+  std::vector<cublasLtMatmulHeuristicResult_t> listed(Problem& problem) {
     std::vector<cublasLtMatmulHeuristicResult_t> found(most_algorithms);
     int count = 0;
     check_blas(lt_.heuristics(handle_, &problem.product, &problem.left, &problem.right, &problem.result,
                               &problem.result, &problem.preference, most_algorithms, found.data(), &count));
-    const auto entries = static_cast<std::int64_t>(count);
+    found.resize(static_cast<std::size_t>(count));
+    return found;
+  }
+
+  ListedAlgorithm in_words(const cublasLtMatmulAlgo_t& algorithm) const {
+    std::int32_t splits = 0;
+    std::uint32_t scheme = 0;
+    std::uint64_t flags = 0;
+    std::size_t written = 0;
+    check_blas(lt_.configuration(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &splits, sizeof splits, &written));
+    check_blas(lt_.configuration(&algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, sizeof scheme, &written));
+    check_blas(lt_.capability(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof flags, &written));
+    return {"", splits, reduction_in_words(scheme), arithmetic_in_words(flags)};
+  }
+
+  /// The entry asked for; without one, the first that can be split as asked.
+  std::optional<cublasLtMatmulAlgo_t> chosen(Problem& problem, const GemmChoices& choices) {
+    const std::vector<cublasLtMatmulHeuristicResult_t> found = listed(problem);
+    const auto entries = static_cast<std::int64_t>(found.size());
     const bool named = choices.algorithm >= 0;
     for (std::int64_t i = named ? choices.algorithm : 0; i < (named ? choices.algorithm + 1 : entries); ++i) {
       if (i >= entries || found[static_cast<std::size_t>(i)].state != CUBLAS_STATUS_SUCCESS) continue;
@@ -151,11 +222,17 @@ class CublasLt {
   Workspace workspace_;
 };
 
+CublasLt& cublas_lt() {
+  static CublasLt one;
+  return one;
+}
+
 }  // namespace
 
-bool cublas_lt_gemm(Stream& stream, const GemmCall& call) {
-  static CublasLt one;
-  return one.gemm(stream, call);
+bool cublas_lt_gemm(Stream& stream, const GemmCall& call) { return cublas_lt().gemm(stream, call); }
+
+std::vector<ListedAlgorithm> cublas_lt_list(const GemmCall& call, std::size_t most) {
+  return cublas_lt().list(call, most);
 }
 
 }  // namespace tally
