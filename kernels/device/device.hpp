@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -43,6 +44,7 @@ struct DeviceFunctions {
   void (*write)(void* address, const void* from, std::size_t bytes);  // from the host
   void (*read)(const void* address, void* to, std::size_t bytes);     // to the host, after all work on it
   void (*fill)(void* address, int byte, std::size_t bytes);
+  void (*fill_on)(void* stream, void* address, int byte, std::size_t bytes);  // among the stream's work
   void* (*create_stream)();
   void (*release_stream)(void* stream) noexcept;
   void (*synchronize)(void* stream);
@@ -50,6 +52,10 @@ struct DeviceFunctions {
   void (*release_event)(void* event) noexcept;
   void (*record)(void* event, void* stream);
   void (*wait)(void* stream, void* event);
+  void (*begin_capture)(void* stream);  // from here on its work is kept, not done
+  void* (*end_capture)(void* stream);   // what was kept
+  void (*launch_captured)(void* captured, void* stream);
+  void (*release_captured)(void* captured) noexcept;
 };
 
 /// One device. Threads may share it; what it throws is CudaError, or std::bad_alloc for host memory.
@@ -129,6 +135,8 @@ class Stream {
   void* handle() const { return handle_; }
   /// Returns when all work is done; throws CudaError for a fault in it.
   void synchronize();
+  /// Device::fill, but among this stream's work.
+  void fill(void* address, int byte, std::size_t bytes);
 
   /// From now on every launch on the host executor draws its schedule from this seed; 0: threads run in order.
   void set_schedule_seed(std::uint64_t seed);
@@ -146,6 +154,25 @@ class Stream {
   std::uint64_t schedule_seed_ = 0, launches_ = 0;
   const std::vector<Preemption>* listed_ = nullptr;
   std::vector<Preemption>* recorded_ = nullptr;
+};
+
+/// Work of one stream, kept to be done again and again: a CUDA graph; on the host the launches themselves. It holds the
+/// addresses it was given, so their memory has to stay.
+class CapturedWork {
+ public:
+  /// Calls `give_work`, which gives the stream work that is kept, not done. It may not touch device memory from the
+  /// host nor wait for any stream: CudaError, on the host std::logic_error. Throws what `give_work` throws.
+  CapturedWork(Stream& stream, const std::function<void()>& give_work);
+  ~CapturedWork();
+  CapturedWork(const CapturedWork&) = delete;
+  CapturedWork& operator=(const CapturedWork&) = delete;
+
+  /// Gives it to a stream of the same device.
+  void launch(Stream& stream) const;
+
+ private:
+  Device* device_;
+  void* handle_;
 };
 
 /// A point in a stream that another stream can wait for.

@@ -42,6 +42,10 @@ constexpr DeviceFunctions functions_with(void* (*allocate_memory)(std::size_t), 
             executor::finish_all();
             std::memset(address, byte, bytes);
           },
+      .fill_on =
+          [](void* stream, void* address, int byte, std::size_t bytes) {
+            executor::submit(stream, [address, byte, bytes] { std::memset(address, byte, bytes); });
+          },
       .create_stream = create_stream,
       .release_stream = [](void*) noexcept {},
       .synchronize = [](void* stream) { executor::finish_stream(stream); },
@@ -49,6 +53,14 @@ constexpr DeviceFunctions functions_with(void* (*allocate_memory)(std::size_t), 
       .release_event = [](void* event) noexcept { executor::release_event(static_cast<executor::HostEvent*>(event)); },
       .record = [](void* event, void* stream) { executor::record(static_cast<executor::HostEvent*>(event), stream); },
       .wait = [](void* stream, void* event) { executor::wait(stream, static_cast<executor::HostEvent*>(event)); },
+      .begin_capture = [](void*) { executor::begin_capture(); },
+      .end_capture = [](void*) -> void* { return executor::end_capture(); },
+      .launch_captured =
+          [](void* captured, void* stream) {
+            executor::launch_captured(*static_cast<executor::Captured*>(captured), stream);
+          },
+      .release_captured =
+          [](void* captured) noexcept { executor::release_captured(static_cast<executor::Captured*>(captured)); },
   };
 }
 

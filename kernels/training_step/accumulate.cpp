@@ -11,7 +11,8 @@ void accumulate(Run& run) {
     run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
     DeviceTensor& compensation = parameter.compensation;
-    if (compensation && k == 0) compensation.zero();  // also where the buffer was cleared by another than begin_window
+    if (compensation && k == 0)
+      compensation.zero_on(run.stream);  // also where the buffer was cleared by another than begin_window
     if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
     timed("accumulate", run.kernels.accumulate, run.stream,
           {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements, parameter.buffer.dtype,

@@ -19,7 +19,7 @@ void recompute(Run& run) {
 
 /// What recomputation saves memory by. Poison stands for memory that is gone.
 void throw_activations_away(Run& run) {
-  for (LayerState& layer : run.layers) layer.y.poison();
+  for (LayerState& layer : run.layers) layer.y.poison_on(run.stream);
 }
 
 void tap_inputs(Run& run, const LayerState& layer, int k) {

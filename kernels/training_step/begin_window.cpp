@@ -5,13 +5,15 @@ namespace tally::stage {
 
 void begin_window(Run& run) {
   for (Parameter& parameter : run.parameters) {
-    if (run.options.accumulate) parameter.buffer.zero();
-    if (parameter.compensation) parameter.compensation.zero();
+    if (run.options.accumulate) parameter.buffer.zero_on(run.stream);
+    if (parameter.compensation) parameter.compensation.zero_on(run.stream);
   }
   run.found = false;
-  run.found_flag.zero();
-  run.window_scale = run.scale.scalar<float>();
-  run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  run.found_flag.zero_on(run.stream);
+  if (run.window > 0) {  // the first window's stand since the run was built: no wait for the device
+    run.window_scale = run.scale.scalar<float>();
+    run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
+  }
   run.window_items = 0;
   const auto& sizes = run.c.windows[static_cast<std::size_t>(run.window)];
   for (int k = 0; k < static_cast<int>(sizes.size()); ++k) run.window_items += run.items(k);

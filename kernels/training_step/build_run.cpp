@@ -167,7 +167,9 @@ void add_scalars(Run& run) {
   run.found_flag = DeviceTensor(run.device, "found", Dtype::u8, {4});
   const bool dynamic = choice.kind == "dynamic";
   const double initial = choice.kind == "none" ? 1 : choice.number(dynamic ? "initial" : "scale").to_double();
-  run.scale.set_scalar(static_cast<float>(initial));
+  run.window_scale = static_cast<float>(initial);
+  run.scale.set_scalar(run.window_scale);
+  run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   run.growth_counter.set_scalar<std::int64_t>(dynamic ? choice.integer("growth_counter") : 0);
   run.found_flag.zero();
 }

@@ -23,6 +23,10 @@ Tensor DeviceTensor::read() const {
   return value;
 }
 
+void DeviceTensor::fill_on(Stream& stream, int byte) {
+  if (data_ != nullptr) stream.fill(data_, byte, size_of(dtype) * elements_of(shape));
+}
+
 void DeviceTensor::fill(int byte) {
   if (data_ != nullptr) device_->fill(data_, byte, size_of(dtype) * elements_of(shape));
 }

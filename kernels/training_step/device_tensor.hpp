@@ -35,6 +35,9 @@ class DeviceTensor {
   void zero() { fill(0); }
   /// Every byte 0xff: a NaN in every floating-point format.
   void poison() { fill(0xff); }
+  /// The same among the stream's work.
+  void zero_on(Stream& stream) { fill_on(stream, 0); }
+  void poison_on(Stream& stream) { fill_on(stream, 0xff); }
   Tensor read() const;
   /// The only element of a scalar.
   template <class T>
@@ -50,6 +53,7 @@ class DeviceTensor {
 
  private:
   void fill(int byte);
+  void fill_on(Stream& stream, int byte);
 
   Device* device_ = nullptr;
   std::optional<Buffer> memory_;

@@ -5,6 +5,7 @@
 
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally {
@@ -31,39 +32,6 @@ void require_kernels(const Case& c, ExecutorKind executor) {
   }
 }
 
-/// Throws NotSupported for what the built-in training step cannot do.
-void require_supported(const Case& c, const RunOptions& options) {
-  require_kernels(c, options.executor);
-  if (options.accumulate) return;
-  for (const auto& window : c.windows) {
-    if (window.size() != 1) {
-      refuse("a window without an accumulation buffer", std::to_string(window.size()) + " micro-batches", "one");
-    }
-  }
-}
-
-/// Parameters, optimizer state and running values under the names of the windows that left them.
-void tap_final_state(Run& run) {
-  run.micro_batch = -1;
-  if (run.last_step_window >= 0) {
-    run.window = run.last_step_window;
-    for (const Parameter& parameter : run.parameters) {
-      run.record("optimizer", parameter.name, parameter.master);
-      if (parameter.momentum) run.record("optimizer", "momentum." + parameter.name, parameter.momentum);
-      if (!parameter.exp_avg) continue;
-      run.record("optimizer", "exp_avg." + parameter.name, parameter.exp_avg);
-      run.record("optimizer", "exp_avg_sq." + parameter.name, parameter.exp_avg_sq);
-    }
-  }
-  run.window = static_cast<int>(run.c.windows.size()) - 1;
-  for (const LayerState& layer : run.layers) {
-    if (!layer.running_mean || layer.frozen) continue;
-    run.micro_batch = layer.window_statistics ? -1 : static_cast<int>(run.c.windows.back().size()) - 1;
-    run.record("running_stats", layer.label + ".running_mean", layer.running_mean);
-    run.record("running_stats", layer.label + ".running_var", layer.running_var);
-  }
-}
-
 /// Inputs are read only: they must end with the bits they began with.
 void check_inputs(Run& run) {
   const auto check = [&](const std::string& name, const DeviceTensor& tensor) {
@@ -86,7 +54,7 @@ void run_windows(Run& run) {
   const int windows = static_cast<int>(run.c.windows.size());
   try {
     for (run.window = 0; run.window < windows; ++run.window) run.stages.window(run);
-    if (!run.options.taps) tap_final_state(run);
+    if (!run.options.taps) record_final_state(run);
     run.stream.synchronize();
   } catch (const ExecutorFinding& finding) {
     run.trace.violations.push_back(finding.what());
@@ -99,6 +67,37 @@ void check_guards(Run& run) {
 }
 
 }  // namespace
+
+void require_supported(const Case& c, const RunOptions& options) {
+  require_kernels(c, options.executor);
+  if (options.accumulate) return;
+  for (const auto& window : c.windows) {
+    if (window.size() != 1) {
+      refuse("a window without an accumulation buffer", std::to_string(window.size()) + " micro-batches", "one");
+    }
+  }
+}
+
+void record_final_state(Run& run) {
+  run.micro_batch = -1;
+  if (run.last_step_window >= 0) {
+    run.window = run.last_step_window;
+    for (const Parameter& parameter : run.parameters) {
+      run.record("optimizer", parameter.name, parameter.master);
+      if (parameter.momentum) run.record("optimizer", "momentum." + parameter.name, parameter.momentum);
+      if (!parameter.exp_avg) continue;
+      run.record("optimizer", "exp_avg." + parameter.name, parameter.exp_avg);
+      run.record("optimizer", "exp_avg_sq." + parameter.name, parameter.exp_avg_sq);
+    }
+  }
+  run.window = static_cast<int>(run.c.windows.size()) - 1;
+  for (const LayerState& layer : run.layers) {
+    if (!layer.running_mean || layer.frozen) continue;
+    run.micro_batch = layer.window_statistics ? -1 : static_cast<int>(run.c.windows.back().size()) - 1;
+    run.record("running_stats", layer.label + ".running_mean", layer.running_mean);
+    run.record("running_stats", layer.label + ".running_var", layer.running_var);
+  }
+}
 
 Trace run(const Case& c, const RunOptions& options) {
   require_supported(c, options);

@@ -156,4 +156,9 @@ struct Run {
   std::vector<double> item_weights_;                   // [row of x]
 };
 
+/// Throws NotSupported for what the built-in training step cannot do.
+void require_supported(const Case& c, const RunOptions& options);
+/// Records parameters, optimizer state and running values under the names of the windows that left them.
+void record_final_state(Run& run);
+
 }  // namespace tally

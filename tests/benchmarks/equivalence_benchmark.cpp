@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/training_step/captured_run.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/io.hpp"
 
@@ -62,6 +63,31 @@ void equivalence_case(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+/// The same with the work of either run captured once: a CUDA graph each, on new values in every case.
+void captured_case(benchmark::State& state) {
+  constexpr ExecutorKind executors[] = {ExecutorKind::host, ExecutorKind::cuda};
+  const RunOptions options{.executor = executors[state.range(0)], .taps = false};
+  try {
+    device(options.executor);
+  } catch (const DeviceAbsent& reason) {
+    return state.SkipWithError(("not run: " + std::string(reason.what())).c_str());
+  }
+  const Case accumulated = case_of(state.range(1), true), whole = case_of(state.range(1), false);
+  CapturedRun by_parts(accumulated, options), at_once(whole, options);
+  for (auto _ : state) {
+    for (CapturedRun* each : {&by_parts, &at_once}) {
+      each->set("x", accumulated.tensors.at("x"));
+      benchmark::DoNotOptimize(each->replay());
+    }
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK(captured_case)
+    ->ArgNames({"cuda", "rows"})
+    ->ArgsProduct({{0, 1}, {2, 16}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(equivalence_case)
     ->ArgNames({"checked", "rows", "schedule"})
     ->ArgsProduct({{0, 1}, {2, 16}, {0, 1}})

@@ -29,6 +29,17 @@ void* create_event() {
   return event;
 }
 
+/// The graph of what was captured, ready to be launched.
+void* end_capture(void* stream) {
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph));
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  check_cuda(status);
+  return executable;
+}
+
 /// fill returns at once, and orders with every stream; write and read return when the copy is done.
 const DeviceFunctions functions{
     .allocate = allocate,
@@ -38,6 +49,10 @@ const DeviceFunctions functions{
     .read = [](const void* from, void* to,
                std::size_t bytes) { check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost)); },
     .fill = [](void* address, int byte, std::size_t bytes) { check_cuda(cudaMemset(address, byte, bytes)); },
+    .fill_on =
+        [](void* stream, void* address, int byte, std::size_t bytes) {
+          check_cuda(cudaMemsetAsync(address, byte, bytes, static_cast<cudaStream_t>(stream)));
+        },
     .create_stream = create_stream,
     .release_stream = [](void* stream) noexcept { cudaStreamDestroy(static_cast<cudaStream_t>(stream)); },
     .synchronize = [](void* stream) { check_cuda(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); },
@@ -50,6 +65,19 @@ const DeviceFunctions functions{
     .wait =
         [](void* stream, void* event) {
           check_cuda(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event)));
+        },
+    .begin_capture =
+        [](void* stream) {
+          check_cuda(cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal));
+        },
+    .end_capture = end_capture,
+    .launch_captured =
+        [](void* captured, void* stream) {
+          check_cuda(cudaGraphLaunch(static_cast<cudaGraphExec_t>(captured), static_cast<cudaStream_t>(stream)));
+        },
+    .release_captured =
+        [](void* captured) noexcept {
+          if (captured != nullptr) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(captured));
         },
 };
 

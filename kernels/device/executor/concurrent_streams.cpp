@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device/checker/streams.hpp"
+#include "kernels/device/executor/captured.hpp"
 #include "kernels/device/executor/choices.hpp"
 
 namespace tally::executor {
@@ -119,6 +120,7 @@ struct PendingWork {
   }
 
   void finish_all() {
+    refuse_while_capturing();
     for (std::size_t i = 0; i < queues.size(); ++i) finish(i);
     checker::forget_streams();
   }
@@ -159,6 +161,7 @@ void wait(const void* stream, const HostEvent* event) {
 }
 
 void finish_stream(const void* stream) {
+  refuse_while_capturing();
   if (pending_work == nullptr) return;
   pending_work->throw_failure();
   pending_work->finish(pending_work->number_of(stream));
@@ -177,12 +180,14 @@ void finish_all_quietly() noexcept {
 }
 
 void submit(const void* stream, std::function<void()> work) {
+  if (capturing != nullptr) return keep_captured(std::move(work));
   if (pending_work == nullptr) return work();
   pending_work->queues[pending_work->number_of(stream)].work.push_back(KeptCall{std::move(work)});
 }
 
 void keep(const void* stream, const Launch& launch, std::shared_ptr<const void> arguments) {
   check_shape(launch);
+  if (capturing != nullptr) return keep_captured(launch, std::move(arguments));
   PendingWork& pending = *pending_work;
   Queue& queue = pending.queues[pending.number_of(stream)];
   queue.work.push_back(KeptLaunch{launch, std::move(arguments), pending.host});

@@ -42,6 +42,18 @@ class ConcurrentStreams {
 /// This operating-system thread's; nullptr when host streams work at once.
 inline constinit thread_local PendingWork* pending_work = nullptr;
 
+/// Work kept to be done again, in the order it was given.
+struct Captured;
+/// While it lasts, what this operating-system thread gives to host streams is kept, and the host may not touch device
+/// memory or wait: std::logic_error. Throws the same where a capture is under way.
+void begin_capture();
+Captured* end_capture();
+/// Gives it to the stream; a launch keeps the schedule that it was captured with.
+void launch_captured(const Captured& captured, const void* stream);
+void release_captured(Captured* captured) noexcept;
+/// The one under way on this operating-system thread, or nullptr.
+inline constinit thread_local Captured* capturing = nullptr;
+
 /// A point in a stream, when it was last recorded.
 struct HostEvent;
 HostEvent* create_event();
@@ -67,7 +79,7 @@ void submit(const void* stream, std::function<void()> work);
 template <class Arguments>
 void submit(const void* stream, Launch launch, const Arguments& arguments) {
   launch.argument_bytes = sizeof arguments;
-  if (pending_work == nullptr) {
+  if (pending_work == nullptr && capturing == nullptr) {
     launch.arguments = &arguments;
     return run(launch);
   }
