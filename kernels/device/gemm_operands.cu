@@ -17,7 +17,8 @@ constexpr std::int64_t line = 32;
 template <class Use>
 __device__ void for_each_touched(std::int64_t elements, std::int64_t step, Use use) {
   for (std::int64_t i = first_element() * step; i < elements; i += element_stride() * step) use(i);
-  if (first_element() == 0 && step > 1 && elements > 0) use(elements - 1);
+  const bool last_is_left = elements > 0 && (elements - 1) % step != 0;
+  if (first_element() == 0 && last_is_left) use(elements - 1);
 }
 
 template <class Bits>

@@ -120,7 +120,6 @@ struct PendingWork {
   }
 
   void finish_all() {
-    refuse_while_capturing();
     for (std::size_t i = 0; i < queues.size(); ++i) finish(i);
     checker::forget_streams();
   }
@@ -168,10 +167,12 @@ void finish_stream(const void* stream) {
 }
 
 void finish_all() {
+  refuse_while_capturing();
   if (pending_work != nullptr) pending_work->finish_all();
 }
 
 void finish_all_quietly() noexcept {
+  if (capturing != nullptr) return;  // memory is released, which is no touch
   try {
     finish_all();
   } catch (...) {

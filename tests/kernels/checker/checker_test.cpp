@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/device/blas.hpp"
 #include "kernels/device/executor/fewest_preemptions.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
@@ -108,6 +109,20 @@ TEST(Schedules, shrink_to_the_choices_that_matter) {
   EXPECT_LE(few.size(), 2u);
   EXPECT_LT(few.size(), recorded.size());
   EXPECT_TRUE(has(finding_under(few), shy.found_as));
+}
+
+TEST(CheckedProduct, is_no_race_with_itself_at_any_length) {
+  if (!built_with_checks()) GTEST_SKIP() << "built without the checked executor";
+  Device& on = device(ExecutorKind::checked);
+  const Buffer one(on, "one", Dtype::fp32, 1), all(on, "all", Dtype::fp32, 100),
+      product(on, "product", Dtype::fp32, 100);
+  Stream stream(on);
+  const std::vector<float> ones(100, 1.0f);
+  on.write(all.data(), ones.data(), all.bytes());
+  on.write(one.data(), ones.data(), one.bytes());
+  for (std::int64_t m = 1; m <= 100; ++m) {
+    EXPECT_NO_THROW(gemm(stream, {.m = m, .n = 1, .k = 1, .a = all.data(), .b = one.data(), .c = product.data()})) << m;
+  }
 }
 
 }  // namespace
