@@ -1,6 +1,7 @@
 #include "properties/operations/operation_scope.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "oracle/case/io.hpp"
 #include "properties/operations/operation.hpp"
@@ -40,6 +41,23 @@ std::map<std::string, MeanSquare> drifts_of(const Case& c, const std::vector<Ten
   return drifts;
 }
 
+const StageGroup* group_of(const Trace& trace, const TapName& name) {
+  for (const StageGroup& group : trace.groups)
+    if (group.holds(name.stage)) return &group;
+  return nullptr;
+}
+
+/// What writes the taps of a group of fused stages: each of these operations may read whatever the group does.
+std::map<const StageGroup*, std::set<std::string>> fused_operations(const Case& c, const Trace& trace) {
+  std::map<const StageGroup*, std::set<std::string>> fused;
+  for (const Tap& tap : trace.taps()) {
+    const std::string writer = operation_writing(c, tap.name);
+    if (const StageGroup* group = group_of(trace, tap.name); group != nullptr && !writer.empty())
+      fused[group].insert(writer);
+  }
+  return fused;
+}
+
 }  // namespace
 
 OperationScope::OperationScope() { scope = this; }
@@ -60,8 +78,13 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
 
 void note_operations(const Case& c, const Trace& trace) {
   if (scope == nullptr) return;
+  const auto fused = fused_operations(c, trace);
   for (const Tap& tap : trace.taps()) {
-    for (const std::string& reader : operations_reading(c, tap.name)) append(scope->seen_[reader].inputs, tap);
+    const auto named = operations_reading(c, tap.name);
+    std::set<std::string> readers(named.begin(), named.end());
+    if (const StageGroup* group = group_of(trace, tap.name); group != nullptr && tap.name.tensor.starts_with("in."))
+      readers.insert(fused.at(group).begin(), fused.at(group).end());
+    for (const std::string& reader : readers) append(scope->seen_[reader].inputs, tap);
     const std::string writer = operation_writing(c, tap.name);
     if (!writer.empty()) append(scope->seen_[writer].outputs, tap);
   }

@@ -79,6 +79,21 @@ TEST(Operations, tell_what_changed_by_itself_from_what_had_other_inputs) {
   EXPECT_FALSE(named(now, "linear.weight_gradient").variant.empty());
 }
 
+/// Between fused stages nothing is tapped: what the last of them read shows where the first one reads.
+TEST(Operations, fused_with_others_have_the_inputs_of_all) {
+  Case c = small_case();
+  c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.5"}}});
+  c.execution.kernels = {{"clip_decay_step", "multi_tensor"}, {"linear.weight_gradient", "into_buffer"}};
+  Case other = c;
+  Tensor& x = other.tensors.at("x");
+  for (std::size_t i = 0; i < x.elements(); ++i) x.set(i, x.value(i) + 1);
+  const auto before = operations_of(c, {}), now = operations_of(other, {});
+  for (const char* operation : {"sgd", "accumulate"}) {
+    EXPECT_NE(named(before, operation).bits, named(now, operation).bits) << operation;
+    EXPECT_NE(named(before, operation).inputs, named(now, operation).inputs) << operation;
+  }
+}
+
 TEST(Operations, are_noted_inside_a_scope_alone) {
   const Case c = small_case();
   note_operations(c, run(c));
