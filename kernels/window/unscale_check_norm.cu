@@ -24,7 +24,8 @@ struct Gradients {
 };
 
 template <class T, class Reduction>
-__global__ void __launch_bounds__(256, 8) read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
+__global__ void __launch_bounds__(256, 8)
+    read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
   const ChunkRange range = gradients.table.range(blockIdx.x);
   const T* in = gradients.in[range.tensor] + range.begin;
   float* out = gradients.out[range.tensor] + range.begin;
