@@ -23,6 +23,9 @@ inline constexpr int tensors_a_launch = 256;
 inline constexpr int tensors_a_launch = 24;
 #endif
 
+/// The largest block.
+inline constexpr unsigned threads_a_chunk = 256;
+
 /// Elements [begin, end) of a launch's tensor.
 struct ChunkRange {
   int tensor;
@@ -55,9 +58,9 @@ struct TensorBatch {
   TensorChunks table;
   std::array<std::size_t, tensors_a_launch> which;
   std::int64_t chunks, done, largest;
-  /// Whole warps, no more than there is work for, at most 256 threads.
+  /// Whole warps, no more than there is work for, at most threads_a_chunk.
   unsigned threads() const {
-    return static_cast<unsigned>(std::clamp<std::int64_t>((largest + 31) / 32 * 32, 32, 256));
+    return static_cast<unsigned>(std::clamp<std::int64_t>((largest + 31) / 32 * 32, 32, threads_a_chunk));
   }
 };
 

@@ -23,8 +23,9 @@ struct Gradients {
   float* out[tensors_a_launch];
 };
 
+/// Six blocks a multiprocessor: what a turn's loads need in registers, and threads enough to wait for memory together.
 template <class T, class Reduction>
-__global__ void __launch_bounds__(256, 8)
+__global__ void __launch_bounds__(threads_a_chunk, 6)
     read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
   const ChunkRange range = gradients.table.range(blockIdx.x);
   const T* in = gradients.in[range.tensor] + range.begin;

@@ -119,18 +119,25 @@ void WindowState::fill_with_pattern(const Buffer& buffer, float scale) {
 }
 
 std::string WindowState::complaint() const {
-  float norm = 0, summed = 0, unscaled = 0, moment = 0;
+  const auto element = [&](const Buffer& buffer, std::int64_t at) {
+    float value = 0;
+    device_->read(data(buffer) + at, &value, sizeof value);
+    return value;
+  };
   std::uint32_t found = 1;
-  const std::size_t at = static_cast<std::size_t>(places_[sizes_.size() - 1]) + 1;  // in the last tensor
-  device_->read(norm_.data(), &norm, sizeof norm);
   device_->read(found_.data(), &found, sizeof found);
-  device_->read(data(exp_avg_) + at, &moment, sizeof moment);
-  device_->read(data(unscaled_) + at, &unscaled, sizeof unscaled);
-  device_->read(data(summed_) + at, &summed, sizeof summed);
-  if (!(norm > 0 && std::isfinite(norm))) return "the norm is " + std::to_string(norm);
   if (found != 0) return "an overflow was found";
-  if (!(unscaled * loss_scale == summed)) return "a gradient is not unscaled";
-  if (!(moment != 0 && std::isfinite(moment))) return "a moment did not move";
+  const double norm = element(norm_, 0), all = static_cast<double>(parameters_);
+  // Every square lies between a quarter and one.
+  if (!(norm * norm >= all / 4 && norm * norm <= all)) return "the norm is " + std::to_string(norm);
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    for (const std::int64_t at : {places_[i], places_[i] + sizes_[i] - 1}) {
+      const float moment = element(exp_avg_, at);
+      const std::string where = " at element " + std::to_string(at);
+      if (!(element(unscaled_, at) * loss_scale == element(summed_, at))) return "a gradient is not unscaled" + where;
+      if (!(moment != 0 && std::isfinite(moment))) return "a moment did not move" + where;
+    }
+  }
   return "";
 }
 

@@ -34,7 +34,8 @@ class WindowState {
   std::int64_t bytes_of_step_once() const { return 28 * parameters_; }
   std::size_t tensors() const { return sizes_.size(); }
 
-  /// Empty where the passes left what they should: a finite norm other than zero, no overflow, a moved parameter.
+  /// Empty where the passes left what they should: a norm in its range, no overflow, and at both ends of every tensor
+  /// an unscaled gradient and a moment that moved.
   std::string complaint() const;
 
  private:
