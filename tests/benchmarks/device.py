@@ -148,8 +148,8 @@ def main():
     except NotRun as reason:
         print(f"not run: {reason}")
         return NOT_RUN
-    except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
-        print(f"device.py: {error}", file=sys.stderr)
+    except (OSError, RuntimeError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        print(f"device.py: {type(error).__name__}: {error}", file=sys.stderr)
         return BROKEN
 
 

@@ -42,6 +42,17 @@ def unscale_for(torch, device):
         return unscale_in_parts, "a stand-in: PyTorch's own is for CUDA"
 
 
+def name_of_unscale(torch, device):
+    try:
+        return unscale_for(torch, device)[1]
+    except (RuntimeError, NotImplementedError, AttributeError) as error:
+        return f"nothing: {first_line(error)}"
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 def step_of(torch, sizes, device, kind, graph):
     """What one step does, on tensors of its own. The inverse scale is 1, so that any number of steps stays in range."""
     parameters = [torch.nn.Parameter(torch.rand(size, device=device) + 0.5) for size in sizes]
@@ -112,8 +123,8 @@ def row(torch, sizes, options, kind, graph):
         seconds = seconds_on_cpu if options.device == "cpu" else seconds_on_cuda
         seconds(torch, step, 3)
         result["seconds"] = statistics.median(seconds(torch, step, options.steps) for _ in range(options.repeats))
-    except (RuntimeError, NotImplementedError, TypeError, ValueError) as error:
-        result["reason"] = str(error).strip().splitlines()[0]
+    except (RuntimeError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
+        result["reason"] = first_line(error)
     return result
 
 
@@ -142,7 +153,7 @@ def main():
         "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu",
         "parameters": sum(sizes),
         "tensors": len(sizes),
-        "unscale": unscale_for(torch, options.device)[1],
+        "unscale": name_of_unscale(torch, options.device),
         "rows": [row(torch, sizes, options, kind, graph) for kind, graph in ROWS],
     }, sys.stdout, indent=2)
     print()

@@ -1,11 +1,13 @@
 """The table of the fused passes, on made-up rounds; and what the programs behind it say where there is no device."""
 import contextlib
 import io
+import json
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import device
 import window_table
@@ -45,7 +47,8 @@ class Table(unittest.TestCase):
         self.assertEqual(outcomes, ["yes"] * 6)
         self.assertIn("6 of 6 figures met, 0 missed, 0 not run.", text)
         self.assertIn("| unscale_check_norm | 3000.0 | 2700.0 | 0.900 | 0.900 to 0.900 | 0.85 | yes |", text)
-        self.assertIn("| AdamW(fused=True), as a CUDA graph | 2.000 | 1.250 | 1.600 | 1.600 to 1.600 | 1.0 | yes |", text)
+        self.assertIn("| AdamW(fused=True), as a CUDA graph | 2.000 | 1.250 | 1.600 | 1.600 to 1.600 | 1.0 | yes |",
+                      text)
 
     def test_borders_are_met_and_less_is_missed(self):
         at = (tally_round(read=85.0, step=84.9, copy=100.0, both=2e-3), torch_round(2e-3))
@@ -63,7 +66,8 @@ class Table(unittest.TestCase):
     def test_no_number_is_no_pass(self):
         nan = float("nan")
         self.assertEqual(outcomes_of((tally_round(read=nan), torch_round(nan))), ["no", "yes"] + ["no"] * 4)
-        self.assertEqual(outcomes_of((tally_round(read=nan), torch_round()), *[(tally_round(), torch_round())] * 2)[0], "no")
+        fine = (tally_round(), torch_round())
+        self.assertEqual(outcomes_of((tally_round(read=nan), torch_round()), fine, fine)[0], "no")
 
     def test_what_was_not_run_is_said_with_its_reason(self):
         rounds = [(tally_round(), {"reason": "no PyTorch"})]
@@ -103,13 +107,54 @@ class Report(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
 
+class OneCommand(unittest.TestCase):
+    """device.py with stand-ins for the benchmark and for Python, which note that they were called."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def stand_in(self, name, body):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\necho {name} $1 >>{self.folder}/called\n{body}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def run_with(self, benchmark, torch):
+        """(exit code, what was printed, the calls) of two rounds, as on the host."""
+        words = ["device.py", "--executor", "host", "--rounds", "2", "--python", self.stand_in("python", torch)]
+        with mock.patch.object(device, "build", return_value=self.stand_in("benchmark", benchmark)), \
+                mock.patch.object(sys, "argv", words), contextlib.redirect_stderr(io.StringIO()), \
+                contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = device.main()
+        return code, printed.getvalue(), (self.folder / "called").read_text().splitlines()
+
+    def test_both_are_run_in_turn(self):
+        code, printed, calls = self.run_with(f"echo '{json.dumps(tally_round())}'",
+                                             f"echo '{json.dumps(torch_round())}'")
+        script = f"python {HERE / 'window_in_torch.py'}"
+        self.assertEqual(calls, ["benchmark --print_sizes"] + ["benchmark --executor", script] * 2)
+        self.assertEqual(code, 0)
+        self.assertIn("6 of 6 figures met", printed)
+        self.assertNotIn("written: ", printed)
+
+    def test_a_benchmark_that_is_not_run_ends_it(self):
+        code, printed, calls = self.run_with("echo 'not run: no card'; exit 77", "exit 1")
+        self.assertEqual((code, printed, len(calls)), (77, "not run: no card\n", 1))
+
+    def test_what_breaks_is_no_missed_figure(self):
+        self.assertEqual(self.run_with("exit 1", "exit 1")[0], 3)
+        self.assertEqual(self.run_with("echo '{\"benchmarks\": []}'", f"echo '{json.dumps(torch_round())}'")[0], 3)
+
+
 class WithoutDevice(unittest.TestCase):
     def run_with(self, torch, *arguments):
         """window_in_torch.py with this text as PyTorch."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "torch.py").write_text(torch)
-            return subprocess.run([sys.executable, "-B", HERE / "window_in_torch.py", *arguments], input="3\n", text=True,
-                                  capture_output=True, env={"PYTHONPATH": folder}, timeout=60)
+            return subprocess.run([sys.executable, "-B", HERE / "window_in_torch.py", *arguments], input="3\n",
+                                  text=True, capture_output=True, env={"PYTHONPATH": folder}, timeout=60)
 
     def test_pytorch_that_is_not_there(self):
         done = self.run_with("raise ImportError('none here')", "-")
