@@ -8,6 +8,7 @@
 // One block a chunk (kernels/window/tensor_chunks.hpp); every thread computes the clip's coefficient, one writes it.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/window/chunk_turns.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "kernels/window/tensor_chunks.hpp"
 
@@ -46,17 +47,25 @@ struct Decay {
   float lambda, factor;
 };
 
+/// One element as it is read and, but for the gradient, written.
+template <class M>
+struct Element {
+  float gradient;
+  M parameter, first, second;
+};
+
 struct Sgd {
   float rate, mu, one_minus_dampening;
   bool nesterov;
+  static constexpr bool has_second = false;
 
   template <class M>
-  __device__ float moved(float parameter, float g, M* momentum, M*, bool started, std::int64_t i) const {
+  __device__ float moved(float parameter, float g, Element<M>& of, bool momentum, bool started) const {
     float direction = g;
-    if (momentum != nullptr) {
-      const float kept = started ? __fmul_rn(mu, to_float(momentum[i])) : 0.0f;
-      momentum[i] = from_float<M>(started ? __fadd_rn(kept, __fmul_rn(one_minus_dampening, g)) : g);
-      const float now = to_float(momentum[i]);
+    if (momentum) {
+      const float kept = started ? __fmul_rn(mu, to_float(of.first)) : 0.0f;
+      of.first = from_float<M>(started ? __fadd_rn(kept, __fmul_rn(one_minus_dampening, g)) : g);
+      const float now = to_float(of.first);
       direction = nesterov ? __fadd_rn(g, __fmul_rn(mu, now)) : now;
     }
     return __fsub_rn(parameter, __fmul_rn(rate, direction));
@@ -65,14 +74,15 @@ struct Sgd {
 
 struct Adam {
   float beta1, one_minus_beta1, beta2, one_minus_beta2, corrected_rate, root_correction, eps;
+  static constexpr bool has_second = true;
 
   template <class M>
-  __device__ float moved(float parameter, float g, M* first, M* second, bool, std::int64_t i) const {
-    first[i] = from_float<M>(__fadd_rn(__fmul_rn(beta1, to_float(first[i])), __fmul_rn(one_minus_beta1, g)));
-    second[i] =
-        from_float<M>(__fadd_rn(__fmul_rn(beta2, to_float(second[i])), __fmul_rn(one_minus_beta2, __fmul_rn(g, g))));
-    const float divisor = __fadd_rn(__fdiv_rn(__fsqrt_rn(to_float(second[i])), root_correction), eps);
-    return __fsub_rn(parameter, __fmul_rn(corrected_rate, __fdiv_rn(to_float(first[i]), divisor)));
+  __device__ float moved(float parameter, float g, Element<M>& of, bool, bool) const {
+    of.first = from_float<M>(__fadd_rn(__fmul_rn(beta1, to_float(of.first)), __fmul_rn(one_minus_beta1, g)));
+    of.second =
+        from_float<M>(__fadd_rn(__fmul_rn(beta2, to_float(of.second)), __fmul_rn(one_minus_beta2, __fmul_rn(g, g))));
+    const float divisor = __fadd_rn(__fdiv_rn(__fsqrt_rn(to_float(of.second)), root_correction), eps);
+    return __fsub_rn(parameter, __fmul_rn(corrected_rate, __fdiv_rn(to_float(of.first), divisor)));
   }
 };
 
@@ -80,17 +90,29 @@ template <class M, class Step>
 __global__ void step_once(Tensors<M> tensors, Clip clip, Decay decay, Step step, float* coefficient) {
   const ChunkRange range = tensors.table.range(blockIdx.x);
   const int t = range.tensor;
+  const float* gradient = tensors.gradient[t] + range.begin;
+  M* parameter = tensors.parameter[t] + range.begin;
+  const bool has_first = Step::has_second || tensors.first[t] != nullptr, started = tensors.started[t];
+  M* first = has_first ? tensors.first[t] + range.begin : nullptr;
+  M* second = Step::has_second ? tensors.second[t] + range.begin : nullptr;
+  const DecayKind decays = tensors.decays[t] ? decay.kind : DecayKind::none;
   const float by = clip.coefficient();
   if (coefficient != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *coefficient = by;
-  const DecayKind decays = tensors.decays[t] ? decay.kind : DecayKind::none;
-  for (std::int64_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) {
-    float g = clip.clipped(tensors.gradient[t][i], by);
-    float parameter = to_float(tensors.parameter[t][i]);
-    if (decays == DecayKind::l2) g = __fadd_rn(g, __fmul_rn(decay.lambda, parameter));
-    if (decays == DecayKind::decoupled) parameter = to_float(from_float<M>(__fmul_rn(parameter, decay.factor)));
-    parameter = step.moved(parameter, g, tensors.first[t], tensors.second[t], tensors.started[t], i);
-    tensors.parameter[t][i] = from_float<M>(parameter);
-  }
+  const auto read = [&](int i) {
+    Element<M> element{gradient[i], parameter[i], {}, {}};
+    if (has_first) element.first = first[i];
+    if constexpr (Step::has_second) element.second = second[i];
+    return element;
+  };
+  for_own_elements<4>(range.elements(), read, [&](int i, Element<M> element) {
+    float g = clip.clipped(element.gradient, by);
+    float value = to_float(element.parameter);
+    if (decays == DecayKind::l2) g = __fadd_rn(g, __fmul_rn(decay.lambda, value));
+    if (decays == DecayKind::decoupled) value = to_float(from_float<M>(__fmul_rn(value, decay.factor)));
+    parameter[i] = from_float<M>(step.moved(value, g, element, has_first, started));
+    if (has_first) first[i] = element.first;
+    if constexpr (Step::has_second) second[i] = element.second;
+  });
 }
 
 template <class M>

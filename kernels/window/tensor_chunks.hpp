@@ -1,4 +1,4 @@
-// Many tensors in one launch: each cut into chunks of 4096 elements, up to 24 tensors a launch, one block a chunk.
+// Many tensors in one launch: each cut into chunks of 4096 elements, one block a chunk.
 // Thread t of a block takes elements t, t + threads, ... of its chunk. All offsets are 64 bits wide: a tensor may be
 // larger than 2^31 elements, the chunks of one launch may not be more than 2^31 - 1.
 #pragma once
@@ -15,12 +15,22 @@
 namespace tally {
 inline namespace TALLY_SIDE {
 
+/// A GPU loses some microseconds at the border of two launches, a host thread some copying a launch's parameters. The
+/// number decides about no result's bits.
+#ifdef __CUDACC__
+inline constexpr int tensors_a_launch = 256;
+#else
 inline constexpr int tensors_a_launch = 24;
+#endif
+
+/// The largest block.
+inline constexpr unsigned threads_a_chunk = 256;
 
 /// Elements [begin, end) of a launch's tensor.
 struct ChunkRange {
   int tensor;
   std::int64_t begin, end;
+  __host__ __device__ int elements() const { return static_cast<int>(end - begin); }
 };
 
 /// The tensors of one launch, none of them empty; chunks are numbered through them, `first_chunk[i]` being tensor i's
@@ -33,7 +43,10 @@ struct TensorChunks {
   /// What lies behind a chunk's number.
   __host__ __device__ ChunkRange range(std::int64_t chunk) const {
     int tensor = 0;
-    while (tensor + 1 < tensors && first_chunk[tensor + 1] <= chunk) ++tensor;
+    for (int behind = tensors; tensor + 1 < behind;) {  // in [tensor, behind)
+      const int middle = (tensor + behind) / 2;
+      (first_chunk[middle] <= chunk ? tensor : behind) = middle;
+    }
     const std::int64_t begin = (chunk - first_chunk[tensor]) * norm_chunk;
     const std::int64_t left = elements[tensor] - begin;
     return {tensor, begin, begin + (left < norm_chunk ? left : norm_chunk)};
@@ -45,9 +58,9 @@ struct TensorBatch {
   TensorChunks table;
   std::array<std::size_t, tensors_a_launch> which;
   std::int64_t chunks, done, largest;
-  /// Whole warps, no more than there is work for, at most 256 threads.
+  /// Whole warps, no more than there is work for, at most threads_a_chunk.
   unsigned threads() const {
-    return static_cast<unsigned>(std::clamp<std::int64_t>((largest + 31) / 32 * 32, 32, 256));
+    return static_cast<unsigned>(std::clamp<std::int64_t>((largest + 31) / 32 * 32, 32, threads_a_chunk));
   }
 };
 

@@ -3,6 +3,7 @@
 // sizes alone. `Block::reduce(value, combine)` gives a block's result in thread 0; 0 must be neutral to `combine`.
 #pragma once
 
+#include "kernels/window/chunk_turns.hpp"
 #include "kernels/window/norm_chunks.hpp"
 
 namespace tally {
@@ -18,7 +19,8 @@ template <class Reduction, class Block>
 __global__ void reduce_partials(const float* partial, std::int64_t chunks, float* norm) {
   const Reduction combine;
   float value = 0.0f;
-  for (std::int64_t i = threadIdx.x; i < chunks; i += blockDim.x) value = combine(value, partial[i]);
+  const auto read = [&](std::int64_t i) { return partial[i]; };
+  for_own_elements<16>(chunks, read, [&](std::int64_t, float of_chunk) { value = combine(value, of_chunk); });
   value = Block::reduce(value, combine);
   if (threadIdx.x == 0) *norm = Reduction::finish(value);
 }

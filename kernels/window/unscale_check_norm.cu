@@ -9,6 +9,7 @@
 // chunks. The flag is set by an integer atomic. Where no norm is asked for, or no flag, nothing is done for it.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/window/block_shuffles.hpp"
+#include "kernels/window/chunk_turns.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "kernels/window/two_stage_norm.hpp"
 
@@ -22,19 +23,27 @@ struct Gradients {
   float* out[tensors_a_launch];
 };
 
+/// Six blocks a multiprocessor: what a turn's loads need in registers, and threads enough to wait for memory together.
 template <class T, class Reduction>
-__global__ void read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
+__global__ void __launch_bounds__(threads_a_chunk, 6)
+    read_once(Gradients<T> gradients, const float* inverse_scale, std::uint32_t* found, float* partial) {
   const ChunkRange range = gradients.table.range(blockIdx.x);
-  const T* in = gradients.in[range.tensor];
-  float* out = gradients.out[range.tensor];
+  const T* in = gradients.in[range.tensor] + range.begin;
+  float* out = gradients.out[range.tensor] + range.begin;
+  const bool scales = inverse_scale != nullptr;
+  const float inverse = scales ? *inverse_scale : 1.0f;
   const Reduction combine;
   float value = 0.0f;
-  for (std::int64_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) {
-    const float sum = to_float(in[i]);
-    if (found != nullptr && !isfinite(sum)) atomicOr(found, 1u);
-    out[i] = inverse_scale != nullptr ? __fmul_rn(sum, *inverse_scale) : sum;
-    value = combine(value, Reduction::term(out[i]));
-  }
+  bool finite = true;
+  const auto read = [&](int i) { return in[i]; };
+  for_own_elements<8>(range.elements(), read, [&](int i, T stored) {
+    const float sum = to_float(stored);
+    finite = finite && isfinite(sum);
+    const float unscaled = scales ? __fmul_rn(sum, inverse) : sum;
+    out[i] = unscaled;
+    value = combine(value, Reduction::term(unscaled));
+  });
+  if (found != nullptr && !finite) atomicOr(found, 1u);
   if (partial == nullptr) return;
   value = BlockShuffles::reduce(value, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = value;

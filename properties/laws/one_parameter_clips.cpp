@@ -7,7 +7,8 @@
 namespace tally {
 namespace {
 
-/// Parameters the norm takes in one launch, and a weight of more than one of its chunks.
+/// Parameters the norm takes in one launch on the host (a GPU's takes more), and a weight of more than one of its
+/// chunks.
 constexpr std::size_t tensors_a_launch = 24;
 constexpr std::int64_t wide = 1100;
 

@@ -1,5 +1,5 @@
 # Speed, measured by hand: `ninja oracle_benchmarks bounds_benchmarks executor_benchmarks`, then tests/oracle_benchmarks,
-# tests/bounds_benchmarks and tests/executor_benchmarks.
+# tests/bounds_benchmarks and tests/executor_benchmarks; on a machine with a GPU, tests/benchmarks/device.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
@@ -12,4 +12,20 @@ if(benchmark_FOUND)
   add_executable(bounds_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bounds_benchmark.cpp)
   target_link_libraries(bounds_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  add_library(device_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/window_sizes.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/window_state.cpp)
+  tally_add_kernel_sources(device_work ${CMAKE_CURRENT_LIST_DIR}/device_copy.cu)
+  target_link_libraries(device_work PUBLIC tally_base)
+  add_executable(device_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/device_benchmark.cpp)
+  set(tally_toolkit none)
+  if(TALLY_HAS_CUDA)
+    set(tally_toolkit ${CUDAToolkit_VERSION})
+  endif()
+  target_compile_definitions(device_benchmarks PRIVATE TALLY_CUDA_TOOLKIT="${tally_toolkit}")
+  target_link_libraries(device_benchmarks PRIVATE tally_base tally_oracle tally_kernels device_work
+    benchmark::benchmark)
 endif()
+
+# What the GPU's figures are made into, on made-up numbers: nothing is timed.
+add_test(NAME benchmarks.window_table COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/window_table_test.py)
+set_tests_properties(benchmarks.window_table PROPERTIES LABELS unit TIMEOUT 120)
