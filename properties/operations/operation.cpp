@@ -92,7 +92,9 @@ std::string operation_writing(const Case& c, const TapName& name) {
 std::vector<std::string> operations_reading(const Case& c, const TapName& name) {
   const bool input = name.tensor.starts_with("in.");
   if (name.stage != "forward" && name.stage != "backward") {
-    if (!input) return {};
+    if (!input)
+      return name.stage == "clip" && name.tensor == "coefficient" ? std::vector<std::string>{"clip_by_norm"}
+                                                                  : std::vector<std::string>{};
     if (name.stage != "clip" || c.recipe.clip.kind != "global_norm") return {of_window_stage(c, name, name.tensor)};
     return {name.tensor == "in.norm" ? "clip_coefficient" : "clip_by_norm"};
   }

@@ -15,7 +15,7 @@ namespace tally {
 std::string operation_writing(const Case& c, const TapName& name);
 
 /// The operations that read this tap: of an input those of its stage and layer; of the statistics that batch_norm and
-/// layer_norm leave, what uses them. Empty where it is not known.
+/// layer_norm leave, and of the clip's coefficient, what uses them. Empty where it is not known.
 std::vector<std::string> operations_reading(const Case& c, const TapName& name);
 
 /// What the claims of a run call the kernel behind an operation: "gemm" for the products of a linear layer.

@@ -58,6 +58,14 @@ TEST(Operations, repeat_to_the_bit) {
   }
 }
 
+TEST(Operations, read_what_a_stage_computed_for_itself) {
+  const Case c = case_with_everything();
+  EXPECT_EQ(operations_reading(c, tap_name_of("w0/clip/coefficient")), (std::vector<std::string>{"clip_by_norm"}));
+  EXPECT_EQ(operations_reading(c, tap_name_of("w0/m0/forward/ln.rstd")),
+            (std::vector<std::string>{"layer_norm.backward", "layer_norm.parameter_gradients"}));
+  EXPECT_TRUE(operations_reading(c, tap_name_of("w0/m0/forward/ln.y")).empty());
+}
+
 void double_gradients(Run& run) {
   stage::fix_factor(run);
   run.factor *= 2;
