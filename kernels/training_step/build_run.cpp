@@ -1,5 +1,6 @@
 // Puts a case on the device: what a framework does before its first window.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "kernels/device/probes/probed_claims.hpp"
@@ -174,11 +175,15 @@ void add_scalars(Run& run) {
   run.found_flag.zero();
 }
 
-/// The case's hash; of the same case as last time, the same text without reading the case again.
+/// The case's hash; of one of the last few cases, which a law runs in turns, without writing the case out again.
 const std::string& remembered_hash(const Case& c) {
-  static thread_local std::pair<Case, std::string> last;
-  if (last.second.empty() || !(last.first == c)) last = {c, hash_of(c)};
-  return last.second;
+  static thread_local std::array<std::pair<Case, std::string>, 4> last;
+  static thread_local std::size_t oldest = 0;
+  const auto known = [&c](const auto& each) { return !each.second.empty() && each.first == c; };
+  if (const auto found = std::ranges::find_if(last, known); found != last.end()) return found->second;
+  auto& replaced = last[oldest++ % last.size()];
+  replaced = {c, hash_of(c)};
+  return replaced.second;
 }
 
 /// What the trace says about this run as a whole.
