@@ -1,5 +1,5 @@
 # Speed, measured by hand: `ninja oracle_benchmarks bounds_benchmarks executor_benchmarks`, then tests/oracle_benchmarks,
-# tests/bounds_benchmarks and tests/executor_benchmarks; on a machine with a GPU, tests/benchmarks/device.py alone.
+# tests/bounds_benchmarks and tests/executor_benchmarks; on a machine with a GPU, tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
