@@ -55,10 +55,11 @@ def findings(ptx, declares_atomics=False):
 
 
 def source_of(root, object_file):
-    """The .cu below `root` whose path ends the object's."""
+    """The .cu below `root` of the object's name; of several, the one whose folder is in the object's path."""
     name = pathlib.Path(object_file).name.removesuffix(".o")
     parts = pathlib.Path(object_file).parts
-    candidates = [p for p in root.rglob(name) if p.parent.name in parts]
+    named = list(root.rglob(name))
+    candidates = named if len(named) == 1 else [p for p in named if p.parent.name in parts]
     if len(candidates) != 1:
         raise SystemExit(f"{object_file}: {len(candidates)} sources named {name}, expected one")
     return candidates[0]

@@ -39,6 +39,19 @@ class OnText(unittest.TestCase):
         self.assertEqual([len(m) for m in gate.modules(b"\x7fELF" + text + b"\0rest" + text + b"\0")], [len(text)] * 2)
 
 
+    def test_an_object_is_of_the_source_of_its_name_and_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for source in ("relu/forward.cu", "tanh/forward.cu", "device/alone.cu"):
+                (root / source).parent.mkdir()
+                (root / source).touch()
+            self.assertEqual(gate.source_of(root, "build/relu/forward.cu.o"), root / "relu/forward.cu")
+            self.assertEqual(gate.source_of(root, "build/./__/alone.cu.o"), root / "device/alone.cu")
+            for unknown in ("build/gelu/forward.cu.o", "build/relu/backward.cu.o"):
+                with self.assertRaises(SystemExit):
+                    gate.source_of(root, unknown)
+
+
 @unittest.skipIf(not NVCC, "no nvcc")
 class OnKernels(unittest.TestCase):
     def test_expf_and_float_atomics_are_refused(self):
