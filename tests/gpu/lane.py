@@ -36,7 +36,7 @@ def step(title, command):
 
 
 def captured_cases(benchmark):
-    """The slowest of the captured cases, held against the figure."""
+    """Every captured case, held against the figure."""
     title, code, printed = step("captured cases", [benchmark, "--benchmark_filter=captured_case/cuda:1",
                                                    "--benchmark_format=json"])
     try:
@@ -48,8 +48,7 @@ def captured_cases(benchmark):
     skipped = [run["error_message"] for run in runs if run.get("error_occurred")]
     if skipped:
         return title, NOT_RUN, skipped[0]
-    slowest = min(run["items_per_second"] for run in runs)
-    met = slowest >= CASES_A_SECOND
+    met = all(run["items_per_second"] >= CASES_A_SECOND for run in runs)  # a NaN is not
     rows = [f"{run['name']}: {run['items_per_second']:.0f} cases a second" for run in runs]
     return title, PASSED if met else FAILED, "\n".join(rows + [f"at least {CASES_A_SECOND}: {'met' if met else 'MISSED'}"])
 

@@ -57,10 +57,11 @@ class CapturedCases(unittest.TestCase):
                 contextlib.redirect_stderr(io.StringIO()):
             return lane.captured_cases("benchmark")
 
-    def test_the_slowest_decides(self):
+    def test_every_case_has_to_meet_the_figure(self):
         fast, slow = {"name": "a", "items_per_second": 300.0}, {"name": "b", "items_per_second": 299.9}
         self.assertEqual(self.held([fast])[1], 0)
         self.assertEqual(self.held([fast, slow])[1], 1)
+        self.assertEqual(self.held([fast, {"name": "c", "items_per_second": float("nan")}])[1], 1)
 
     def test_one_that_was_skipped_is_not_run(self):
         self.assertEqual(self.held([{"name": "a", "error_occurred": True, "error_message": "not run: x"}])[1:],
