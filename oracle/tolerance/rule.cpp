@@ -18,10 +18,13 @@ Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
   Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
+    long double& exact_value = result.v.data()[i];
     if (!std::isfinite(v)) {
-      result.v.data()[i] = v;
-    } else if (!std::isfinite(static_cast<double>(result.v.data()[i]))) {
+      exact_value = v;
+    } else if (!std::isfinite(static_cast<double>(exact_value))) {
       result.e.data()[i] = infinite;
+    } else if (exact_value != v) {
+      result.e.data()[i] += static_cast<double>(std::fabs(exact_value - v)) * inflation;
     }
   }
   return result;
