@@ -25,11 +25,11 @@ class ClassWeights {
     return shared(c == target ? fp32_.add(kept, spread) : spread);
   }
 
-  Bounded total(std::size_t target) const {
+  Bounded total(std::size_t target, double height) const {
     if (!smooth()) return weight(target);
     Addends terms;
     for (std::size_t c = 0; c < static_cast<std::size_t>(classes_); ++c) terms.add(of(c, target));
-    return shared(fp32_.sum(terms));
+    return shared(fp32_.sum(terms, height));
   }
 
  private:
@@ -42,9 +42,10 @@ class ClassWeights {
   Arithmetic fp32_ = single();
 };
 
-/// sum_c a_c nll_c, also where the kernel keeps (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c: at most C + 6
-/// roundings a term.
-Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const SoftmaxRow& row, std::size_t target) {
+/// sum_c a_c nll_c, also where the kernel keeps (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c: at most 7
+/// roundings a term besides the additions of its sum.
+Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const SoftmaxRow& row, std::size_t target,
+                 double height) {
   if (!weights.smooth()) return fp32.mul(weights.of(target, target), row.nll[target]);
   Addends terms;
   for (std::size_t c = 0; c < row.nll.size(); ++c) {
@@ -52,7 +53,7 @@ Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const Soft
     terms.add({a * row.nll[c].v, std::fabs(a) * row.nll[c].e});
   }
   if (!std::isfinite(terms.v) || !(terms.e < infinite)) return {terms.v, terms.e < infinite ? 0 : infinite};
-  return {terms.v, terms.e + gam(terms.count + 6, fp32.u()) * terms.magnitude};
+  return {terms.v, terms.e + gam(height + 7, fp32.u()) * terms.magnitude};
 }
 
 ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,
@@ -70,8 +71,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
     if (target(0, i) == ignored) continue;
     const auto t = static_cast<std::size_t>(target(0, i));
     const SoftmaxRow row = softmax_row(form, z, i);
-    const Bounded total = weights.total(t);
-    losses.set(0, i, row_loss(fp32, weights, row, t));
+    const Bounded total = weights.total(t, form.height);
+    losses.set(0, i, row_loss(fp32, weights, row, t, form.height));
     for (std::size_t c = 0; c < row.p.size(); ++c) {
       const Bounded q = fp32.sub(fp32.mul(total, row.p[c]), weights.of(c, t));
       dz.set(i, static_cast<Eigen::Index>(c), storage.store(fp32.mul(factor.at(0, i), q)));
