@@ -27,7 +27,8 @@ struct TwoPass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "two_pass", .algorithm = "two_pass"},
+const RegisterKernel registered("layer_norm.forward",
+                                {.variant = "two_pass", .algorithm = "two_pass", .additions = row_additions()},
                                 launch_normalisation<TwoPass>);
 
 }  // namespace

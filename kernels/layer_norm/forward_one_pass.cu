@@ -28,7 +28,8 @@ struct OnePass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "one_pass", .algorithm = "one_pass"},
+const RegisterKernel registered("layer_norm.forward",
+                                {.variant = "one_pass", .algorithm = "one_pass", .additions = row_additions()},
                                 launch_normalisation<OnePass>);
 
 }  // namespace

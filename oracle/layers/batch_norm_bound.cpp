@@ -29,6 +29,13 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
   return sample_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
 }
 
+/// The rows of dy that the parameters' gradients are summed over: where a window shares its statistics, a cut into one
+/// part names the rows of a micro-batch; dy is zero in all others, which its kernel never reads.
+double summed_rows(const BoundPass& pass, Eigen::Index rows) {
+  const bool some = pass.layer.text("statistics") == "window" && pass.cut.size() == 1;
+  return static_cast<double>(some ? pass.cut.front() : rows);
+}
+
 struct Affine {
   Bounded weight{1, 0}, bias{0, 0};
   bool present = false;
@@ -121,13 +128,15 @@ class Column {
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
-  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.parameter_gradients").height);
+  const KernelClaim& sums = claim_of(pass.subject, "batch_norm.parameter_gradients");
+  const double all_height = height_of(sums, summed_rows(pass, in.rows()));
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
     Addends all_dy, all_dy_h;
     Eigen::Index first = 0;
     for (const std::int64_t size : groups_of(pass, in.rows())) {
       const Column column(pass, in, gradient, j, first, size);
+      const double height = height_of(sums, static_cast<double>(size));
       Addends sum_dy, sum_dy_h;
       column.gather(sum_dy, sum_dy_h);
       column.write(dx, fp32.sum(sum_dy, height), fp32.sum(sum_dy_h, height));
@@ -139,8 +148,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       }
       first += size;
     }
-    db.set(0, j, fp32.sum(all_dy, height));
-    dw.set(0, j, fp32.sum(all_dy_h, height));
+    db.set(0, j, fp32.sum(all_dy, all_height));
+    dw.set(0, j, fp32.sum(all_dy_h, all_height));
   }
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};

@@ -14,7 +14,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
                       const Matrix<long double>& item_weight, const Expected& row_factor) {
   const Arithmetic fp32 = single(), storage(subject.storage);
   const auto features = static_cast<double>(y.v.cols());
-  const auto height = static_cast<double>(claim_of(subject, "mse").height);
+  const double height = height_of(claim_of(subject, "mse"), features);
   const Bounded share = reciprocal(subject, features), slope = two_over(subject, features);
   const BoundedMatrix in(y), factor(row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());

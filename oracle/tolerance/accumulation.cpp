@@ -11,8 +11,7 @@ bool exact_products(const Declared& subject) { return subject.storage.p <= 11 &&
 /// One rounding a product (none where products are exact) and k - 1 additions, in any order. Flushed, every product and
 /// every addition may lose the smallest normal number. Products of bf16 may underflow, those of fp16 cannot.
 Accumulation by_scalars(const Declared& subject, const Arithmetic& arithmetic, double k, bool flushes) {
-  const auto declared_height = static_cast<double>(claim_of(subject, "gemm").height);
-  const double additions = declared_height > 0 ? std::min(declared_height, k - 1) : k - 1;
+  const double additions = height_of(claim_of(subject, "gemm"), k);
   const double kappa = gam(additions + (exact_products(subject) ? 0 : 1), arithmetic.u());
   const bool may_underflow = !exact_products(subject) || 2 * subject.storage.emin < subject.compute.emin;
   const double lost = flushes ? 2 * k : may_underflow ? k : 0;

@@ -87,6 +87,16 @@ struct Addends {
   }
 };
 
+/// How far a kernel's function may err: in u of the exact value, and below the normal range in the format's underflow.
+struct FunctionError {
+  double relative, least;
+};
+/// A library's k ulp, counted from the nearest number and in the ulp of either binade: (k + 1/2) ulp <= (2 k + 2) u
+/// |f|.
+constexpr FunctionError documented(double ulps) { return {2 * ulps + 2, 2 * ulps + 1}; }
+/// A claimed distance to the exact value, in the ulp of its own binade: k ulp(f) <= 2 k u |f|.
+constexpr FunctionError claimed(double ulps) { return {2 * ulps, 2 * ulps}; }
+
 /// Arithmetic that rounds to nearest even in one format.
 class Arithmetic {
  public:
@@ -137,18 +147,16 @@ class Arithmetic {
     return finish(moved(root, passed_on, shares_.accumulation * root * 0x1p-51, x), shares_.accumulation, 0, x, x);
   }
 
-  /// A function whose kernel is within `ulps` ulp errs by (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|: that factor, and
-  /// (ulps + 1/2) times the smallest subnormal, which it errs by below the normal range.
-  double relative_error_of(double ulps) const { return shares_.function * (2 * ulps + 2) * u_; }
-  double least_error_of(double ulps) const { return shares_.function * (2 * ulps + 1) * underflow_; }
+  double relative_error_of(FunctionError error) const { return shares_.function * error.relative * u_; }
+  double least_error_of(FunctionError error) const { return shares_.function * error.least * underflow_; }
 
-  /// A monotone function whose kernel is within `ulps` ulp.
+  /// A monotone function that errs so.
   template <class F>
-  Bounded monotone(F&& f, Bounded x, double ulps) const {
+  Bounded monotone(F&& f, Bounded x, FunctionError error) const {
     if (!decided(x)) return {f(x.v), infinite};
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
-    return finish(moved(value, spread, 0, x), shares_.function * (2 * ulps + 2), least_error_of(ulps), x, x);
+    return finish(moved(value, spread, 0, x), shares_.function * error.relative, least_error_of(error), x, x);
   }
 
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.

@@ -150,9 +150,10 @@ BoundedMatrix stored(const Format& format, BoundedMatrix a) {
   return a;
 }
 
-BoundedMatrix column_sums(const BoundedMatrix& a, double height, bool atomics) {
+BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
   const Arithmetic fp32 = single();
-  const double flushed = atomics ? sources().accumulation * 0x1p-125 : 0;
+  const double height = height_of(claim, static_cast<double>(a.rows()));
+  const double flushed = claim.global_float_atomics ? sources().accumulation * 0x1p-125 : 0;
   BoundedMatrix sums(1, a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
     Addends terms;

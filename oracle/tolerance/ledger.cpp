@@ -1,12 +1,28 @@
 #include "oracle/tolerance/ledger.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace tally::oracle {
 namespace {
 
+std::string in_words(const OrderOfSum& order) {
+  std::string words;
+  for (const SumStep& step : order) {
+    words += (words.empty() ? "" : ", ") + tally::name_of(step.kind);
+    if (takes_a_number(step.kind)) words += " " + std::to_string(step.number);
+  }
+  return words;
+}
+
+/// By operation: a number of additions, or the steps.
 std::string heights(const Claims& claims) {
   std::string declared;
   for (const auto& [operation, claim] : claims.kernels) {
-    if (claim.height > 0) declared += (declared.empty() ? "" : ", ") + operation + " " + std::to_string(claim.height);
+    if (claim.height <= 0 && claim.additions.empty()) continue;
+    declared += (declared.empty() ? "" : "; ") + operation;
+    if (claim.height > 0) declared += " " + std::to_string(claim.height);
+    if (!claim.additions.empty()) declared += ": " + in_words(claim.additions);
   }
   return declared.empty() ? "none declared: any order, n - 1 additions" : "declared: " + declared + "; else n - 1";
 }
@@ -67,6 +83,17 @@ std::string weights(const Claims& claims) {
   return added ? "; of weights by their product, not rounded on the way" : "";
 }
 
+/// exp, log, tanh, erf.
+std::string functions(const Claims& claims) {
+  double worst = 0;
+  for (const auto& [operation, claim] : claims.kernels) worst = std::max(worst, claim.function_ulp);
+  const std::string undeclared = "within 2 ulp of the nearest number: 6u relative, 5/2 of the least subnormal below";
+  if (worst == 0) return undeclared;
+  std::ostringstream claimed;
+  claimed << "where claimed within " << worst << " ulp of the exact value: " << 2 * worst << "u relative; else ";
+  return claimed.str() + undeclared;
+}
+
 std::string roots(const Claims& claims) {
   bool by_function = false;
   for (const auto& [operation, claim] : claims.kernels) by_function = by_function || claim.rsqrt;
@@ -90,7 +117,7 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
       {"gradient buffer", std::string(name_of(precision.accumulate)) + ", " +
                               claimed(claims, "accumulate", "plain: one rounding an addition") + weights(claims)},
       {"master", std::string(name_of(precision.master))},
-      {"exp, log, tanh, erf", "within 2 ulp of the exact value: (2k+2) u relative, 5/2 of the least subnormal below"},
+      {"exp, log, tanh, erf", functions(claims)},
       {"division, square root", "correctly rounded"},
       {"variance", variance(claims)},
       {"1 / square root", roots(claims)},

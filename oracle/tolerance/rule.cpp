@@ -57,4 +57,16 @@ const KernelClaim& claim_of(const Declared& subject, std::string_view operation)
   return found == subject.claims.kernels.end() ? standard : found->second;
 }
 
+double height_of(const KernelClaim& claim, double n) { return height_of(claim, std::vector<double>{n}); }
+
+double height_of(const KernelClaim& claim, const std::vector<double>& tensors) {
+  const double by_steps = additions_of(claim.additions, tensors);
+  return claim.height > 0 ? std::min(static_cast<double>(claim.height), by_steps) : by_steps;
+}
+
+FunctionError functions_of(const KernelClaim& claim) {
+  constexpr double of_a_library = 2;
+  return claim.function_ulp > 0 ? claimed(claim.function_ulp) : documented(of_a_library);
+}
+
 }  // namespace tally::oracle

@@ -85,7 +85,8 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   if (!complete) return;
   const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
     const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
-    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
+    const oracle::BoundPass pass{
+        *layer.layer, tensors, count < 0 ? oracle::Cut{} : oracle::Cut{count}, walk.subject, {}};
     const Expected all_dy = stacked(dy);
     return named(oracle::bound_rule(layer.layer->kind)
                      .backward(pass, stacked(x), count < 0 ? all_dy : only_rows(all_dy, first_row, count)));
