@@ -68,7 +68,8 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.statistics", {.variant = "welford", .algorithm = "welford"}, statistics);
+const RegisterKernel registered("batch_norm.statistics",
+                                {.variant = "welford", .algorithm = "welford", .as_written = true}, statistics);
 
 }  // namespace
 }  // namespace tally

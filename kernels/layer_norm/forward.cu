@@ -27,7 +27,8 @@ struct TwoPass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "two_pass", .algorithm = "two_pass"},
+const RegisterKernel registered("layer_norm.forward",
+                                {.variant = "two_pass", .algorithm = "two_pass", .as_written = true},
                                 launch_normalisation<TwoPass>);
 
 }  // namespace

@@ -28,7 +28,8 @@ struct OnePass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "one_pass", .algorithm = "one_pass"},
+const RegisterKernel registered("layer_norm.forward",
+                                {.variant = "one_pass", .algorithm = "one_pass", .as_written = true},
                                 launch_normalisation<OnePass>);
 
 }  // namespace

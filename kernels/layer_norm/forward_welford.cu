@@ -24,7 +24,8 @@ struct Welford {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "welford", .algorithm = "welford"},
+const RegisterKernel registered("layer_norm.forward",
+                                {.variant = "welford", .algorithm = "welford", .as_written = true},
                                 launch_normalisation<Welford>);
 
 }  // namespace

@@ -37,15 +37,17 @@ void allow_only(const Json& object, const std::string& path, const std::set<std:
 }
 
 Json json_of(const KernelClaim& claim) {
-  return {{"variant", claim.variant},
-          {"repeats", name_of(claim.repeats)},
-          {"height", claim.height},
-          {"algorithm", claim.algorithm},
-          {"global_float_atomics", claim.global_float_atomics},
-          {"result", tally::name_of(claim.result)},
-          {"rsqrt", claim.rsqrt},
-          {"splits", claim.splits},
-          {"reduction", tally::name_of(claim.reduction)}};
+  Json object{{"variant", claim.variant},
+              {"repeats", name_of(claim.repeats)},
+              {"height", claim.height},
+              {"algorithm", claim.algorithm},
+              {"global_float_atomics", claim.global_float_atomics},
+              {"result", tally::name_of(claim.result)},
+              {"rsqrt", claim.rsqrt},
+              {"splits", claim.splits},
+              {"reduction", tally::name_of(claim.reduction)}};
+  if (claim.as_written) object["as_written"] = true;
+  return object;
 }
 
 std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {
@@ -79,13 +81,14 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
   if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
   if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", formats));
+  if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
 }
 
 KernelClaim kernel_of(const Json& object, const std::string& operation) {
   const std::string path = "kernels." + operation + ".";
-  allow_only(
-      object, path,
-      {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits", "reduction"});
+  allow_only(object, path,
+             {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits",
+              "reduction", "as_written"});
   KernelClaim claim;
   claim.variant = take<std::string>(object, path, "variant", "text");
   claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise

@@ -27,6 +27,7 @@ struct KernelClaim {
   bool rsqrt = false;                 // 1 / sqrt by a function within 2 ulp instead of a quotient by a root
   std::int64_t splits = 1;  // parts of k a GEMM sums apart (0: undeclared); blocks of an online softmax (0, 1: too)
   Dtype reduction = Dtype::fp32;  // where a GEMM adds its parts
+  bool as_written = false;  // elementwise arithmetic in fp32, operation by operation as kernels/arithmetic.md writes it
 };
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.
