@@ -3,6 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
+#include "oracle/tolerance/shared_addends.hpp"
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
@@ -96,8 +97,8 @@ class Column {
 
   void gather(Addends& sum_dy, Addends& sum_dy_h) const {
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
-      sum_dy.add(dy_.at(i, feature_));
-      sum_dy_h.add(fp32_.mul(dy_.at(i, feature_), h(i)));
+      sum_dy.add_apart(dy_.at(i, feature_));
+      sum_dy_h.add_apart(fp32_.mul(dy_.at(i, feature_), h(i)));
     }
   }
 
@@ -131,6 +132,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const KernelClaim& sums = claim_of(pass.subject, "batch_norm.parameter_gradients");
   const double all_height = height_of(sums, summed_rows(pass, in.rows()));
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
+  Matrix<double> all(in.rows(), in.cols());  // what dw adds up
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
     Addends all_dy, all_dy_h;
     Eigen::Index first = 0;
@@ -150,7 +152,10 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
     }
     db.set(0, j, fp32.sum(all_dy, all_height));
     dw.set(0, j, fp32.sum(all_dy_h, all_height));
+    all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
+  db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
+  dw.sharing = shared_addends_of_columns(all, fp32.u());
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!pass.tensors.contains("weight")) return result;

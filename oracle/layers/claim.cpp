@@ -59,6 +59,7 @@ Json json_of(const KernelClaim& claim) {
             {"reduction", tally::name_of(claim.reduction)}};
   if (!claim.additions.empty()) json["additions"] = json_of(claim.additions);
   if (claim.function_ulp != 0) json["function_ulp"] = claim.function_ulp;
+  if (claim.as_written) json["as_written"] = true;
   return json;
 }
 
@@ -121,13 +122,14 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", formats));
   if (object.contains("additions")) claim.additions = order_of(object["additions"], path + "additions");
   if (object.contains("function_ulp")) claim.function_ulp = ulps_of(object["function_ulp"], path + "function_ulp");
+  if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
 }
 
 KernelClaim kernel_of(const Json& object, const std::string& operation) {
   const std::string path = "kernels." + operation + ".";
   allow_only(object, path,
              {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits",
-              "reduction", "additions", "function_ulp"});
+              "reduction", "additions", "function_ulp", "as_written"});
   KernelClaim claim;
   claim.variant = take<std::string>(object, path, "variant", "text");
   claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise

@@ -31,6 +31,7 @@ struct KernelClaim {
   Dtype reduction = Dtype::fp32;  // where a GEMM adds its parts
   OrderOfSum additions = {};      // of every sum of the kernel, step by step; empty: any order
   double function_ulp = 0;        // exp, log, tanh, erf are that near to the exact value; 0: undeclared, foreign ones
+  bool as_written = false;  // elementwise arithmetic in fp32, operation by operation as kernels/arithmetic.md writes it
 };
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.

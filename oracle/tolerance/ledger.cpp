@@ -100,6 +100,15 @@ std::string roots(const Claims& claims) {
   return by_function ? "of a variance by a function within 2 ulp where claimed" : "a quotient by a root where claimed";
 }
 
+/// Whose elementwise arithmetic is predicted bit by bit.
+std::string predicted(const Claims& claims) {
+  std::string operations;
+  for (const auto& [operation, claim] : claims.kernels) {
+    if (claim.as_written) operations += (operations.empty() ? "" : ", ") + operation;
+  }
+  return operations.empty() ? "bounded: none is claimed to round as written" : "as written, bit by bit: " + operations;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, const Precision& precision) {
@@ -128,8 +137,10 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
                                                : "divided in binary64, rounded once to fp32"},
       {"divisor", claims.divide == "window" ? "enters at the window's end" : "enters in each micro-batch's factor"},
       {"decisions", "ReLU masks and skips of the trace, where the interval leaves them open"},
+      {"elementwise", predicted(claims)},
       {"statistical lens",
-       "rounding errors to nearest are mean-zero given those before them; nothing of the bounds rests on it"},
+       "errors of a sum's additions are mean-zero given those before them, of addends a quarter of an ulp of it apart; "
+       "all other errors count at their worst; nothing of the bounds rests on it"},
       {"oracle", "long double values (2^-64), bounds in binary64; both paid for by factors in every bound"},
   };
 }

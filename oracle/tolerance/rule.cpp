@@ -13,9 +13,9 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
 
 Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
   if (bounds_only()) {
-    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   }
-  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
     long double& exact_value = result.v.data()[i];

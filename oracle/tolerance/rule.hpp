@@ -14,6 +14,7 @@ namespace tally::oracle {
 /// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
   Matrix<double> v, e, r, s;
+  double sharing = 1;  // as Expected's
   BoundedMatrix(Eigen::Index rows, Eigen::Index columns)
       : v(rows, columns),
         e(rows, columns),
