@@ -41,7 +41,9 @@ T divisor(const Case& c, std::size_t window, std::size_t micro_batch) {
 
 template Real window_items<Real>(const Case&, std::size_t);
 template long double window_items<long double>(const Case&, std::size_t);
+template Ball window_items<Ball>(const Case&, std::size_t);
 template Real divisor<Real>(const Case&, std::size_t, std::size_t);
 template long double divisor<long double>(const Case&, std::size_t, std::size_t);
+template Ball divisor<Ball>(const Case&, std::size_t, std::size_t);
 
 }  // namespace tally::oracle
