@@ -1,5 +1,7 @@
 #include "oracle/tolerance/rule.hpp"
 
+#include "oracle/tolerance/certifying.hpp"
+
 namespace tally::oracle {
 namespace {
 
@@ -35,10 +37,12 @@ ExactPass::ExactPass(const BoundPass& pass)
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
   if (bounds_only()) return {};
+  if (certifying()) return certified_forward(ExactPass(pass).get(), x.v);
   return exact_layer<long double>(pass.layer.kind).forward(ExactPass(pass).get(), x.v);
 }
 
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  if (!bounds_only() && certifying()) return certified_backward(ExactPass(pass).get(), x.v, dy.v);
   if (!bounds_only()) return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
   BackwardResult<long double> none;
   for (const auto& [name, tensor] : pass.tensors) none.parameters[name];
@@ -48,6 +52,7 @@ BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected
 LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
                                       const Matrix<long double>& item_weight, const Expected& row_factor) {
   if (bounds_only()) return {};
+  if (certifying()) return certified_loss(loss, y.v, target, item_weight, row_factor.v);
   return exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
 }
 

@@ -71,6 +71,7 @@ Results part_of(const Law& law, const TaskResult& found) {
   Results part;
   part.cases = found.cases;
   part.triggers = found.triggers;
+  part.certified = found.certified;
   LawRecord record;
   record.name = law.name;
   record.control_differs = found.control_differs;
@@ -137,6 +138,7 @@ void merge(Results& results, const Job& job, const std::string& answer) {
   for (auto& c : part.cases) results.cases.push_back(std::move(c));
   for (auto& t : part.training) results.training.push_back(std::move(t));
   merge_triggers(results.triggers, part.triggers);
+  add(results.certified, part.certified);
   for (const LawRecord& law : part.laws) {
     for (LawRecord& whole : results.laws) {
       if (whole.name == law.name) whole.control_differs = whole.control_differs || law.control_differs;

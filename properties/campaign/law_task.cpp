@@ -10,6 +10,7 @@
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
+#include "properties/compare/certified.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
@@ -104,7 +105,9 @@ class LawTask {
       const CoverageScope scope(c);
       const OperationScope operation_scope;
       const KernelClock clock;
+      const CertifiedSample sample(plan.seed);
       outcome = watched_outcome(c);
+      add(result_.certified, sample.record());
       seconds = clock.seconds();
       operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());

@@ -70,6 +70,8 @@ std::string other_failures(const Results& results) {
     if (t.status == Status::fail)
       text += "- \u2717 training " + markdown(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut) +
               " failed. " + markdown(t.message) + "\n";
+  for (const std::string& what : results.certified.disagreements)
+    text += "- \u2717 the oracle is wrong: " + markdown(what) + "\n";
   return text.empty() ? "" : text + "\n";
 }
 

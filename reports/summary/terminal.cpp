@@ -105,6 +105,13 @@ std::string statistical_lens(const Results& results) {
   return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
 }
 
+std::string certified(const Results& results) {
+  const std::string sentence = certified_sentence(results.certified);
+  std::string text = sentence.empty() ? "" : "  " + one_line(sentence) + "\n";
+  for (const std::string& what : results.certified.disagreements) text += "  \u2717 " + one_line(what) + "\n";
+  return text;
+}
+
 /// How many were reached, and the ones that were not.
 std::string triggers(const Results& results) {
   if (results.triggers.empty()) return "";
@@ -128,7 +135,7 @@ std::string where(const Results& results) {
 
 std::string terminal_summary(const Results& results) {
   return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) +
-         triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
+         certified(results) + triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
          worst_table(results) + failures(results);
 }
 
