@@ -30,6 +30,7 @@ const std::vector<Rule>& rules() {
       {check_optimizer_state, {"$.model", "$.recipe.optimizer"}},
       {check_tensor_values, {"$.model"}},
       {check_gemm_choices, {"$.precision"}},
+      {check_grid_choice, {}},
       {check_targets, {"$.model"}},
   };
   return all;

@@ -25,6 +25,7 @@ void check_tensor_shapes(const Case& c, Findings& findings);    // model, window
 void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer
 void check_tensor_values(const Case& c, Findings& findings);    // model
 void check_gemm_choices(const Case& c, Findings& findings);     // precision
+void check_grid_choice(const Case& c, Findings& findings);
 void check_targets(const Case& c, Findings& findings);          // model
 
 /// `$.tensors['fc1.weight']`.
