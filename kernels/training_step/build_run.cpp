@@ -7,6 +7,7 @@
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
+#include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
 
 namespace tally {
@@ -223,7 +224,8 @@ void add_bias_partials(Run& run, std::int64_t rows) {
 std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = all_chosen(c, stages);
   std::erase_if(chosen, [](const auto& kernel) {
-    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient";
+    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient" ||
+           kernel.first == most_blocks_key;
   });
   return chosen;
 }

@@ -58,7 +58,7 @@ std::string title_of(const Job& job) {
 Results run_training_job(const TrainingProblem& problem, const CampaignOptions& options) {
   Results part;
   part.training = run_training(problem, options.precisions, options.subject);
-  Coverage coverage;
+  Coverage coverage(options.subject.executor);
   const bool batch_norm = problem.model.find("BatchNorm") != std::string::npos;
   for (const TrainingRecord& t : part.training) {
     if (batch_norm && t.windows > 0 && t.accuracy_accumulated > 0) coverage.note("evaluated after training");
@@ -164,7 +164,7 @@ Results run_campaign(const CampaignOptions& options) {
   results.seed = options.seed;
   results.effort = options.effort;
   results.triggers_required = options.triggers_required;
-  results.triggers = Coverage().records();
+  results.triggers = Coverage(options.subject.executor).records();
   if (options.shard.count > 1) results.shard = text_of(options.shard);
   for (const Law* law : matching_laws(options.law_glob)) results.laws.push_back(described(*law));
   std::size_t finished = 0;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "reports/census/census.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/summary/markdown.hpp"
 #include "reports/text/numbers.hpp"
@@ -80,6 +81,7 @@ std::string triggers(const Results& results) {
   std::string text = "### Triggers\n\n" + markdown(trigger_sentence(results.triggers)) +
                      ".\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
   for (const TriggerRecord& t : results.triggers) {
+    if (is_made_from_the_program(t)) continue;  // the page has tables of them
     const std::string seen = t.kind == "later" ? "later: " + markdown(t.description)
                              : is_unreached(t) ? std::string(triggers_are_missing(results) ? "**0**" : "0")
                                                : grouped(t.seen);

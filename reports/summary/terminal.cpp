@@ -3,6 +3,7 @@
 #include "reports/census/census.hpp"
 #include "reports/census/clean_cases.hpp"
 #include "reports/census/spread.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/failure_text.hpp"
@@ -117,7 +118,7 @@ std::string triggers(const Results& results) {
   if (results.triggers.empty()) return "";
   std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
   for (const TriggerRecord& trigger : results.triggers) {
-    if (is_unreached(trigger))
+    if (is_unreached(trigger) && (triggers_are_missing(results) || !is_made_from_the_program(trigger)))
       text += "  " + std::string(triggers_are_missing(results) ? "\u2717" : "\u2013") +
               " not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";
   }
