@@ -2,7 +2,9 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -100,6 +102,11 @@ class LocalWalk {
   std::map<std::string, Read> read_;  // by layer label
   std::deque<Tensor> kept_;
 };
+
+/// The bits of the order of additions that a claim names; nullopt: it names none.
+using OrderedBits = std::function<std::optional<oracle::Matrix<float>>()>;
+/// An output that was held and is accurate enough fails where its sums were not added in the order that is claimed.
+void hold_order(LocalWalk& walk, const std::string& stage, const std::string& tensor, const OrderedBits& ordered);
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
 
