@@ -196,8 +196,11 @@ void declare(Run& run) {
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
-  // A replaced product cannot be asked.
-  if (run.stages.gemm != shipped_stages().gemm) return;
+  // A replaced product cannot be asked, nor does it promise the bits of an order.
+  if (run.stages.gemm != shipped_stages().gemm) {
+    run.trace.claims.kernels.at("gemm").algorithm.clear();
+    return;
+  }
   claim_probed_products(run.trace.claims, run.c.precision, run.products_by.choices, run.device);
 }
 
