@@ -78,11 +78,19 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
 }
 
 void LocalWalk::keep(const std::string& stage, const std::string& tensor, std::vector<double> expected,
-                     const Tensor& got) {
+                     const Tensor& got, std::vector<double> bound) {
   const TapName name{window, micro_batch, stage, tensor};
   if (wanted == nullptr || wanted->contains(name.text())) {
-    kept->push_back({name, got.dtype, std::move(expected), values_of(got)});
+    kept->push_back({name, got.dtype, std::move(expected), values_of(got), std::move(bound)});
   }
+}
+
+void LocalWalk::keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+                     const Tensor& got) {
+  const auto& v = expected.v;
+  const auto& e = expected.e;
+  keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), got,
+       std::vector<double>(e.data(), e.data() + e.size()));
 }
 
 const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const LayerInputs& inputs) {
@@ -105,7 +113,11 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   const Place here = place(stage, tensor);
   if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
   if (!judges) {
-    output.of.at(output.name);
+    if (kept != nullptr) {
+      keep(stage, tensor, output.expected(), *got);
+    } else {
+      output.of.at(output.name);
+    }
     return got;
   }
   TensorCheck check = judge(here, output, *got, wanted != nullptr);
@@ -115,10 +127,7 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
     check.failure = FailureClass::precision;
   }
   checks.push_back(std::move(check));
-  if (kept != nullptr) {
-    const oracle::Matrix<long double> v = output.expected().v;
-    keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), *got);
-  }
+  if (kept != nullptr) keep(stage, tensor, output.expected(), *got);
   return got;
 }
 
