@@ -36,7 +36,9 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("linear.bias_gradient", {.variant = "warp_shuffle"}, bias_gradient);
+const RegisterKernel registered("linear.bias_gradient",
+                                {.variant = "warp_shuffle", .additions = {{SumStep::lanes, lanes}, {SumStep::tree}}},
+                                bias_gradient);
 
 }  // namespace
 }  // namespace tally

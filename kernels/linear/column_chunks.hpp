@@ -5,11 +5,15 @@
 
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
 
 inline constexpr int chunk_columns = 32;
+
+/// The order of a column's sum over chunks that meet in any order, for the claim of its kernel.
+inline OrderOfSum chunk_additions() { return {{SumStep::runs, bias_gradient_chunk}}; }
 
 struct ColumnChunk {
   std::int64_t column, first_row, end_row;

@@ -32,6 +32,9 @@ void launch_partials(Stream& stream, const float* partial, std::int64_t chunks, 
   launch<reduce_partials<Reduction, Block>>(stream, {1, threads}, partial, chunks, norm);
 }
 
+/// The order of both stages: the second is one block's over the chunks' results.
+inline OrderOfSum two_stage_additions() { return norm_additions({{SumStep::lanes, threads_a_chunk}, {SumStep::tree}}); }
+
 template <class Block>
 void launch_two_stage_norm(Stream& stream, const NormArguments& a) {
   by_norm_kind(a.kind, [&]<class Reduction>() {

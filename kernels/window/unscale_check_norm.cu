@@ -74,7 +74,8 @@ void unscale_check_norm(Stream& stream, const UnscaleCheckNormArguments& a) {
   });
 }
 
-const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor"}, unscale_check_norm);
+const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor", .additions = two_stage_additions()},
+                                unscale_check_norm);
 
 }  // namespace
 }  // namespace tally

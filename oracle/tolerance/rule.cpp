@@ -13,15 +13,18 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
 
 Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
   if (bounds_only()) {
-    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   }
-  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
+    long double& exact_value = result.v.data()[i];
     if (!std::isfinite(v)) {
-      result.v.data()[i] = v;
-    } else if (!std::isfinite(static_cast<double>(result.v.data()[i]))) {
+      exact_value = v;
+    } else if (!std::isfinite(static_cast<double>(exact_value))) {
       result.e.data()[i] = infinite;
+    } else if (exact_value != v) {
+      result.e.data()[i] += static_cast<double>(std::fabs(exact_value - v)) * inflation;
     }
   }
   return result;
@@ -52,6 +55,18 @@ const KernelClaim& claim_of(const Declared& subject, std::string_view operation)
   static const KernelClaim standard{};
   const auto found = subject.claims.kernels.find(std::string(operation));
   return found == subject.claims.kernels.end() ? standard : found->second;
+}
+
+double height_of(const KernelClaim& claim, double n) { return height_of(claim, std::vector<double>{n}); }
+
+double height_of(const KernelClaim& claim, const std::vector<double>& tensors) {
+  const double by_steps = additions_of(claim.additions, tensors);
+  return claim.height > 0 ? std::min(static_cast<double>(claim.height), by_steps) : by_steps;
+}
+
+FunctionError functions_of(const KernelClaim& claim) {
+  constexpr double of_a_library = 2;
+  return claim.function_ulp > 0 ? claimed(claim.function_ulp) : documented(of_a_library);
 }
 
 }  // namespace tally::oracle

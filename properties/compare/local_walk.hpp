@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
+#include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/held_tensor.hpp"
@@ -31,6 +32,12 @@ struct SubjectState {
 struct LayerInputs {
   std::map<std::string, const Tensor*> tensors;
   bool complete = true;
+};
+
+/// An output whose bits the subject's claim fixes. Where the prediction gives none, the bound alone holds.
+struct Bits {
+  std::function<oracle::Prediction()> predict = {};
+  FailureClass inside_the_bound = FailureClass::logic;  // what a wrong bit is called that the bound admits
 };
 
 class LocalWalk {
@@ -76,14 +83,15 @@ class LocalWalk {
   /// An output against its expectation, and its errors against their spread. Returns the tap.
   const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
   const Tensor* hold(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
+  bool holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
   void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got,
@@ -99,6 +107,9 @@ class LocalWalk {
 };
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+
+/// The layer's own statistics for walk.micro_batch, where they are tapped.
+oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer);
 
 /// All windows, one after another.
 void check_all(LocalWalk& walk);

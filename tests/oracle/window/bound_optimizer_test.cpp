@@ -141,5 +141,33 @@ TEST(BoundOptimizer, HoldsAdamFromZeroMomentsOverSeveralUncertainSteps) {
   p.expect_sound("adam parameter, three steps");
 }
 
+/// A rate base factor^n is off by the factor's own rounding n times over before it becomes a constant: near the middle
+/// of two floats either of them.
+TEST(BoundOptimizer, HoldsAdamsCorrectedRateAfterAMillionSteps) {
+  Worst worst;
+  std::uint64_t without_the_margin = 0;
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  const std::int64_t t = 1000000;
+  const Matrix<float> one = Matrix<float>::Ones(1, 1), zero = Matrix<float>::Zero(1, 1);
+  Choice plain = adam();
+  plain.options["beta2"] = Decimal{"0"};  // the correction of v is 1
+  for (int i = 1; i <= 20000; ++i) {
+    const std::string base = "0." + std::to_string(100000 + i);
+    const Choice schedule{"step",
+                          {{"base", Decimal{base}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.999999"}}}};
+    const StepRate rate = step_rate(schedule, t);
+    const double derived = Decimal{base}.to_double() * std::pow(0.999999, static_cast<double>(t));
+    const auto held = static_cast<float>(derived / (1 - std::pow(0.9, static_cast<double>(t + 1))));
+    const Matrix<float> moved = Matrix<float>::Constant(1, 1, 0.0f - held * (1.0f / (1.0f + 1e-8f)));
+    worst.hold(adam_parameter(subject, plain, rate, t, exactly(one), exactly(one), exactly(zero), false), moved);
+    Worst blind;
+    blind.hold(adam_parameter(subject, plain, rate.exact, t, exactly(one), exactly(one), exactly(zero), false), moved);
+    without_the_margin += blind.over;
+  }
+  worst.expect_sound("adam's rate, a million steps of a power");
+  EXPECT_GT(without_the_margin, 0u) << "no base lies near the middle of two floats: nothing was shown";
+}
+
 }  // namespace
 }  // namespace tally::oracle
