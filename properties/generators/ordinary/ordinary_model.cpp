@@ -74,10 +74,11 @@ void choose_loss(Plan& plan, std::int64_t width, Lots& lots) {
 }  // namespace
 
 void choose_ordinary_model(Plan& plan, OrdinarySize size, Lots& lots) {
-  const std::string values =
+  std::string values =
       lots.word({"", "", "", "", "unit", "unit", "binary:50", "binary:10", "one_hot", "digits", "digits"});
   const std::string start = lots.word(
       {"pytorch", "pytorch", "pytorch", "pytorch", "pytorch", "pytorch", "he", "near_one", "near_one", "constant"});
+  if (size == OrdinarySize::true_size && values == "digits") values = "unit";  // too few pixels
   plan.values = start + "/" + values;
   std::int64_t width = drawn_width(size, lots);
   const int depth = drawn_depth(size, lots);
