@@ -89,6 +89,15 @@ void empty_second_micro_batches(Case& c, Tensor& weights, double nothing) {
   weights.drawing.reset();
 }
 
+/// Rows to ignore are drawn as -100.
+void mark_ignored(Tensor& target, std::int64_t ignore_index) {
+  constexpr std::int64_t drawn = -100;
+  if (ignore_index == drawn) return;
+  for (std::size_t i = 0; i < target.elements(); ++i) {
+    if (target.integer(i) == drawn) target.set(i, double(ignore_index)), target.drawing.reset();
+  }
+}
+
 void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
   if (plan.loss.kind == "cross_entropy") {
     const std::string classes = std::to_string(plan.outputs);
@@ -96,6 +105,7 @@ void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
                                    ? "classes:" + classes
                                    : "classes_ignored:" + classes + ":" + std::to_string(plan.ignored_percent);
     Tensor& target = drawer.add("target", Dtype::i64, {rows}, family);
+    mark_ignored(target, plan.loss.integer("ignore_index"));
     if (plan.empty_micro_batch) empty_second_micro_batches(c, target, double(plan.loss.integer("ignore_index")));
     return;
   }
