@@ -9,10 +9,11 @@
 namespace tally {
 namespace {
 
+/// Places 1, 5, 9, … of 50 are medium; 7, 15, 23, … in turn large, large and true. The last of 400 is huge.
 OrdinarySize size_of(std::uint64_t number) {
+  if (number % 400 == 399) return OrdinarySize::huge;
   const std::uint64_t place = number % 50;
-  if (place == 47) return OrdinarySize::true_size;
-  if (place % 16 == 7) return OrdinarySize::large;
+  if (place % 8 == 7) return place % 24 == 23 ? OrdinarySize::true_size : OrdinarySize::large;
   return place % 4 == 1 ? OrdinarySize::medium : OrdinarySize::small;
 }
 

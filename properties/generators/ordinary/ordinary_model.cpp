@@ -71,13 +71,30 @@ void choose_loss(Plan& plan, std::int64_t width, Lots& lots) {
   plan.outputs = width < 100 ? lots.any<std::int64_t>({2, 3, 10, 10, 10}) : lots.any<std::int64_t>({10, 10, 100});
 }
 
+/// A weight of 10^7 elements, or 10^3 features that 10^4 rows turn into as many.
+void choose_huge_model(Plan& plan, Lots& lots) {
+  plan.values = "pytorch/" + lots.word({"", "unit", "binary:50"});
+  plan.loss = choice("loss", "mse");
+  plan.input = 16;
+  plan.outputs = 1000;
+  const int kind = lots.any({0, 0, 1, 2});
+  if (kind == 0) plan.input = 3162, plan.outputs = 3163;
+  if (kind == 1) {
+    plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{1000}}}),
+                   layer(lots.word({"relu", "gelu", "tanh", "sigmoid"}))};
+    plan.outputs = 1;
+  }
+}
+
 }  // namespace
 
 void choose_ordinary_model(Plan& plan, OrdinarySize size, Lots& lots) {
-  const std::string values =
+  if (size == OrdinarySize::huge) return choose_huge_model(plan, lots);
+  std::string values =
       lots.word({"", "", "", "", "unit", "unit", "binary:50", "binary:10", "one_hot", "digits", "digits"});
   const std::string start = lots.word(
       {"pytorch", "pytorch", "pytorch", "pytorch", "pytorch", "pytorch", "he", "near_one", "near_one", "constant"});
+  if (size == OrdinarySize::true_size && values == "digits") values = "unit";  // too few pixels
   plan.values = start + "/" + values;
   std::int64_t width = drawn_width(size, lots);
   const int depth = drawn_depth(size, lots);

@@ -68,6 +68,10 @@ std::vector<std::int64_t> window_of(std::int64_t rows, std::int64_t micro_batche
 
 void choose_windows(Plan& plan, OrdinarySize size, Lots& lots) {
   const std::int64_t least = has_batch_statistics(plan) ? 2 : 1;
+  if (size == OrdinarySize::huge) {
+    plan.windows = {plan.hidden.empty() && plan.input > 1000 ? window_of(2, 2) : window_of(10'000, 2)};
+    return;
+  }
   std::int64_t rows = lots.any<std::int64_t>({4, 8, 16, 32, 32, 64});
   if (size == OrdinarySize::medium) rows = std::min<std::int64_t>(rows, 32);
   if (size == OrdinarySize::large) rows = std::min<std::int64_t>(rows, 16);
@@ -130,7 +134,8 @@ std::string formats_of(const Precision& precision) {
 }  // namespace
 
 std::string name_of(OrdinarySize size) {
-  constexpr const char* names[] = {"small, 10 to 64", "medium, 96 to 256", "large, 300 to 512", "true, 10^5 to 10^6"};
+  constexpr const char* names[] = {"small, 10 to 64", "medium, 96 to 256", "large, 300 to 512", "true, 10^5 to 10^6",
+                                   "stages of 10^7"};
   return names[static_cast<std::size_t>(size)];
 }
 

@@ -12,10 +12,11 @@ namespace tally {
 
 /// Widths of the hidden layers, and what goes with them: layers, rows, windows.
 enum class OrdinarySize {
-  small,     // 10 to 64, two to six linear layers, batches of 4 to 64 rows, up to three windows
-  medium,    // 96 to 256, two to four
-  large,     // 300 to 512, two or three, up to 16 rows
-  true_size  // weights of 10^5 to 10^6 elements, one or two layers, up to 8 rows, one window
+  small,      // 10 to 64, two to six linear layers, batches of 4 to 64 rows, up to three windows
+  medium,     // 96 to 256, two to four
+  large,      // 300 to 512, two or three, up to 16 rows
+  true_size,  // weights of 10^5 to 10^6 elements, one or two layers, up to 8 rows, one window
+  huge        // one stage after another on 10^7 elements: a weight, or the features of 10^4 rows
 };
 
 std::string name_of(OrdinarySize size);

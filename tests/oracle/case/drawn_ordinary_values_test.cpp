@@ -54,7 +54,7 @@ TEST(DrawnOrdinaryValues, of_two_kinds_come_in_the_share_asked_for) {
 }
 
 TEST(DrawnOrdinaryValues, of_one_hot_rows_hold_one_1_each_in_every_column_now_and_then) {
-  constexpr std::size_t columns = 6;
+  static constexpr std::size_t columns = 6;
   for_each_format("one_hot:6", [](const Tensor& tensor) {
     std::set<std::size_t> seen;
     for (std::size_t row = 0; row < tensor.elements() / columns; ++row) {

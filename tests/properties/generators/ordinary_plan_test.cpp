@@ -102,7 +102,7 @@ TEST(OrdinaryPlans, of_true_size_have_a_weight_of_a_hundred_thousand_to_a_millio
 }
 
 TEST(OrdinaryPlans, begin_as_pytorch_does) {
-  Plan plan;
+  Plan plan = ordinary_plan(Dtype::fp32, OrdinarySize::small, 1);
   plan.input = 16;
   plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{64}}}),
                  layer("batch_norm", "norm1", {{"statistics", std::string("micro_batch")}})};
@@ -121,7 +121,8 @@ TEST(OrdinaryPlans, begin_as_pytorch_does) {
 }
 
 TEST(OrdinaryPlans, show_digits_with_what_they_show) {
-  Plan plan;
+  Plan plan = ordinary_plan(Dtype::fp32, OrdinarySize::small, 1);
+  plan.hidden.clear();
   plan.input = 64;
   plan.outputs = 10;
   plan.loss = choice("loss", "cross_entropy");
