@@ -186,7 +186,7 @@ class Arithmetic {
     if (significand_ == 24) return x;
     const Bounded anywhere = finish(x, shares_.storage, shares_.storage * underflow_, x, x);
     if (shares_.storage != 1 || !std::isfinite(anywhere.v) || !decided(anywhere)) return anywhere;
-    const double slack = std::fabs(x.v) * 0x1p-50, reach = x.e * pays + slack;
+    const double slack = std::fabs(x.v) * 0x1p-50 + x.e * 0x1p-26, reach = x.e + slack;  // of v itself
     const double low = x.v - rounded(format_, x.v - reach), high = rounded(format_, x.v + reach) - x.v;
     return held_to(anywhere, (std::max({x.e, std::fabs(low), std::fabs(high)}) + slack) * inflation);
   }
