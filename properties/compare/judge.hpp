@@ -18,8 +18,9 @@ struct Place {
 ///   v non-finite, e = 0  the subject must be non-finite too;
 ///   e infinite           undecided: counted uninformative, and the tensor is vacuous;
 ///   overflow             inf is accepted where |v| + e reaches the format's threshold, demanded where |v| - e does.
-/// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is zero throughout (as far as long double can tell) is a
-/// zero_signal, judged against e.
+/// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is known to be zero throughout (as far as long double can
+/// tell) is a zero_signal, judged against e. What is undecided, or as long as the subject's own value, is none.
+/// Integers are compared exactly.
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
 
 /// Is shown every tensor that judge() holds on this thread, for as long as it lives: for statistics over elements.
