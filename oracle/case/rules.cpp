@@ -29,6 +29,7 @@ const std::vector<Rule>& rules() {
       {check_tensor_shapes, {"$.model", "$.windows", "$.precision", "$.recipe.optimizer"}},
       {check_optimizer_state, {"$.model", "$.recipe.optimizer"}},
       {check_tensor_values, {"$.model"}},
+      {check_step, {"$.windows"}},
       {check_gemm_choices, {"$.precision"}},
       {check_targets, {"$.model"}},
   };

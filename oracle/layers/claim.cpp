@@ -106,15 +106,16 @@ KernelClaim kernel_of(const Json& object, const std::string& operation) {
 std::string to_json(const Claims& claims) {
   Json kernels = Json::object();
   for (const auto& [operation, claim] : claims.kernels) kernels[operation] = json_of(claim);
-  return Json{{"subject", claims.subject},
-              {"kernels", kernels},
-              {"constants", claims.constants},
-              {"divide", claims.divide},
-              {"flushes_subnormals", claims.flushes_subnormals},
-              {"tensor_cores", claims.tensor_cores},
-              {"tensor_core", claims.tensor_core},
-              {"tf32_rounding", claims.tf32_rounding}}
-      .dump();
+  Json document{{"subject", claims.subject},
+                {"kernels", kernels},
+                {"constants", claims.constants},
+                {"divide", claims.divide},
+                {"flushes_subnormals", claims.flushes_subnormals},
+                {"tensor_cores", claims.tensor_cores},
+                {"tensor_core", claims.tensor_core},
+                {"tf32_rounding", claims.tf32_rounding}};
+  if (claims.factor != Claims{}.factor) document["factor"] = claims.factor;  // came later: left out at its default
+  return document.dump();
 }
 
 Claims claims_of_json(const std::string& json) {
@@ -122,7 +123,7 @@ Claims claims_of_json(const std::string& json) {
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
   allow_only(document, "",
              {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores", "tensor_core",
-              "tf32_rounding"});
+              "tf32_rounding", "factor"});
   Claims claims;
   claims.subject = take<std::string>(document, "", "subject", "text");
   claims.constants = one_of(document, "", "constants", {"binary64", "fp32"});
@@ -134,6 +135,9 @@ Claims claims_of_json(const std::string& json) {
   }
   if (document.contains("tf32_rounding")) {
     claims.tf32_rounding = one_of(document, "", "tf32_rounding", tf32_roundings);
+  }
+  if (document.contains("factor")) {
+    claims.factor = one_of(document, "", "factor", {"binary64", "fp32", "fp32_twice"});
   }
   if (!document.contains("kernels") || !document["kernels"].is_object()) reject("kernels", "missing", "an object");
   for (const auto& [operation, claim] : document["kernels"].items()) {

@@ -35,6 +35,7 @@ struct Claims {
   std::map<std::string, KernelClaim> kernels;  // by operation, e.g. "gemm", "batch_norm.forward", "norm"
   std::string constants = "binary64";          // how recipe constants are derived: "binary64" | "fp32"
   std::string divide = "micro_batch";          // where the divisor enters: "micro_batch" | "window"
+  std::string factor = "binary64";             // its rounding: "binary64" | "fp32" | "fp32_twice" (by K, then by n)
   bool flushes_subnormals = false;             // GEMM
   bool tensor_cores = false;                   // GEMM
   std::string tensor_core = "unknown";         // every GEMM's: "v100" | "a100" | "h100" | "h200" | "b200" | "unknown"

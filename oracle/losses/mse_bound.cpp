@@ -19,7 +19,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
   const BoundedMatrix in(y), factor(row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
-    const Bounded weight{static_cast<double>(item_weight(0, i)), 0};
+    const Bounded weight = constant(item_weight(0, i));  // an integer, converted to the nearest float
     const Bounded scale = shared(fp32.mul(factor.at(0, i), weight));
     Addends squares;
     for (Eigen::Index j = 0; j < in.cols(); ++j) {

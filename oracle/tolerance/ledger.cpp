@@ -96,6 +96,9 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
       {"1 / square root", roots(claims)},
       {"softmax", claimed(claims, "cross_entropy", "undeclared: the largest bound of all forms")},
       {"constants", claims.constants == "binary64" ? "derived in binary64, rounded once to fp32" : "derived in fp32"},
+      {"factor", claims.factor == "fp32_twice" ? "divided by K and by n in fp32"
+                 : claims.factor == "fp32"     ? "divided once in fp32"
+                                               : "divided in binary64, rounded once to fp32"},
       {"divisor", claims.divide == "window" ? "enters at the window's end" : "enters in each micro-batch's factor"},
       {"decisions", "ReLU masks and skips of the trace, where the interval leaves them open"},
       {"statistical lens",

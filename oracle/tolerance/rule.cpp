@@ -9,19 +9,27 @@ Tensors<long double> values_of(const ExpectedTensors& tensors) {
   return values;
 }
 
+/// Binary64 errs by 2^-53 of the magnitudes of which fp32 errs by 2^-24, an operation each: up to here `pays` paid.
+constexpr double paid_for = 0x1p-27;
+
 }  // namespace
 
 Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
   if (bounds_only()) {
     return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
   }
+  const bool whole = sources().accumulation == 1;  // a term of the bound has no share of it
   Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
+    long double& exact_value = result.v.data()[i];
     if (!std::isfinite(v)) {
-      result.v.data()[i] = v;
-    } else if (!std::isfinite(static_cast<double>(result.v.data()[i]))) {
+      exact_value = v;
+    } else if (!std::isfinite(static_cast<double>(exact_value))) {
       result.e.data()[i] = infinite;
+    } else if (whole && exact_value != v) {
+      const auto apart = static_cast<double>(std::fabs(exact_value - v));
+      if (!(apart <= paid_for * result.e.data()[i])) result.e.data()[i] += apart * inflation;
     }
   }
   return result;

@@ -48,9 +48,11 @@ inline Bounded element(const Expected& x, Eigen::Index i, Eigen::Index j) {
   return {static_cast<double>(x.v(i, j)), incoming(x.e(i, j))};
 }
 
-/// The exact function's value with the rule's bound. Where the rule knows the subject to be non-finite, it is the
-/// value; where the exact function is not finite and the rule cannot tell, the element is undecided. Without exact
-/// values (bounds_only) the rule's own magnitude is the value.
+/// The exact function's value with the rule's bound. The rule encloses the subject around its own binary64 value, so
+/// the bound grows by the distance of the two: where a variance is all rounding, 1 / sqrt of it is far from the exact
+/// one. Where the rule knows the subject to be non-finite, that is the value; where the exact function is not finite
+/// and the rule cannot tell, the element is undecided. Without exact values (bounds_only) the rule's own magnitude is
+/// the value.
 Expected joined(Matrix<long double> exact, BoundedMatrix bound);
 
 /// The same with the exact value still to be computed, which bounds_only() leaves out.

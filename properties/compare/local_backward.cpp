@@ -112,8 +112,8 @@ void check_loss(LocalWalk& walk) {
   const Tensor* target = walk.handed("loss", "in.target", walk.rows_of_case("target", k));
   const auto window = static_cast<std::size_t>(walk.window);
   const Expected wanted =
-      oracle::factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
-  const Tensor* c = walk.hold("loss", "in.factor", oracle::predicted_constant(wanted));
+      oracle::predicted_factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
+  const Tensor* c = walk.hold("loss", "in.factor", wanted);
   if (y == nullptr || target == nullptr || c == nullptr) return;
   const auto& loss = walk.c.model.loss;
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));

@@ -55,7 +55,7 @@ void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const S
   const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg);
   const Tensor* second = moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq);
   if (first == nullptr || second == nullptr) return;
-  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
+  const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   walk.hold("optimizer", p, [&] {
     return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, as_read(*first), as_read(*second),
                                   as_read(step.parameter), false);
@@ -82,7 +82,7 @@ void check_cast(LocalWalk& walk) {
 
 void check_decay(LocalWalk& walk) {
   const Choice& decay = walk.c.recipe.weight_decay;
-  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
+  const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     if (!oracle::decays(walk.c.model, decay, p)) continue;
     const bool l2 = decay.kind == "l2";

@@ -14,6 +14,17 @@ std::string refusal(const std::string& json) {
   return "";
 }
 
+TEST(Claims, write_how_the_factor_is_rounded_only_where_it_is_not_the_default) {
+  Claims claims;
+  EXPECT_EQ(to_json(claims).find("factor"), std::string::npos);
+  for (const char* word : {"fp32", "fp32_twice"}) {
+    claims.factor = word;
+    EXPECT_EQ(claims_of_json(to_json(claims)).factor, word);
+  }
+  claims.factor = "thrice";
+  EXPECT_THROW(claims_of_json(to_json(claims)), std::runtime_error);
+}
+
 TEST(Claims, ComeBackAsTheyWereWritten) {
   Claims claims;
   claims.subject = "cuda";
