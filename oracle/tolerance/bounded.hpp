@@ -23,9 +23,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/sources.hpp"
+#include "oracle/tolerance/sum_cost.hpp"
 
 namespace tally::oracle {
 
@@ -76,7 +78,10 @@ struct Addends {
   double v = 0, e = 0, magnitude = 0, count = 0;
   double finite = 0;  // the magnitude of the finite ones: beside an infinity they may overflow to the other one
   double r = 0, s = 0;
+  bool keeps_sizes = false;        // for a sum whose order is declared
+  std::vector<double> sizes = {};  // |v| + e of each, in the order in which they were gathered
   void add(Bounded x) {
+    if (keeps_sizes) sizes.push_back(std::fabs(x.v) + x.e);
     if (std::isfinite(x.v)) finite += std::fabs(x.v) + x.e;
     v += x.v;
     e += x.e;
@@ -162,23 +167,31 @@ class Arithmetic {
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
-    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
-    if (!std::isfinite(terms.v)) {
-      return {terms.v, terms.e < infinite && terms.finite * (1 + growth) < threshold_ ? 0 : infinite};
-    }
-    const double flushed = flushes_ ? terms.count * underflow() : 0;
-    const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
-    const double height_of_tree = height > 0 ? std::min(height, serial) : serial;
-    return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite, terms.r + growth * terms.magnitude,
-            terms.s + spread_of_sum(height_of_tree, growth, terms.magnitude)};
+    return sum(terms, cost_of(height > 0 ? std::min(height, serial) : serial, u(), terms.magnitude));
   }
 
-  /// The variance proxy of adding up what has this sum of magnitudes in a tree of that height: half an ulp of every
-  /// node, and the nodes' magnitudes squared sum up to at most height times the square of all (each addend lies under
-  /// at most `height` nodes).
+  /// The sum where its additions cost that.
+  Bounded sum(const Addends& terms, const SumCost& cost) const {
+    const double relative = terms.magnitude > 0 ? cost.growth / terms.magnitude : 0;
+    if (!std::isfinite(terms.v)) {
+      return {terms.v, terms.e < infinite && terms.finite * (1 + relative) < threshold_ ? 0 : infinite};
+    }
+    const double flushed = flushes_ ? terms.count * underflow() : 0;
+    const double e = (terms.e + cost.growth + flushed) * inflation;
+    return {terms.v, terms.magnitude * (1 + relative) < threshold_ ? e : infinite, terms.r + cost.growth,
+            terms.s + spread_of(cost, relative)};
+  }
+
+  /// The variance proxy of additions that cost this: half an ulp of every partial sum, which is at most u (1 +
+  /// relative) of its size.
+  double spread_of(const SumCost& cost, double relative) const {
+    const double largest = u_ * (1 + relative);
+    return largest * largest * cost.squares;
+  }
+  /// Of a tree of that height over addends of this magnitude in all: each addend lies under at most `height` nodes, so
+  /// their magnitudes squared sum up to at most height times the square of all.
   double spread_of_sum(double height, double growth, double magnitude) const {
-    const double largest = u_ * (1 + growth) * magnitude;
-    return height * largest * largest;
+    return spread_of({0, height * magnitude * magnitude}, growth);
   }
 
   /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
