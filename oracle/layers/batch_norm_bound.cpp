@@ -30,11 +30,13 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
   return sample_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
 }
 
-/// The rows of dy that the parameters' gradients are summed over: where a window shares its statistics, a cut into one
-/// part names the rows of a micro-batch; dy is zero in all others, which its kernel never reads.
-double summed_rows(const BoundPass& pass, Eigen::Index rows) {
+/// A parameter's gradient. Where a window shares its statistics, a cut into one part says that dy is that of a
+/// micro-batch with as many rows: zero in all others, which its kernel never reads.
+Bounded parameter_sum(const BoundPass& pass, const KernelClaim& claim, const Addends& terms) {
+  const Arithmetic fp32 = single();
   const bool some = pass.layer.text("statistics") == "window" && pass.cut.size() == 1;
-  return static_cast<double>(some ? pass.cut.front() : rows);
+  if (!some) return sum_of(fp32, claim, terms);
+  return fp32.sum(terms, height_of(claim, static_cast<double>(pass.cut.front())));
 }
 
 struct Affine {
@@ -130,18 +132,16 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
   const KernelClaim& sums = claim_of(pass.subject, "batch_norm.parameter_gradients");
-  const double all_height = height_of(sums, summed_rows(pass, in.rows()));
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
   Matrix<double> all(in.rows(), in.cols());  // what dw adds up
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
-    Addends all_dy, all_dy_h;
+    Addends all_dy = addends_of(sums), all_dy_h = addends_of(sums);
     Eigen::Index first = 0;
     for (const std::int64_t size : groups_of(pass, in.rows())) {
       const Column column(pass, in, gradient, j, first, size);
-      const double height = height_of(sums, static_cast<double>(size));
-      Addends sum_dy, sum_dy_h;
+      Addends sum_dy = addends_of(sums), sum_dy_h = addends_of(sums);
       column.gather(sum_dy, sum_dy_h);
-      column.write(dx, fp32.sum(sum_dy, height), fp32.sum(sum_dy_h, height));
+      column.write(dx, sum_of(fp32, sums, sum_dy), sum_of(fp32, sums, sum_dy_h));
       if (size == in.rows()) {
         all_dy = sum_dy;
         all_dy_h = sum_dy_h;
@@ -150,8 +150,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       }
       first += size;
     }
-    db.set(0, j, fp32.sum(all_dy, all_height));
-    dw.set(0, j, fp32.sum(all_dy_h, all_height));
+    db.set(0, j, parameter_sum(pass, sums, all_dy));
+    dw.set(0, j, parameter_sum(pass, sums, all_dy_h));
     all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
   db.sharing = shared_addends_of_columns(gradient.v, fp32.u());

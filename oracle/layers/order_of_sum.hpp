@@ -9,10 +9,11 @@
 namespace tally {
 
 /// One step, of n partial sums that are left so far (at first the addends):
-///   in_order_below m   fewer than m are added one after another, and later steps find one sum; m or more stay
-///   runs c             neighbours, c at a time, one after another: ceil(n/c) are left
+///   in_order_below m   fewer than m are added one after another from the first, and later steps find one sum; m or
+///                      more stay
+///   runs c             neighbours, c at a time, one after another from the first: ceil(n/c) are left
 ///   lanes l            l sums side by side, lane j adding j, j + l, ... one after another: min(n, l) are left
-///   tree               in pairs, ceil(log2 n) levels: one is left
+///   tree               in pairs, whichever, ceil(log2 n) levels: one is left
 ///   chunks c           only as the first step: every tensor is cut into chunks of c addends, the last one shorter; the
 ///                      steps up to `meet` are taken inside of each chunk
 ///   meet               what the chunks of all tensors came to are the partial sums of the steps that follow

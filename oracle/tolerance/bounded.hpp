@@ -30,6 +30,7 @@
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/sources.hpp"
+#include "oracle/tolerance/sum_cost.hpp"
 
 namespace tally::oracle {
 
@@ -67,8 +68,11 @@ struct Addends {
   double v = 0, e = 0, magnitude = 0, count = 0;
   double finite = 0;  // the magnitude of the finite ones: beside an infinity they may overflow to the other one
   double r = 0, s = 0;
-  std::vector<double> each = {};  // where it is to be known which of them round alike
+  std::vector<double> each = {};   // where it is to be known which of them round alike
+  bool keeps_sizes = false;        // for a sum whose order is declared
+  std::vector<double> sizes = {};  // |v| + e of each, in the order in which they were gathered
   void add(Bounded x) {
+    if (keeps_sizes) sizes.push_back(std::fabs(x.v) + x.e);
     if (std::isfinite(x.v)) finite += std::fabs(x.v) + x.e;
     v += x.v;
     e += x.e;
@@ -159,18 +163,21 @@ class Arithmetic {
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
-    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
-    if (!std::isfinite(terms.v)) {
-      return {terms.v, terms.e < infinite && terms.finite * (1 + growth) < threshold_ ? 0 : infinite};
-    }
+    const double most = height > 0 ? std::min(height, serial) : serial;
+    if (std::isfinite(terms.v)) return sum(terms, cost_of(most, u(), terms.magnitude));
+    return {terms.v, terms.e < infinite && terms.finite * (1 + gam(most, u())) < threshold_ ? 0 : infinite};
+  }
+
+  /// The finite sum where its additions cost that.
+  Bounded sum(const Addends& terms, const SumCost& cost) const {
+    if (!std::isfinite(terms.v)) return sum(terms);
+    const double relative = terms.magnitude > 0 ? cost.growth / terms.magnitude : 0;
     const double flushed = flushes_ ? terms.count * underflow() : 0;
-    const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
-    const double bound = terms.magnitude * (1 + growth) < threshold_ ? e : infinite;
-    const double height_of_tree = height > 0 ? std::min(height, serial) : serial;
-    if (terms.each.empty() || swamps(height_of_tree)) return {terms.v, bound, terms.r, terms.s};
+    const double e = (terms.e + cost.growth + flushed) * inflation;
+    const double bound = terms.magnitude * (1 + relative) < threshold_ ? e : infinite;
+    if (terms.each.empty() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
     const double together = alike(terms.each, quarter_ulp(u_, terms.magnitude));
-    return {terms.v, bound, terms.r + growth * terms.magnitude,
-            terms.s + together * spread_of_sum(height_of_tree, growth, terms.magnitude)};
+    return {terms.v, bound, terms.r + cost.growth, terms.s + together * spread_of(cost, relative)};
   }
 
   /// So many additions in a row that a usual addend comes to a few ulps of the sum: it is then rounded by what it is,
@@ -180,12 +187,16 @@ class Arithmetic {
     return height * few * 2 * u_ >= 1;
   }
 
-  /// The variance proxy of adding up what has this sum of magnitudes in a tree of that height: half an ulp of every
-  /// node, and the nodes' magnitudes squared sum up to at most height times the square of all (each addend lies under
-  /// at most `height` nodes).
+  /// The variance proxy of additions that cost this: half an ulp of every partial sum, which is at most u (1 +
+  /// relative) of its size.
+  double spread_of(const SumCost& cost, double relative) const {
+    const double largest = u_ * (1 + relative);
+    return largest * largest * cost.squares;
+  }
+  /// Of a tree of that height over addends of this magnitude in all: each addend lies under at most `height` nodes, so
+  /// their magnitudes squared sum up to at most height times the square of all.
   double spread_of_sum(double height, double growth, double magnitude) const {
-    const double largest = u_ * (1 + growth) * magnitude;
-    return height * largest * largest;
+    return spread_of({0, height * magnitude * magnitude}, growth);
   }
 
   /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32). Rounding is monotone: what

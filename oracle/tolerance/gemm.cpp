@@ -161,13 +161,12 @@ BoundedMatrix stored(const Format& format, BoundedMatrix a) {
 
 BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
   const Arithmetic fp32 = single();
-  const double height = height_of(claim, static_cast<double>(a.rows()));
   const double flushed = claim.global_float_atomics ? sources().accumulation * 0x1p-125 : 0;
   BoundedMatrix sums(1, a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
-    Addends terms;
+    Addends terms = addends_of(claim);
     for (Eigen::Index i = 0; i < a.rows(); ++i) terms.add_apart(a.at(i, j));
-    Bounded sum = fp32.sum(terms, height);
+    Bounded sum = sum_of(fp32, claim, terms);
     if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
     sums.set(0, j, sum);
   }

@@ -74,6 +74,20 @@ double height_of(const KernelClaim& claim, const std::vector<double>& tensors) {
   return claim.height > 0 ? std::min(static_cast<double>(claim.height), by_steps) : by_steps;
 }
 
+Addends addends_of(const KernelClaim& claim) {
+  Addends terms;
+  terms.keeps_sizes = !claim.additions.empty();
+  return terms;
+}
+
+Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms) {
+  if (!terms.keeps_sizes || !(terms.magnitude < infinite)) return arithmetic.sum(terms, height_of(claim, terms.count));
+  const SumCost by_steps = cost_of(claim.additions, arithmetic.u(), terms.sizes);
+  const SumCost by_height = cost_of(height_of(claim, terms.count), arithmetic.u(), terms.magnitude);
+  return arithmetic.sum(terms,
+                        {std::min(by_steps.growth, by_height.growth), std::min(by_steps.squares, by_height.squares)});
+}
+
 FunctionError functions_of(const KernelClaim& claim) {
   constexpr double of_a_library = 2;
   return claim.function_ulp > 0 ? claimed(claim.function_ulp) : documented(of_a_library);

@@ -88,6 +88,11 @@ const KernelClaim& claim_of(const Declared& subject, std::string_view operation)
 double height_of(const KernelClaim& claim, double n);
 double height_of(const KernelClaim& claim, const std::vector<double>& tensors);
 
+/// Addends for sum_of(), in the order in which the kernel has them.
+Addends addends_of(const KernelClaim& claim);
+/// Their sum in an order that the claim allows.
+Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms);
+
 /// How far exp, log, tanh and erf of a kernel may err: as it claims, within 2 ulp where it claims nothing.
 FunctionError functions_of(const KernelClaim& claim);
 
