@@ -47,7 +47,7 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
 void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
                   Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
   const Arithmetic fp32 = single(), storage(pass.subject.storage);
-  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.backward").height);
+  const double height = height_of(claim_of(pass.subject, "layer_norm.backward"), static_cast<double>(x.cols()));
   const Moments m = moments(pass, x, i);
   const auto gradient = [&](Eigen::Index j) {
     return weight.cols() == 0 ? dy.at(i, j) : fp32.mul(dy.at(i, j), weight.at(0, j));
@@ -78,10 +78,10 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!affine) return result;
-  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.parameter_gradients").height);
+  const KernelClaim& sums = claim_of(pass.subject, "layer_norm.parameter_gradients");
   const Format& storage = pass.subject.storage;
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, height)));
-  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, height)));
+  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, sums)));
+  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, sums)));
   return result;
 }
 

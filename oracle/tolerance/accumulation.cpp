@@ -11,13 +11,15 @@ bool exact_products(const Declared& subject) { return subject.storage.p <= 11 &&
 /// One rounding a product (none where products are exact) and k - 1 additions, in any order. Flushed, every product and
 /// every addition may lose the smallest normal number. Products of bf16 may underflow, those of fp16 cannot.
 Accumulation by_scalars(const Declared& subject, const Arithmetic& arithmetic, double k, bool flushes) {
-  const auto declared_height = static_cast<double>(claim_of(subject, "gemm").height);
-  const double additions = declared_height > 0 ? std::min(declared_height, k - 1) : k - 1;
+  const double additions = height_of(claim_of(subject, "gemm"), k);
   const double kappa = gam(additions + (exact_products(subject) ? 0 : 1), arithmetic.u());
   const bool may_underflow = !exact_products(subject) || 2 * subject.storage.emin < subject.compute.emin;
   const double lost = flushes ? 2 * k : may_underflow ? k : 0;
-  const double spread = arithmetic.spread_of_sum(additions + (exact_products(subject) ? 0 : 1), kappa, 1);
-  return {kappa, lost * arithmetic.underflow() * (1 + kappa), arithmetic.threshold(), kappa, spread};
+  const double absolute = lost * arithmetic.underflow() * (1 + kappa);
+  if (arithmetic.swamps(additions)) return {kappa, absolute, arithmetic.threshold()};
+  // A product of which one factor is shared by many leans; what it adds to a sum does not.
+  const double random = gam(additions, arithmetic.u());
+  return {kappa, absolute, arithmetic.threshold(), random, arithmetic.spread_of_sum(additions, kappa, 1)};
 }
 
 /// Parts of k that are summed apart.
@@ -99,8 +101,6 @@ Accumulation accumulation(const Declared& subject, double k, bool onto) {
   }
   all = reduced(subject, all, k, blocks, onto);
   if (onto) {
-    if (all.random > 0) all.spread += arithmetic.spread_of_sum(1, 0, 1 + all.kappa);
-    all.random = all.random > 0 ? all.random + (1 + all.kappa) * arithmetic.u() : 0;
     all.kappa += (1 + all.kappa) * arithmetic.u();
     all.absolute += format.flushes_subnormals ? arithmetic.underflow() : 0;
   }

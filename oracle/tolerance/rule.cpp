@@ -1,5 +1,7 @@
 #include "oracle/tolerance/rule.hpp"
 
+#include "oracle/tolerance/certifying.hpp"
+
 namespace tally::oracle {
 namespace {
 
@@ -16,10 +18,10 @@ constexpr double paid_for = 0x1p-27;
 
 Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
   if (bounds_only()) {
-    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+    return {bound.v.cast<long double>(), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   }
   const bool whole = sources().accumulation == 1;  // a term of the bound has no share of it
-  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s)};
+  Expected result{std::move(exact), std::move(bound.e), std::move(bound.r), std::move(bound.s), bound.sharing};
   for (Eigen::Index i = 0; i < result.v.size(); ++i) {
     const double v = bound.v.data()[i];
     long double& exact_value = result.v.data()[i];
@@ -40,10 +42,12 @@ ExactPass::ExactPass(const BoundPass& pass)
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
   if (bounds_only()) return {};
+  if (certifying()) return certified_forward(ExactPass(pass).get(), x.v);
   return exact_layer<long double>(pass.layer.kind).forward(ExactPass(pass).get(), x.v);
 }
 
 BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  if (!bounds_only() && certifying()) return certified_backward(ExactPass(pass).get(), x.v, dy.v);
   if (!bounds_only()) return exact_layer<long double>(pass.layer.kind).backward(ExactPass(pass).get(), x.v, dy.v);
   BackwardResult<long double> none;
   for (const auto& [name, tensor] : pass.tensors) none.parameters[name];
@@ -53,6 +57,7 @@ BackwardResult<long double> exact_backward(const BoundPass& pass, const Expected
 LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, const Matrix<long double>& target,
                                       const Matrix<long double>& item_weight, const Expected& row_factor) {
   if (bounds_only()) return {};
+  if (certifying()) return certified_loss(loss, y.v, target, item_weight, row_factor.v);
   return exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
 }
 
@@ -60,6 +65,18 @@ const KernelClaim& claim_of(const Declared& subject, std::string_view operation)
   static const KernelClaim standard{};
   const auto found = subject.claims.kernels.find(std::string(operation));
   return found == subject.claims.kernels.end() ? standard : found->second;
+}
+
+double height_of(const KernelClaim& claim, double n) { return height_of(claim, std::vector<double>{n}); }
+
+double height_of(const KernelClaim& claim, const std::vector<double>& tensors) {
+  const double by_steps = additions_of(claim.additions, tensors);
+  return claim.height > 0 ? std::min(static_cast<double>(claim.height), by_steps) : by_steps;
+}
+
+FunctionError functions_of(const KernelClaim& claim) {
+  constexpr double of_a_library = 2;
+  return claim.function_ulp > 0 ? claimed(claim.function_ulp) : documented(of_a_library);
 }
 
 }  // namespace tally::oracle

@@ -30,6 +30,12 @@ Census census_of(const ExpectedTensors& gradients) {
   return all;
 }
 
+std::vector<double> sizes_of(const ExpectedTensors& gradients) {
+  std::vector<double> sizes;
+  for (const auto& [name, g] : gradients) sizes.push_back(static_cast<double>(g.v.size()));
+  return sizes;
+}
+
 /// sqrt of a sum of squares: the inputs move it by at most |e|_2; the sum by gam(h + 1) relatively and by what
 /// underflows; the root rounds once.
 double two_norm_error(const Census& all, double value, double height, bool atomics) {
@@ -59,8 +65,7 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   const auto exact = gradient_norm<long double>(clip, values);
   if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(subject, "norm");
-  const double serial = std::max(all.count - 1, 0.0);
-  const double height = claim.height > 0 ? std::min(static_cast<double>(claim.height), serial) : serial;
+  const double height = height_of(claim, sizes_of(gradients));
   const std::string kind = kind_of_norm(clip);
   if (kind == "inf") return scalar(exact, all.largest_e);
   if (kind == "1") {

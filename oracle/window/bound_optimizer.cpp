@@ -89,7 +89,7 @@ double longest_step(const Declared& subject, const Choice& optimizer, const Corr
 Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
   const Arithmetic fp32 = single(), master(subject.master);
   if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
-  const auto next = [&](Bounded b, Bounded sum) { return barely_moved(subject.master, b, master.store(sum)); };
+  const auto next = [&](Bounded b, Bounded sum) { return master.store(sum); };
   const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
   const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
   return joined(
@@ -101,9 +101,7 @@ Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const E
                        const Expected& momentum, const Expected& parameter) {
   const Arithmetic fp32 = single(), master(subject.master);
   const Bounded lr = bounded_scalar(rate);
-  const auto moved = [&](Bounded p, Bounded d) {
-    return barely_moved(subject.master, p, master.store(fp32.sub(p, fp32.mul(lr, d))));
-  };
+  const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
   const Expected& direction = momentum.v.size() == 0 ? gradient : momentum;
   if (momentum.v.size() == 0 || !optimizer.flag("nesterov")) {
     return joined([&] { return parameter.v - rate.v(0, 0) * direction.v; }, each(moved, parameter, direction));
@@ -121,12 +119,8 @@ Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Ex
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
   return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg; },
-                each(
-                    [&](Bounded g, Bounded m) {
-                      return barely_moved(subject.master, m,
-                                          master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))));
-                    },
-                    gradient, before));
+                each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
+                     gradient, before));
 }
 
 Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
@@ -135,13 +129,11 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
-  return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
-                each(
-                    [&](Bounded g, Bounded v) {
-                      return barely_moved(subject.master, v,
-                                          master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))));
-                    },
-                    gradient, before));
+  return joined(
+      [&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
+      each([&](Bounded g,
+               Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
+           gradient, before));
 }
 
 Expected adam_parameter(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step,
@@ -170,7 +162,7 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, const 
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);
-    return barely_moved(subject.master, p, master.store(fp32.sub(p, move)));
+    return master.store(fp32.sub(p, move));
   };
   return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));
 }

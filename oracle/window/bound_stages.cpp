@@ -29,12 +29,9 @@ Expected scaled(const Expected& x, const Expected& factor) {
 
 Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter) {
   const Arithmetic fp32 = single();
-  const Format fp32_format = format_of(Dtype::fp32);
   const Bounded lambda = constant(decay.number("lambda"));
-  return joined(
-      [&] { return decayed_gradient<long double>(decay, gradient.v, parameter.v); },
-      each([&](Bounded g, Bounded p) { return barely_moved(fp32_format, g, fp32.add(g, fp32.mul(lambda, p))); },
-           gradient, parameter));
+  return joined([&] { return decayed_gradient<long double>(decay, gradient.v, parameter.v); },
+                each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
 }
 
 Expected decoupled_parameter(const Declared& subject, const Choice& decay, const StepRate& rate,
@@ -44,9 +41,8 @@ Expected decoupled_parameter(const Declared& subject, const Choice& decay, const
   const Bounded product = fp32.mul(held_rate(subject, rate), constant(decay.number("lambda")));
   const long double exact = 1 - rate.exact * lambda, margin = (1 + rate.exact * lambda) * 0x1p-51L;
   const Bounded kept = derived_constant(subject, exact, fp32.sub({1, 0}, product), margin + rate.margin * lambda);
-  return joined(
-      [&] { return decayed_parameter<long double>(decay, rate.exact, parameter.v); },
-      each([&](Bounded p) { return barely_moved(subject.master, p, master.store(fp32.mul(p, kept))); }, parameter));
+  return joined([&] { return decayed_parameter<long double>(decay, rate.exact, parameter.v); },
+                each([&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
 }
 
 namespace {
@@ -60,7 +56,7 @@ BoundedMatrix moved(const Declared& subject, const Layer& layer, const Expected&
   return each(
       [&](Bounded r, Bounded value) {
         const Bounded sum = fp32.add(fp32.mul(keep, r), fp32.mul(take, fp32.mul(value, correction)));
-        return barely_moved(subject.master, r, master.store(sum));
+        return master.store(sum);
       },
       running, batch);
 }

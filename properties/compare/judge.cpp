@@ -204,14 +204,20 @@ bool same(const Tensor& a, const Tensor& b, std::size_t i) {
 
 JudgeObserver::JudgeObserver(See see) : see_(std::move(see)), before_(observer) { observer = this; }
 JudgeObserver::~JudgeObserver() { observer = before_; }
+bool JudgeObserver::present() { return observer != nullptr; }
 
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got) {
   if (static_cast<std::size_t>(expected.v.size()) != got.elements()) return of_other_shape(place, got);
   if (observer != nullptr) observer->see_(place, expected, got);
+  return judge_bits(place, expected, got);
+}
+
+TensorCheck judge_bits(const Place& place, const oracle::Expected& known, const Tensor& got) {
+  if (static_cast<std::size_t>(known.v.size()) != got.elements()) return of_other_shape(place, got);
   Verdict verdict(place, got);
-  verdict.hold(expected);
+  verdict.hold(known);
   TensorCheck check = verdict.finish();
-  if (check.status == Status::fail) add_profile(check, expected, got);
+  if (check.status == Status::fail) add_profile(check, known, got);
   return check;
 }
 
@@ -246,13 +252,6 @@ TensorCheck bitwise_check(const std::string& tap, const std::string& stage, cons
   check.status = Status::fail;
   check.failure = FailureClass::logic;
   return check;
-}
-
-const TensorCheck* first_failure(const std::vector<TensorCheck>& checks) {
-  for (const TensorCheck& check : checks) {
-    if (check.status == Status::fail || check.status == Status::error) return &check;
-  }
-  return nullptr;
 }
 
 }  // namespace tally

@@ -30,6 +30,8 @@ class JudgeObserver {
   using See = std::function<void(const Place& place, const oracle::Expected& expected, const Tensor& got)>;
   explicit JudgeObserver(See see);
   ~JudgeObserver();
+  /// Whether one sees this thread.
+  static bool present();
   JudgeObserver(const JudgeObserver&) = delete;
   JudgeObserver& operator=(const JudgeObserver&) = delete;
 
@@ -38,6 +40,9 @@ class JudgeObserver {
   See see_;
   const JudgeObserver* before_;
 };
+
+/// Against bits that are known; no observer sees it, as there is no bound. A wrong bit is over it.
+TensorCheck judge_bits(const Place& place, const oracle::Expected& known, const Tensor& got);
 
 /// A check that could not be made because the tap is missing.
 TensorCheck not_run(const Place& place);

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
+#include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
+#include "properties/compare/held_tensor.hpp"
 #include "properties/compare/layer_view.hpp"
 #include "properties/compare/spread.hpp"
 
@@ -26,17 +30,16 @@ struct SubjectState {
   bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
 };
 
-/// What the lens expected of a tap, element by element, and what came.
-struct HeldTensor {
-  TapName name;
-  Dtype dtype;
-  std::vector<double> expected, got;
-};
-
 /// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
 struct LayerInputs {
   std::map<std::string, const Tensor*> tensors;
   bool complete = true;
+};
+
+/// An output whose bits the subject's claim fixes. Where the prediction gives none, the bound alone holds.
+struct Bits {
+  std::function<oracle::Prediction()> predict = {};
+  FailureClass inside_the_bound = FailureClass::logic;  // what a wrong bit is called that the bound admits
 };
 
 class LocalWalk {
@@ -58,7 +61,8 @@ class LocalWalk {
   std::set<std::string> unread;
   /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
   const std::set<std::string>* wanted = nullptr;
-  bool judges = true;  // else expectations are computed and nothing is held against them: what the rules cost
+  /// Else expectations are computed and nothing is held against them: what the rules cost, and what they would give.
+  bool judges = true;
   /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
   std::vector<HeldTensor>* kept = nullptr;
 
@@ -81,17 +85,20 @@ class LocalWalk {
   /// An output against its expectation, and its errors against their spread. Returns the tap.
   const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
   const Tensor* hold(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
+  bool holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
-  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got);
+  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got,
+            std::vector<double> bound = {});
+  void keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected, const Tensor& got);
 
   struct Read {
     LayerInputs inputs;
@@ -102,6 +109,9 @@ class LocalWalk {
 };
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+
+/// The layer's own statistics for walk.micro_batch, where they are tapped.
+oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer);
 
 /// All windows, one after another.
 void check_all(LocalWalk& walk);

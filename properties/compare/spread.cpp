@@ -89,7 +89,7 @@ double tail_of_squares(double sum, double n, double g) {
 
 class Tests {
  public:
-  explicit Tests(const Samples& samples) : samples_(samples) {}
+  Tests(const Samples& samples, double sharing) : samples_(samples), sharing_(sharing) {}
 
   void element() {
     const double worst = samples_.z.head(samples_.count).maxCoeff();
@@ -99,11 +99,12 @@ class Tests {
 
   void tensor() {
     const double sum = samples_.z.head(samples_.count).square().sum();
-    std::size_t most = 1;
-    if (tail_of_squares(sum, count(), 1) < log_of_warning()) {
-      groups().each([&](std::span<const Eigen::Index> members) { most = std::max(most, members.size()); });
+    double most = std::min(sharing_, count());
+    if (tail_of_squares(sum, count(), most) < log_of_warning()) {
+      groups().each(
+          [&](std::span<const Eigen::Index> members) { most = std::max(most, static_cast<double>(members.size())); });
     }
-    take("tensor", tail_of_squares(sum, count(), static_cast<double>(most)), std::sqrt(sum / count()), 0);
+    take("tensor", tail_of_squares(sum, count(), most), std::sqrt(sum / count()), 0);
   }
 
   /// w: the direction's components at the samples.
@@ -111,10 +112,11 @@ class Tests {
     const auto n = samples_.count;
     const double projection = (w * samples_.error.head(n)).sum();
     const double fixed = (w.abs() * samples_.fixed.head(n)).sum();
-    double variance = (w * samples_.sigma.head(n)).square().sum();
+    const Eigen::ArrayXd spread = (w * samples_.sigma.head(n)).abs();
+    double variance = std::min(sharing_ * spread.square().sum(), spread.sum() * spread.sum());
     if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(projection)) return;
     const double beyond = std::max(0.0, std::fabs(projection) - fixed);
-    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = grouped_variance(w);
+    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = std::max(variance, grouped_variance(w));
     const double z = beyond / std::sqrt(variance);
     take("along " + name, tail(z), z, projection / w.square().sum());
   }
@@ -155,6 +157,7 @@ class Tests {
   }
 
   const Samples& samples_;
+  const double sharing_;
   std::optional<Groups> groups_;
   bool named_ = false;
   SpreadFinding finding_;
@@ -166,7 +169,7 @@ SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, con
   if (expected.s.size() == 0 || expected.s.size() != expected.v.size()) return {};
   const Samples samples = samples_of(expected, got);
   if (samples.count == 0) return {};
-  Tests tests(samples);
+  Tests tests(samples, expected.sharing);
   tests.element();
   tests.tensor();
   tests.along("itself", samples.exact.head(samples.count));

@@ -63,6 +63,7 @@ std::string verdict_sentence(const Results& results) {
     case Status::fail:
       return "FAIL  " + what_failed(results, census) + (results.partial ? " (run incomplete)" : "");
     case Status::error:
+      if (!results.certified.disagreements.empty()) return "ERROR  " + certified_sentence(results.certified);
       return "ERROR  " + share(census.cases_of(Status::error), census.total, "case", "could not be judged");
     case Status::pass:
       if (census.checks == 0 && !results.faults.empty())

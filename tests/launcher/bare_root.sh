@@ -1,21 +1,28 @@
 #!/usr/bin/env bash
-# Proves the set-up on a bare Debian 12 that has nothing but git: usage (as root) bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]
-# Makes FOLDER with debootstrap where it is not there yet, clones this repository into it and runs the launcher there,
-# by default `verify --yes --no-cuda`. Not part of ctest: it needs root, the network and some minutes.
+# Proves the set-up on a bare Debian 12 that has nothing but git: usage (as root)
+#   bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]   by default `verify --yes --no-cuda`
+#   bare_root.sh --ci FOLDER [ARGUMENTS…]       .ci/run instead, with this machine's compiler cache and CUDA toolkit carried in
+# Makes FOLDER with debootstrap where it is not there yet, clones this repository's last commit into it and runs there.
+# Needs root, the network and some minutes, in a mount namespace of its own: nothing stays mounted however it ends.
 set -euo pipefail
-folder=${1:?usage: bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]}
+[[ ${1:-} == --ci ]] && ci=1 && shift || ci=''
+folder=${1:?usage: bare_root.sh [--ci] FOLDER [ARGUMENTS…]}
 shift
-(($#)) || set -- verify --yes --no-cuda
+[[ -n $ci ]] || (($#)) || set -- verify --yes --no-cuda
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+if [[ -z ${TALLY_BARE_NAMESPACE:-} ]]; then
+  TALLY_BARE_NAMESPACE=1 exec unshare --mount -- "${BASH_SOURCE[0]}" ${ci:+--ci} "$folder" "$@"
+fi
 
 # Settings that this machine needs to reach its package sources: exported names, and files of the same path.
 carried_variables=(PIP_CERT PIP_INDEX_URL http_proxy https_proxy no_proxy SSL_CERT_FILE REQUESTS_CA_BUNDLE)
 carried_files=(/etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt)
+[[ -z $ci ]] || carried_variables+=(CI TALLY_EFFORT CTEST_PARALLEL_LEVEL)
 
 if [[ ! -x $folder/usr/bin/git ]]; then
   mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null || true; } |
     sed -n -E 's/^(URIs: *|deb +(\[[^]]*\] +)?)([a-z]+:[^ ]+debian\/?)( .*)?$/\3/p' | sed -n 1p)
-  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" ${mirror:+"$mirror"}
+  debootstrap --variant=minbase --include="git,ca-certificates${ci:+,ccache}" bookworm "$folder" ${mirror:+"$mirror"}
 fi
 for file in "${carried_files[@]}"; do
   [[ ! -e $file ]] || install -D -m 644 "$file" "$folder$file"
@@ -31,8 +38,17 @@ for name in "${carried_variables[@]}"; do
   [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
 done
 
-cleanup() { umount "$folder/dev" "$folder/proc"; }
-mount --bind /dev "$folder/dev"
+carry() {  # THERE HERE: a folder of this machine appears in the root
+  mkdir -p "$folder$2"
+  mount --bind "$1" "$folder$2"
+}
+carry /dev /dev
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"  # programs that need a terminal
 mount -t proc proc "$folder/proc"
-trap cleanup EXIT
-env -i "${variables[@]}" chroot "$folder" /tally/tally "$@"
+if [[ -n $ci ]]; then
+  mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
+  carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
+  [[ ! -x /usr/local/cuda/bin/nvcc ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
+  exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally TALLY_CI_HERE=1 chroot "$folder" /tally/.ci/run "$@"
+fi
+exec env -i "${variables[@]}" chroot "$folder" /tally/tally "$@"

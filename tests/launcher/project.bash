@@ -9,9 +9,10 @@ bin=$project/bin
 unset CI TALLY_BUILD CXX CUDACXX
 export CCACHE_DISABLE=1
 
-mkdir -p "$project/kernels/device" "$project/reports" "$bin"
+mkdir -p "$project/kernels/device" "$project"/reports/{study,command_line} "$bin"
 cp "$repository/tally" "$repository/CMakePresets.json" "$project"
 cp "$repository"/kernels/device/{fetch_cuda.sh,cuda-requirements.txt} "$project/kernels/device"
+cp "$repository"/reports/study/{name_commit,tree}.cmake "$project/reports/study"
 cat >"$project/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(small LANGUAGES CXX)
@@ -23,7 +24,14 @@ endif()
 add_subdirectory(reports)
 add_test(NAME small COMMAND ${CMAKE_COMMAND} -E true)
 CMAKE
-echo 'add_executable(tally main.cpp)' >"$project/reports/CMakeLists.txt"
+cat >"$project/reports/CMakeLists.txt" <<'CMAKE'
+add_executable(tally main.cpp)
+target_include_directories(tally PRIVATE ${CMAKE_SOURCE_DIR})
+include(study/name_commit.cmake)
+name_commit(tally)
+CMAKE
+echo '#include <string>
+namespace tally::command_line { std::string tree(); }' >"$project/reports/command_line/tree.hpp"
 cat >"$project/reports/main.cpp" <<'CPP'
 #include <cstdio>
 int main(int count, char** arguments) {

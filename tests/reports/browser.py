@@ -1,8 +1,10 @@
 """Chromium with its driver, pages over loopback, and what tests of pages ask of them."""
 import functools
 import http.server
+import json
 import shutil
 import threading
+import time
 
 JENKINS = "sandbox; default-src 'none'; style-src 'self'"
 
@@ -72,7 +74,23 @@ def value_of(driver, expression):
     return answer["result"].get("value")
 
 
+def becomes(driver, expression, seconds=30):
+    """Whether the expression is true, now or before the time is over: a loaded machine takes its time."""
+    end = time.monotonic() + seconds
+    while not (found := value_of(driver, expression)) and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(found)
+
+
+def load(driver, address):
+    """A page that is there: the driver's own answer may come while the page before it still answers questions."""
+    driver.get(address)
+    place = json.dumps(address.partition("#")[0])
+    if not becomes(driver, f"document.readyState === 'complete' && location.href.split('#')[0] === {place}"):
+        raise RuntimeError(f"{address} is not there after its load")
+
+
 def fresh(driver, address):
     """A load, even where only the fragment differs from the page before."""
-    driver.get("about:blank")
-    driver.get(address)
+    load(driver, "about:blank")
+    load(driver, address)

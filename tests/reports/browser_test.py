@@ -3,7 +3,7 @@ import pathlib
 import sys
 
 import browser
-from browser import emulate, fresh, scripts, value_of
+from browser import becomes, emulate, fresh, load, scripts, value_of
 
 CONTRAST = """
 const luminance = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
@@ -35,7 +35,7 @@ def background(driver):
 def looks(driver, address):
     """In light and dark: the right ground, readable text; narrow: the page itself does not scroll sideways."""
     browser.Requests.seen.clear()
-    driver.get(address)
+    load(driver, address)
     if len(browser.Requests.seen) != 1:
         yield f"requests {browser.Requests.seen}, expected one"
     for scheme, ground in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 20, 20)")):
@@ -76,9 +76,9 @@ def filters(driver, address):
             yield f"a link to the folded #{folded} does not open it"
     for place in ("reading", folded):
         fresh(driver, f"{address}#{place}")
-        at = value_of(driver, f"document.getElementById('{place}').getBoundingClientRect().top")
-        if not 0 <= at < 900:
-            yield f"a link to #{place} leaves it at {at}"
+        top = f"document.getElementById('{place}').getBoundingClientRect().top"
+        if not becomes(driver, f"0 <= {top} && {top} < 900"):
+            yield f"a link to #{place} leaves it at {value_of(driver, top)}"
 
 
 def precisions(driver, address):
@@ -172,7 +172,7 @@ def sorting(driver, address):
 def copying(driver, address):
     fresh(driver, address)
     driver.find_element("css selector", "pre.copy + button").click()
-    if value_of(driver, "document.querySelector('[role=status]').textContent") != "copied":
+    if not becomes(driver, "document.querySelector('[role=status]').textContent === 'copied'"):
         yield "copying says nothing"
 
 

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# .ci/run hands a clean clone to a bare root, where only root may make one, and passes on how that ended; it says why it
+# runs here where it does.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+((EUID == 0)) && unshare --mount true 2>/dev/null || { echo "not run: only root in a mount namespace makes a bare root"; exit 77; }
+cp -r "$repository/.ci" "$project"
+mkdir -p "$project/tests/launcher"
+cat >"$project/tests/launcher/bare_root.sh" <<SH
+#!/bin/bash
+echo "bare root: \$1 \$3"
+mkdir -p "\$2/tally/build" && echo kept >"\$2/tally/build/junit.xml"
+echo "\$2" >'$bin/.root'
+exit 7
+SH
+chmod +x "$project/tests/launcher/bare_root.sh"
+replace debootstrap <<<'#!/bin/true'
+printf 'build/\nbin/\nout\nerr\n' >"$project/.gitignore"
+git -C "$project" init -q && git -C "$project" add -A && git -C "$project" -c user.name=a -c user.email=a commit -qm one
+
+ci() { PATH=$bin "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/null; }
+ci -Nothing
+expect_status $? 7
+grep -qx 'bare root: --ci -Nothing' "$project/out" || fail "expected a call of bare_root.sh"
+[[ $(cat "$project/build/junit.xml") == kept ]] || fail "expected the results of the bare root"
+[[ ! -e $(cat "$bin/.root") ]] || fail "the bare root is still there"
+
+touch "$project/one_more"
+ci
+grep -q '^skipped: a bare root (files differ' "$project/out" || fail "expected the reason for running here"
