@@ -105,6 +105,9 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
 
 /// All windows, one after another.
 void check_all(LocalWalk& walk);
+/// The same, and a sample of what was expected evaluated again where one is asked for
+/// (properties/compare/certified.hpp).
+void check_all_and_sample(LocalWalk& walk);
 
 // The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
 void check_cast(LocalWalk& walk);
