@@ -24,7 +24,7 @@ constexpr std::size_t stages_of_a_case = 6;
 /// A stage is drawn where its tensor is no larger, a whole case where its matrix products take no more multiplications:
 /// milliseconds each.
 constexpr Eigen::Index largest_tensor = 2048;
-constexpr std::int64_t most_products = 40000;
+constexpr std::int64_t most_products = 100000;
 
 constexpr long double share_of_long_double = 1 - 1 / static_cast<long double>(oracle::pays);
 constexpr long double of_the_certified = 0x1p-63L;

@@ -15,9 +15,10 @@ namespace tally {
 
 using Expectations = std::map<std::string, oracle::Expected>;  // by tap name
 
-/// While it lives, the first run that the local lens judges in this thread gives the sample: a few stages of layers and
-/// losses, on the same input bits, and where the case is small the whole of it, composed anew
-/// (oracle/window/trajectory.hpp). `draw` decides which stages, and whether any: one case in `one_in` is taken.
+/// While it lives, the first run that the local lens judges in this thread, alone or beside the others, gives the
+/// sample: a few stages of layers and losses, on the same input bits, and where the case is small the whole of it,
+/// composed anew (oracle/window/trajectory.hpp). `draw` decides which stages, and whether any: one case in `one_in` is
+/// taken.
 class CertifiedSample {
  public:
   static constexpr std::uint64_t one_in = 16;

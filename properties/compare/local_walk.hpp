@@ -115,6 +115,9 @@ oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& lay
 
 /// All windows, one after another.
 void check_all(LocalWalk& walk);
+/// The same, and a sample of what was expected evaluated again where one is asked for
+/// (properties/compare/certified.hpp).
+void check_all_and_sample(LocalWalk& walk);
 
 // The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
 void check_cast(LocalWalk& walk);
