@@ -85,6 +85,7 @@ class LawTask {
     draw_formats(plan);
     draw_execution(plan);
     if (law_.shape) law_.shape(plan);
+    fit_options(plan);
     return plan;
   }
 
