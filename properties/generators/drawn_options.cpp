@@ -61,8 +61,12 @@ class OptionDrawer {
 
 void draw_options(Plan& plan) { OptionDrawer(plan).draw(); }
 
-void fit_lists_to_outputs(Plan& plan) {
-  for (auto& [name, value] : plan.loss.options) value = as_long_as_needed(value, plan.outputs);
+void fit_options(Plan& plan) {
+  for (auto& [name, value] : plan.loss.options) {
+    const auto* numbers = std::get_if<std::vector<Decimal>>(&value);
+    if (numbers != nullptr && !numbers->empty() && std::ssize(*numbers) != plan.outputs)
+      value = as_long_as_needed(value, plan.outputs);
+  }
 }
 
 }  // namespace tally

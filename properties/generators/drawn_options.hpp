@@ -9,7 +9,7 @@ namespace tally {
 /// stays legal; follows from the plan's seed.
 void draw_options(Plan& plan);
 
-/// Lists with a number for each class, after a law's shape has changed how many there are.
-void fit_lists_to_outputs(Plan& plan);
+/// What a law has made of the plan: class weights for as many outputs as there are now.
+void fit_options(Plan& plan);
 
 }  // namespace tally
