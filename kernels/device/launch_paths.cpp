@@ -15,12 +15,12 @@ constexpr const char* only_way = "its one way";
 struct Place {
   LaunchScope* scope = nullptr;
   std::set<LaunchPath>* declared = nullptr;
-  std::string kernel;  // empty: none that is known
+  std::vector<std::string> kernels;  // none: a launcher that is not known
   std::vector<std::string_view> parts, formats;
   bool noted = false;
   std::int64_t most_blocks = 0;
 
-  bool is_listening() const { return declared != nullptr || (scope != nullptr && !kernel.empty()); }
+  bool is_listening() const { return declared != nullptr || (scope != nullptr && !kernels.empty()); }
 };
 
 Place& place() {
@@ -36,22 +36,23 @@ std::string joined(const std::vector<std::string_view>& words, const char* betwe
 
 std::string named(const RegisteredKernel& kernel) { return kernel.operation + "/" + kernel.claim.variant; }
 
-using Names = std::unordered_map<void (*)(), std::string>;
+using Names = std::unordered_map<void (*)(), std::vector<std::string>>;
 
-/// Kernels that ship, by their launcher.
+/// Kernels that ship, by their launcher: one may serve two operations.
 const Names& names() {
   static const Names all = [] {
     Names found;
     for (const RegisteredKernel* kernel : registered_kernels())
-      if (!kernel->claim.variant.starts_with('~')) found.emplace(kernel->run, named(*kernel));
+      if (!kernel->claim.variant.starts_with('~')) found[kernel->run].push_back(named(*kernel));
     return found;
   }();
   return all;
 }
 
-LaunchPath path_of(const Place& here, std::string_view way) {
+LaunchPath path_of(const Place& here, const std::string& kernel, const LaunchWay& way) {
   const std::string parts = joined(here.parts, ", ");
-  return {here.kernel, joined(here.formats, ", "), (parts.empty() ? "" : parts + ": ") + std::string(way)};
+  return {kernel, joined(here.formats, ", "), (parts.empty() ? "" : parts + ": ") + std::string(way.name),
+          std::string(way.out_of_reach)};
 }
 
 }  // namespace
@@ -67,15 +68,16 @@ LaunchCall::LaunchCall(void (*launcher)()) {
   if (here.scope == nullptr) return;
   const auto found = names().find(launcher);
   if (found == names().end()) return;
-  here.kernel = found->second;
+  here.kernels = found->second;
   here.noted = false;
 }
 
 LaunchCall::~LaunchCall() {
   Place& here = place();
-  if (here.scope != nullptr && !here.kernel.empty() && !here.noted)
-    here.scope->paths_.insert({here.kernel, "", only_way});
-  here.kernel.clear();
+  if (here.scope != nullptr && !here.noted) {
+    for (const std::string& kernel : here.kernels) here.scope->paths_.insert({kernel, "", only_way});
+  }
+  here.kernels.clear();
 }
 
 LaunchPart::LaunchPart(std::string_view name) { place().parts.push_back(name); }
@@ -92,9 +94,8 @@ bool take_way(std::initializer_list<LaunchWay> ways) {
   here.noted = true;
   for (const LaunchWay& way : ways) {
     if (here.declared == nullptr && !way.taken) continue;
-    LaunchPath path = path_of(here, way.name);
-    path.out_of_reach = way.out_of_reach;
-    (here.declared != nullptr ? *here.declared : here.scope->paths_).insert(std::move(path));
+    for (const std::string& kernel : here.kernels)
+      (here.declared != nullptr ? *here.declared : here.scope->paths_).insert(path_of(here, kernel, way));
   }
   return here.declared == nullptr;
 }
@@ -110,7 +111,7 @@ std::set<LaunchPath> declared_paths(const RegisteredKernel& kernel) {
   const Place before = here;
   here = {};
   here.declared = &declared;
-  here.kernel = named(kernel);
+  here.kernels = {named(kernel)};
   Stream stream(device(ExecutorKind::host));
   try {
     kernel.declare(kernel.run, stream);

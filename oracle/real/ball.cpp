@@ -125,14 +125,17 @@ Ball operator/(const Ball& x, const Ball& y) {
 
 bool operator<(const Ball& x, const Ball& y) {
   if (is_nan(x) || is_nan(y) || &x == &y) return false;
+  if (two_points(x, y)) return arf_cmp(arb_midref(view(x)), arb_midref(view(y))) < 0;
   if (arb_lt(view(x), view(y))) return true;
-  if (arb_ge(view(x), view(y)) || two_points(x, y)) return false;
+  if (arb_ge(view(x), view(y))) return false;
   overlap(x, y);
 }
 
 bool operator<=(const Ball& x, const Ball& y) {
   if (is_nan(x) || is_nan(y)) return false;
-  if (&x == &y || arb_le(view(x), view(y))) return true;
+  if (&x == &y) return true;
+  if (two_points(x, y)) return arf_cmp(arb_midref(view(x)), arb_midref(view(y))) <= 0;
+  if (arb_le(view(x), view(y))) return true;
   if (arb_gt(view(x), view(y))) return false;
   overlap(x, y);
 }

@@ -1,7 +1,11 @@
 #include "oracle/window/gap.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "oracle/real/decimal_text.hpp"
+#include "oracle/real/digits_scope.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/certificate.hpp"
 #include "oracle/window/trajectory.hpp"
@@ -10,65 +14,88 @@ namespace tally::oracle {
 namespace {
 
 constexpr unsigned double_digits = std::numeric_limits<double>::max_digits10;
-constexpr unsigned resolution_digits = 100;  // a gap that far below its numbers is taken for none
+constexpr unsigned guard_digits = 20, smallest_step = 100;
+constexpr int doublings = 6;
+
+/// The second lies at least 100 digits above the first, so that a summand lost beside another up to 10^100 times as
+/// large shows as a disagreement.
+std::vector<unsigned> precisions_in_digits() {
+  std::vector<unsigned> all{double_digits + guard_digits};
+  for (int i = 0; i <= doublings; ++i) all.push_back(std::max(2 * all.back(), all.back() + smallest_step));
+  return all;
+}
 
 /// Accumulated minus full batch, and the full batch, of one quantity in one window.
 struct Difference {
-  Tensors<Ball> change, full;
+  Tensors<Real> change, full;
 };
 
-Tensors<Ball> minus(const Tensors<Ball>& a, const Tensors<Ball>& b) {
-  Tensors<Ball> result;
+struct WindowDifference {
+  Difference gradient, parameter;
+};
+
+Tensors<Real> minus(const Tensors<Real>& a, const Tensors<Real>& b) {
+  Tensors<Real> result;
   for (const auto& [name, tensor] : a) result.emplace(name, tensor - b.at(name));
   return result;
 }
 
-Ball norm(const Tensors<Ball>& tensors) { return gradient_norm(Choice{"none", {}}, tensors); }
+Real norm(const Tensors<Real>& tensors) { return gradient_norm(Choice{"none", {}}, tensors); }
 
-Tensors<Ball> parameters(const State<Ball>& state) {
-  Tensors<Ball> result;
+Tensors<Real> parameters(const State<Real>& state) {
+  Tensors<Real> result;
   for (const auto& [name, slot] : state.slots) result.emplace(name, slot.parameter);
   return result;
 }
 
-Difference difference(const Tensors<Ball>& accumulated, Tensors<Ball> full) {
+Difference difference(const Tensors<Real>& accumulated, Tensors<Real> full) {
   return {minus(accumulated, full), std::move(full)};
 }
 
-/// Nothing tells it from zero.
-bool may_be_zero(const Tensors<Ball>& tensors) {
-  for (const auto& [name, tensor] : tensors)
-    for (Eigen::Index i = 0; i < tensor.size(); ++i)
-      if (!tally::oracle::may_be_zero(tensor(i))) return false;
-  return true;
-}
-
-double relative_gap(const Difference& difference) {
-  if (may_be_zero(difference.change)) return 0;
-  const Ball size = norm(difference.change), full = norm(difference.full);
-  if (full == 0) return std::numeric_limits<double>::infinity();
-  const Ball relative = size / full;
-  const Nearest held = nearest(relative);
-  if (!negligible(Ball(held.off), relative, double_digits)) throw Undecided("semantic gap: " + shown(relative));
-  return static_cast<double>(held.value);
-}
-
-std::vector<WindowGap> evaluate(const Case& c) {
-  const auto full = trajectory<Ball>(c, Branch::full_batch);
-  const auto accumulated = trajectory<Ball>(c, Branch::accumulated);
-  std::vector<WindowGap> result;
+std::vector<WindowDifference> evaluate(const Case& c, unsigned digits) {
+  set_digits(digits);
+  const auto full = trajectory<Real>(c, Branch::full_batch);
+  const auto accumulated = trajectory<Real>(c, Branch::accumulated);
+  std::vector<WindowDifference> result;
   for (std::size_t w = 0; w < full.size(); ++w)
-    result.push_back({relative_gap(difference(accumulated[w].grad, full[w].grad)),
-                      relative_gap(difference(parameters(accumulated[w].after), parameters(full[w].after)))});
+    result.push_back({difference(accumulated[w].grad, full[w].grad),
+                      difference(parameters(accumulated[w].after), parameters(full[w].after))});
   return result;
+}
+
+/// nullopt while neither zero nor the size is certain.
+std::optional<double> relative_gap(const Difference& coarse, const Difference& fine) {
+  const Real size = norm(fine.change), uncertainty = norm(minus(fine.change, coarse.change)), full = norm(fine.full);
+  if (size <= uncertainty) return 0.0;
+  if (!(power(Real(10), double_digits) * uncertainty <= size)) return std::nullopt;
+  if (full == 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(Real(size / full));
+}
+
+std::optional<std::vector<WindowGap>> certified(const std::vector<WindowDifference>& coarse,
+                                                const std::vector<WindowDifference>& fine) {
+  std::vector<WindowGap> gaps;
+  for (std::size_t w = 0; w < fine.size(); ++w) {
+    const auto gradient = relative_gap(coarse[w].gradient, fine[w].gradient);
+    const auto parameter = relative_gap(coarse[w].parameter, fine[w].parameter);
+    if (!gradient || !parameter) return std::nullopt;
+    gaps.push_back({*gradient, *parameter});
+  }
+  return gaps;
 }
 
 }  // namespace
 
 std::vector<WindowGap> semantic_gap(const Case& c) {
-  std::vector<WindowGap> gaps;
-  evaluate_until_decided(precisions(resolution_digits), [&] { gaps = evaluate(c); });
-  return gaps;
+  const std::vector<unsigned> all = precisions_in_digits();
+  const DigitsScope scope(all[0]);
+  auto coarse = evaluate(c, all[0]);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    auto fine = evaluate(c, all[i]);
+    if (auto gaps = certified(coarse, fine)) return *gaps;
+    coarse = std::move(fine);
+  }
+  throw NotCertified("semantic gap: two precisions still disagree at " + std::to_string(all.back()) + " digits");
 }
 
 }  // namespace tally::oracle

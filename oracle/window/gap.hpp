@@ -15,8 +15,8 @@ struct WindowGap {
   double parameter = 0;  // of the parameters after the window
 };
 
-/// One entry a window, each branch on its own trajectory. From proven
-/// enclosures with a hundred digits and more; the gap is certified to the precision of a double. Throws NotCertified.
+/// One entry a window, each branch on its own trajectory. The difference is evaluated at two precisions; what changes
+/// between them is its uncertainty, and the gap is certified to the precision of a double. Throws NotCertified.
 std::vector<WindowGap> semantic_gap(const Case& c);
 
 }  // namespace tally::oracle

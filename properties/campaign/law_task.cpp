@@ -86,6 +86,7 @@ class LawTask {
     draw_formats(plan);
     draw_execution(plan);
     if (law_.shape) law_.shape(plan);
+    fit_lists_to_outputs(plan);
     return plan;
   }
 

@@ -61,4 +61,8 @@ class OptionDrawer {
 
 void draw_options(Plan& plan) { OptionDrawer(plan).draw(); }
 
+void fit_lists_to_outputs(Plan& plan) {
+  for (auto& [name, value] : plan.loss.options) value = as_long_as_needed(value, plan.outputs);
+}
+
 }  // namespace tally

@@ -9,4 +9,7 @@ namespace tally {
 /// stays legal; follows from the plan's seed.
 void draw_options(Plan& plan);
 
+/// Lists with a number for each class, after a law's shape has changed how many there are.
+void fit_lists_to_outputs(Plan& plan);
+
 }  // namespace tally

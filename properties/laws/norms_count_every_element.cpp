@@ -20,20 +20,22 @@ namespace {
 
 constexpr std::array kinds{NormKind::one, NormKind::two, NormKind::infinity};
 
-/// Strides of 256 elements, chunks of 4096, each end full and cut; more than 256 tensors, a launch's limit on a GPU.
-std::vector<std::int64_t> sizes() {
+/// Strides of 256 elements, chunks of 4096, each end full and cut; `many`: more than 256 tensors, a launch's limit on a
+/// GPU, and more than 256 partial results.
+std::vector<std::int64_t> sizes(bool many) {
   std::vector<std::int64_t> all{2, 256, 300, 512, 4096, 5000, 8192};
-  for (std::int64_t i = 0; i < 300; ++i) all.push_back(i % 3);
+  for (std::int64_t i = 0; many && i < 450; ++i) all.push_back(i % 3);
   all.push_back(1);
   return all;
 }
 
 class Ones {
  public:
-  Ones(Device& on, Dtype dtype) : norm_(on, "norm", Dtype::fp32, {}), found_(on, "found", Dtype::u8, {4}) {
-    for (const std::int64_t elements : sizes()) {
+  Ones(Device& on, Dtype dtype, bool many) : norm_(on, "norm", Dtype::fp32, {}), found_(on, "found", Dtype::u8, {4}) {
+    const std::vector<std::int64_t> all = sizes(many);
+    for (const std::int64_t elements : all) {
       Tensor ones(dtype, {elements});
-      const bool is_last = count_ + 1 == sizes().size();
+      const bool is_last = count_ + 1 == all.size();
       for (std::size_t i = 0; i < ones.elements(); ++i) ones.set(i, i + 1 < ones.elements() ? 1 : is_last ? 3 : 2);
       add(on, ones);
     }
@@ -94,23 +96,39 @@ void shape(Plan& plan) {
   plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.25"}}});
 }
 
+class ExactNorms {
+ public:
+  ExactNorms(Outcome& outcome, Device& on) : outcome_(outcome), on_(on) {}
+
+  void require_all(Dtype format, bool many) {
+    Ones ones(on_, format, many);
+    for (const NormKind kind : kinds) {
+      require_exact("unscale_check_norm", ones.norm_in_passing(format, kind, on_), ones.expected(kind));
+      if (format != Dtype::fp32) continue;
+      for (const std::string& variant : shipped_variants("norm", on_.kind()))
+        require_exact("norm/" + variant, ones.norm_by(variant, kind, on_), ones.expected(kind));
+    }
+  }
+
+ private:
+  void require_exact(const std::string& kernel, double found, double expected) {
+    require(outcome_, found == expected, "norm/" + kernel, "norm",
+            kernel + " finds a norm of " + std::to_string(found) + " where it is " + std::to_string(expected));
+  }
+
+  Outcome& outcome_;
+  Device& on_;
+};
+
 Outcome holds(const Case& c, const Subject& subject) {
   Judged judged = judge(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   Device& on = device(subject.executor);
   const LaunchScope launches;
-  const auto require_exact = [&](double found, double expected, const std::string& kernel) {
-    require(judged.outcome, found == expected, "norm/" + kernel, "norm",
-            kernel + " finds a norm of " + std::to_string(found) + " where it is " + std::to_string(expected));
-  };
+  ExactNorms norms(judged.outcome, on);
   for (const Dtype format : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
-    Ones ones(on, format);
-    for (const NormKind kind : kinds) {
-      require_exact(ones.norm_in_passing(format, kind, on), ones.expected(kind), "unscale_check_norm");
-      if (format != Dtype::fp32) continue;
-      for (const std::string& variant : shipped_variants("norm", on.kind()))
-        require_exact(ones.norm_by(variant, kind, on), ones.expected(kind), "norm/" + variant);
-    }
+    norms.require_all(format, false);
+    norms.require_all(format, true);
   }
   note_judged_launches(on.kind(), launches.paths());
   return settled(std::move(judged.outcome));

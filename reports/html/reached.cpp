@@ -1,7 +1,8 @@
-#include "reports/record/reached.hpp"
+#include "reports/html/reached.hpp"
 
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
 

@@ -21,8 +21,6 @@ void drift_section(Markup& page, const Results& results);
 void laws_section(Markup& page, const Results& results);
 void teeth_section(Markup& page, const Results& results);
 void triggers_section(Markup& page, const Results& results);
-/// What the triggers' section says of launch paths and of options.
-void reached_tables(Markup& page, const Results& results);
 void rules_section(Markup& page, const Results& results);
 void evidence_section(Markup& page, const Results& results);
 void gate_section(Markup& page, const Results& results);

@@ -1,3 +1,4 @@
+#include "reports/html/reached.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
 #include "reports/record/reached.hpp"
