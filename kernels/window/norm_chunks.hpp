@@ -72,17 +72,17 @@ std::int64_t for_each_launch(std::span<const NormSource> sources, Use use) {
   });
 }
 
-/// Calls `use.operator()<Reduction>()`.
+/// Calls `use.operator()<Reduction>()`; of every kind while ways are declared.
 template <class Use>
 void by_norm_kind(NormKind kind, Use use) {
-  switch (kind) {
-    case NormKind::one:
-      return use.template operator()<SumOfMagnitudes>();
-    case NormKind::two:
-      return use.template operator()<SumOfSquares>();
-    case NormKind::infinity:
-      return use.template operator()<LargestMagnitude>();
-  }
+  const auto with = [&]<class Reduction>(NormKind of, std::string_view name, Reduction) {
+    if (kind != of && !declaring_paths()) return;
+    const LaunchPart part(name);
+    use.template operator()<Reduction>();
+  };
+  with(NormKind::one, "1-norm", SumOfMagnitudes{});
+  with(NormKind::two, "2-norm", SumOfSquares{});
+  with(NormKind::infinity, "inf-norm", LargestMagnitude{});
 }
 
 }  // namespace TALLY_SIDE

@@ -31,6 +31,7 @@ const std::vector<Rule>& rules() {
       {check_tensor_values, {"$.model"}},
       {check_step, {"$.windows"}},
       {check_gemm_choices, {"$.precision"}},
+      {check_grid_choice, {}},
       {check_targets, {"$.model"}},
   };
   return all;

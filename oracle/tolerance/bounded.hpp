@@ -28,6 +28,7 @@
 
 #include "oracle/tolerance/alike.hpp"
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/sources.hpp"
 
 namespace tally::oracle {
@@ -102,7 +103,8 @@ class Arithmetic {
         threshold_(format.overflow_threshold()),
         smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
-        significand_(format.p) {}
+        significand_(format.p),
+        format_(format) {}
 
   double u() const { return shares_.accumulation * u_; }
   double underflow() const { return shares_.accumulation * underflow_; }
@@ -186,9 +188,15 @@ class Arithmetic {
     return height * largest * largest;
   }
 
-  /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
+  /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32). Rounding is monotone: what
+  /// lies within e of v is stored between the roundings of v - e and v + e, most often as one number.
   Bounded store(Bounded x) const {
-    return significand_ == 24 ? x : finish(x, shares_.storage, shares_.storage * underflow_, x, x);
+    if (significand_ == 24) return x;
+    const Bounded anywhere = finish(x, shares_.storage, shares_.storage * underflow_, x, x);
+    if (shares_.storage != 1 || !std::isfinite(anywhere.v) || !decided(anywhere)) return anywhere;
+    const double slack = std::fabs(x.v) * 0x1p-50 + x.e * 0x1p-26, reach = x.e + slack;  // of v itself
+    const double low = x.v - rounded(format_, x.v - reach), high = rounded(format_, x.v + reach) - x.v;
+    return held_to(anywhere, (std::max({x.e, std::fabs(low), std::fabs(high)}) + slack) * inflation);
   }
 
  private:
@@ -220,6 +228,7 @@ class Arithmetic {
   double threshold_, smallest_normal_;
   bool flushes_;
   int significand_;
+  Format format_;
 };
 
 }  // namespace tally::oracle

@@ -39,7 +39,9 @@ template Real micro_batch_items<Real>(const Case&, std::size_t, std::size_t);
 template long double micro_batch_items<long double>(const Case&, std::size_t, std::size_t);
 template Real window_items<Real>(const Case&, std::size_t);
 template long double window_items<long double>(const Case&, std::size_t);
+template Ball window_items<Ball>(const Case&, std::size_t);
 template Real divisor<Real>(const Case&, std::size_t, std::size_t);
 template long double divisor<long double>(const Case&, std::size_t, std::size_t);
+template Ball divisor<Ball>(const Case&, std::size_t, std::size_t);
 
 }  // namespace tally::oracle

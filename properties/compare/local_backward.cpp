@@ -26,18 +26,25 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   return read;
 }
 
-/// The bits of a bias gradient in the order of additions that its kernel claims; other bits inside the bound are
-/// another order's.
-Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const std::string& parameter, const Tensor& dy) {
-  if (layer.layer->kind != "linear" || parameter != "bias") return {};
-  return {[&] { return oracle::ordered_bias_gradient(walk.subject, oracle::floats_of(dy)); }, FailureClass::order};
+/// The bits of a linear layer's gradients in the order of additions that its kernels claim; other bits inside the bound
+/// are another order's.
+Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGradients& read, const std::string& name) {
+  if (layer.layer->kind != "linear") return {};
+  const auto predict = [&walk, read, name]() -> oracle::Prediction {
+    const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);
+    if (name == "bias") return oracle::ordered_bias_gradient(walk.subject, dy);
+    if (name == "weight") return oracle::ordered_product(walk.subject, dy.transpose(), oracle::floats_of(*read.x));
+    return oracle::ordered_product(walk.subject, dy, oracle::floats_of(*read.inputs.tensors.at("weight")));
+  };
+  return {predict, FailureClass::order};
 }
 
-void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backward, const Tensor* dy = nullptr) {
+void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backward,
+                     const LayerGradients* read = nullptr) {
   for (const std::string& name : layer.parameters) {
     const std::string parameter = layer.full_name(name);
     walk.hold("backward", "d." + parameter, {backward, name}, walk.directions(parameter),
-              dy == nullptr ? Bits{} : bits_of_order(walk, layer, name, *dy));
+              read == nullptr ? Bits{} : bits_of_order(walk, layer, *read, name));
   }
 }
 
@@ -51,10 +58,11 @@ void check_layer(LocalWalk& walk, std::size_t i) {
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
   });
-  const Bits dx{
+  const Bits written{
       [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
+  const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
   if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"}, {}, dx);
-  hold_parameters(walk, layer, backward, read.dy);
+  hold_parameters(walk, layer, backward, &read);
 }
 
 /// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own

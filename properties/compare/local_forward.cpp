@@ -1,4 +1,6 @@
 // Forward, layer by layer, and the running statistics of batch norm.
+#include "oracle/tolerance/ordered_sum.hpp"
+#include "oracle/tolerance/rounded.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
@@ -28,6 +30,17 @@ void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forwar
   walk.hold("forward", layer.label + ".rstd", {forward, "rstd"}, {}, rstd);
 }
 
+/// y = fl(fl(x W^T) + b) by the order that the product's claim names.
+oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const LayerInputs& inputs) {
+  const oracle::Matrix<float> weight = oracle::floats_of(*inputs.tensors.at("weight"));
+  auto y = oracle::ordered_product(walk.subject, oracle::floats_of(x), weight.transpose());
+  const auto bias = inputs.tensors.find("bias");
+  if (!y || bias == inputs.tensors.end()) return y;
+  y->rowwise() += oracle::floats_of(*bias->second).row(0);
+  return y->unaryExpr(
+      [&](float z) { return static_cast<float>(oracle::rounded(walk.subject.storage, static_cast<double>(z))); });
+}
+
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const Tensor* x = layer_input(walk, i);
@@ -35,7 +48,9 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   if (x == nullptr || !inputs.complete) return;
   const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.subject, {}};
   Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x))); });
-  const Bits y{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
+  const Bits written{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
+  const Bits ordered{[&] { return ordered_output(walk, *x, inputs); }, FailureClass::order};
+  const Bits& y = layer.layer->kind == "linear" ? ordered : written;
   walk.hold("forward", layer.label + ".y", {forward, "y"}, {}, y);
   hold_statistics(walk, layer, forward, pass);
 }

@@ -60,10 +60,10 @@ TEST(OrderOfSum, IsRefusedWhereItsStepsAreNone) {
 
 TEST(HeightOfAClaim, IsTheSmallerOfItsNumberAndItsSteps) {
   EXPECT_EQ(oracle::height_of({}, 100), 99);
-  EXPECT_EQ(oracle::height_of({.height = 40}, 100), 40);
-  EXPECT_EQ(oracle::height_of({.height = 40}, 30), 29);
-  EXPECT_EQ(oracle::height_of({.height = 40, .additions = {{SumStep::tree}}}, 100), 7);
-  EXPECT_EQ(oracle::height_of({.height = 4, .additions = {{SumStep::tree}}}, 100), 4);
+  EXPECT_EQ(oracle::height_of({.variant = "v", .height = 40}, 100), 40);
+  EXPECT_EQ(oracle::height_of({.variant = "v", .height = 40}, 30), 29);
+  EXPECT_EQ(oracle::height_of({.variant = "v", .height = 40, .additions = {{SumStep::tree}}}, 100), 7);
+  EXPECT_EQ(oracle::height_of({.variant = "v", .height = 4, .additions = {{SumStep::tree}}}, 100), 4);
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ std::vector<TensorCheck> checks_of(const Case& c, int word) {
 TEST(FactorClaim, lets_a_loop_divide_twice_that_says_so) {
   std::size_t refused = 0;
   for (const auto normalisation : {Normalisation::window_items, Normalisation::mean_of_means}) {
-    for (const char* scale : {"1", "1024", "1000.1"}) {
-      for (std::size_t micro_batches = 1; micro_batches <= 12; ++micro_batches) {
-        for (std::int64_t rows = 1; rows <= 12; ++rows) {
+    for (const char* scale : {"1024", "1000.1"}) {
+      for (const std::size_t micro_batches : {1, 3, 5, 7, 11}) {
+        for (const std::int64_t rows : {1, 3, 5, 7}) {
           const Case c = means(micro_batches, rows, normalisation, scale);
           const auto twice = checks_of(c, 2);
           EXPECT_EQ(first_failure(twice), nullptr) << told(first_failure(twice));
