@@ -81,8 +81,8 @@ inline void take_launch_ways(std::size_t launches) {
   take_way({{"one launch", launches == 1}, {"several launches", launches > 1, reason}});
 }
 
-/// Calls `use(batch)` for every launch; while ways are declared, for one without tensors. `elements_of(i)` for tensor i of `tensors`. Empty tensors are passed over.
-/// Returns the chunks of all.
+/// Calls `use(batch)` for every launch; while ways are declared, for one without tensors. `elements_of(i)` for tensor i
+/// of `tensors`. Empty tensors are passed over. Returns the chunks of all.
 template <class Elements, class Use>
 std::int64_t for_each_batch(std::size_t tensors, Elements elements_of, Use use) {
   std::int64_t done = 0;

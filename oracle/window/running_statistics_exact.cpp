@@ -30,7 +30,6 @@ template Matrix<Ball> running_mean(const Layer&, const Matrix<Ball>&, const Matr
 template Matrix<Real> running_var(const Layer&, const Matrix<Real>&, const Matrix<Real>&, std::int64_t);
 template Matrix<long double> running_var(const Layer&, const Matrix<long double>&, const Matrix<long double>&,
                                          std::int64_t);
-template Matrix<Ball> running_var(const Layer&, const Matrix<Ball>&, const Matrix<Ball>&,
-                                         std::int64_t);
+template Matrix<Ball> running_var(const Layer&, const Matrix<Ball>&, const Matrix<Ball>&, std::int64_t);
 
 }  // namespace tally::oracle

@@ -33,11 +33,7 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
 class LawTask {
  public:
   LawTask(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon)
-      : law_(law),
-        storage_(storage),
-        options_(options),
-        abandon_(abandon),
-        coverage_(options.subject.executor) {
+      : law_(law), storage_(storage), options_(options), abandon_(abandon), coverage_(options.subject.executor) {
     if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
   }
 
