@@ -44,6 +44,9 @@ struct Round {
   }
   bool is_odd() const { return number % 2 == 1; }
   bool steps_at_once() const { return (number + precision) % 3 == 0; }
+  /// The pass over all parameters takes only one norm with it: for every buffer's format there is a round with that one
+  /// and a round with another.
+  bool takes_the_norm_along() const { return (number / 2 + precision) % 2 == 0; }
 };
 
 Round round_of(const Plan& plan) {
@@ -116,11 +119,12 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
   static const std::array layer_norms{"two_pass", "one_pass", "welford"};
   static const std::array bias_gradients{"column_lanes", "atomic_add", "two_stage", "warp_shuffle"};
   static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
+  const char* const norm_in_passes = round.takes_the_norm_along() ? "two_stage" : "shared_tree";
   auto& kernels = plan.execution.kernels;
   kernels = {{"layer_norm.forward", round.of(layer_norms, round.number)},
              {"batch_norm.statistics", round.of(layer_norms, round.number)},
              {"linear.bias_gradient", round.of(bias_gradients, round.number)},
-             {"norm", round.of(norms, round.number)},
+             {"norm", round.is_odd() ? round.of(norms, round.number) : norm_in_passes},
              {"accumulate", round.is_odd() ? "kahan" : "grid_stride"},
              {"cross_entropy", round.is_odd() ? "online" : "row_lanes"}};
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
