@@ -119,7 +119,7 @@ TEST(StructuredData, sums_of_columns) {
     for (const Eigen::Index n : sizes) {
       double worst = 0;
       const Floats x = drawn(structure, n / 16, 16, 6);
-      const BoundedMatrix sums = oracle::column_sums(BoundedMatrix(read(x)), 0);
+      const BoundedMatrix sums = oracle::column_sums(BoundedMatrix(read(x)), KernelClaim{});
       const Expected expected = oracle::joined(x.cast<long double>().colwise().sum(), sums);
       for (const Order order : orders) {
         Floats got(1, 16);
