@@ -7,13 +7,12 @@
 
 namespace tally::oracle {
 
-/// f(first, past the last) of each run of sorted values within `cell`; of a cell that is no number, each by itself.
+/// f(first, past the last) of each run of sorted values within `cell`; of all of them where the cell is not a number.
 template <class F>
 void each_run(const std::vector<double>& sorted, double cell, F&& f) {
   for (std::size_t first = 0, i = 0; i < sorted.size(); first = i) {
-    do {
-      ++i;
-    } while (i < sorted.size() && sorted[i] - sorted[first] <= cell);
+    do ++i;
+    while (i < sorted.size() && !(sorted[i] - sorted[first] > cell));
     f(first, i);
   }
 }

@@ -19,7 +19,7 @@ TEST(Alike, counts_how_many_lie_together) {
 }
 
 TEST(Alike, ends_where_nothing_is_finite) {
-  EXPECT_EQ(alike({1, 2, 3}, NAN), 1);
+  EXPECT_EQ(alike({1, 2, 3}, NAN), 3);  // taken to be alike
   EXPECT_EQ(alike({INFINITY, NAN}, INFINITY), 1);
   EXPECT_EQ(alike({1, INFINITY, 2}, INFINITY), 2);
 }
