@@ -74,6 +74,7 @@ TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
 TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
   for (const RegisteredKernel* kernel : registered_kernels()) {
     if (kernel->declare == nullptr || kernel->executor != ExecutorKind::host) continue;
+    if (kernel->operation.starts_with("device_fault.")) continue;  // of tests: they may do what needs arguments
     EXPECT_FALSE(declared_paths(*kernel).empty()) << kernel->operation;
   }
 }
