@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <tuple>
 
 #include "properties/compare/absent_stages.hpp"
@@ -58,16 +57,19 @@ bool fails(const HeldTensor& held) {
 }
 
 /// A bug of one path of a kernel leaves tensors of its kind right that took another: said of those that fail alone.
-/// nullopt where it was said of no others.
-std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const Hypothesis& way) {
-  Hypothesis some{{}, way.sentence + ", in the tensors that fail", way.formula, way.parameters + 1, way.tries};
+Hypothesis where_it_fails(const Evidence& evidence, Hypothesis way) {
   bool others = false;
   for (std::size_t i = 0; i < way.left.size(); ++i) {
-    others = others || (way.left[i] && !failing[i]);
-    some.left.push_back(failing[i] ? way.left[i] : std::nullopt);
+    if (!way.left[i] || fails(evidence.held[i])) continue;
+    way.left[i].reset();
+    others = true;
   }
-  some.tries *= static_cast<double>(way.left.size());
-  return others ? std::optional(std::move(some)) : std::nullopt;
+  if (others) {
+    way.sentence += ", in the tensors that fail";
+    way.parameters += 1;
+    way.tries *= static_cast<double>(way.left.size());
+  }
+  return way;
 }
 
 Tried held_against(const Evidence& evidence, const Suspect& suspect, const Hypothesis& hypothesis) {
@@ -98,14 +100,13 @@ std::vector<Hypothesis> ways_of(const Suspect& suspect, const Evidence& evidence
 /// Those of the suspects with one formula, or of those with many ways, that are no chance, after `known` ones.
 std::vector<Tried> likely(const Evidence& evidence, std::vector<Tried> known, bool many_ways) {
   std::vector<Tried> all;
-  std::vector<bool> failing;
-  for (const HeldTensor& held : evidence.held) failing.push_back(fails(held));
   for (const Suspect* suspect : suspects()) {
     if ((suspect->ways != nullptr) != many_ways || !may_enter(*suspect, evidence.check.stage)) continue;
     for (const Hypothesis& way : ways_of(*suspect, evidence)) {
       all.push_back(held_against(evidence, *suspect, way));
-      if (!many_ways || all.back().found.within) continue;
-      if (const auto some = where_it_fails(failing, way)) all.back() = held_against(evidence, *suspect, *some);
+      if (many_ways && !all.back().found.within) {
+        all.back() = held_against(evidence, *suspect, where_it_fails(evidence, way));
+      }
     }
   }
   const auto count = static_cast<double>(all.size());

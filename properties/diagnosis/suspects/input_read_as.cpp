@@ -140,10 +140,6 @@ void add_parts(std::vector<Reading>& all) {
   for (const Axis& axis : axes()) {
     all.push_back(cut("is read without its last " + axis.one, axis,
                       [](std::size_t k, std::size_t length) { return k + 1 == length; }));
-    all.push_back(cut("is read without its last two " + axis.many, axis,
-                      [](std::size_t k, std::size_t length) { return k + 2 >= length; }));
-    all.push_back(cut("is read without its last four " + axis.many, axis,
-                      [](std::size_t k, std::size_t length) { return k + 4 >= length; }));
     all.push_back(
         cut("is read without its first " + axis.one, axis, [](std::size_t k, std::size_t) { return k == 0; }));
     all.push_back(cut("is read by the first half of its " + axis.many, axis,
