@@ -51,8 +51,7 @@ void gradient(Stream& stream, const NormGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.parameter_gradients",
-                                {.variant = "column_lanes", .additions = column_additions()}, gradient);
+const RegisterKernel registered("batch_norm.parameter_gradients", {.variant = "column_lanes"}, gradient);
 
 }  // namespace
 }  // namespace tally

@@ -48,9 +48,7 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered(
-    "batch_norm.statistics",
-    {.variant = "one_pass", .algorithm = "one_pass", .additions = column_additions(), .as_written = true}, statistics);
+const RegisterKernel registered("batch_norm.statistics", {.variant = "one_pass", .algorithm = "one_pass"}, statistics);
 
 }  // namespace
 }  // namespace tally

@@ -68,9 +68,7 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered(
-    "batch_norm.statistics",
-    {.variant = "welford", .algorithm = "welford", .additions = column_additions(), .as_written = true}, statistics);
+const RegisterKernel registered("batch_norm.statistics", {.variant = "welford", .algorithm = "welford"}, statistics);
 
 }  // namespace
 }  // namespace tally

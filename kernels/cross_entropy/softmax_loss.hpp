@@ -109,13 +109,9 @@ template <class Softmax>
 void launch_cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_row_lanes(a.classes, [&]<int lanes>() {
-      const bool plain = a.class_weight == nullptr && !a.smoothed;
-      if (plain || declaring_paths()) {
-        const LaunchPart part("plain");
+      if (a.class_weight == nullptr && !a.smoothed) {
         launch_loss<Softmax, S, lanes, true>(stream, a);
-      }
-      if (!plain || declaring_paths()) {
-        const LaunchPart part("smoothed or weighted");
+      } else {
         launch_loss<Softmax, S, lanes, false>(stream, a);
       }
     });

@@ -53,8 +53,7 @@ void backward(Stream& stream, const NormBackwardArguments& a) {
   });
 }
 
-const RegisterKernel registered("layer_norm.backward", {.variant = "row_lanes", .additions = row_additions()},
-                                backward);
+const RegisterKernel registered("layer_norm.backward", {.variant = "row_lanes"}, backward);
 
 }  // namespace
 }  // namespace tally

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "kernels/device/device.hpp"
-#include "kernels/device/launch_paths.hpp"
 
 namespace tally {
 
@@ -43,12 +42,11 @@ class KernelClock {
   std::map<std::string, double> seconds_;
 };
 
-/// The kernel's call as a lap, its launches' ways noted as the kernel's.
+/// The kernel's call as a lap.
 template <class Arguments>
 void timed(std::string_view operation, void (*kernel)(Stream&, const Arguments&), Stream& stream,
            const std::type_identity_t<Arguments>& arguments) {
   const KernelClock::Lap lap(stream, operation);
-  const LaunchCall call(reinterpret_cast<void (*)()>(kernel));
   kernel(stream, arguments);
 }
 

@@ -46,12 +46,8 @@ void norm(Stream& stream, const NormArguments& a) {
   });
 }
 
-const RegisterKernel registered("norm",
-                                {.variant = "atomic_add",
-                                 .repeats = Repeats::within_claim,
-                                 .global_float_atomics = true,
-                                 .additions = norm_additions({})},
-                                norm);
+const RegisterKernel registered(
+    "norm", {.variant = "atomic_add", .repeats = Repeats::within_claim, .global_float_atomics = true}, norm);
 
 }  // namespace
 }  // namespace tally

@@ -100,9 +100,8 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered("batch_norm", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
+const RegisterExactLayer registered{
+    "batch_norm", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
 
 }  // namespace
 }  // namespace tally::oracle

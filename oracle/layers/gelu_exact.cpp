@@ -61,9 +61,8 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {slope.cwiseProduct(dy), {}};
 }
 
-const RegisterExactLayer registered("gelu", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
+const RegisterExactLayer registered{
+    "gelu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
 
 }  // namespace
 }  // namespace tally::oracle

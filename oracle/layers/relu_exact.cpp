@@ -27,9 +27,8 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {gated(pass, x, dy), {}};
 }
 
-const RegisterExactLayer registered("relu", []<class T>(Scalar<T>) -> ExactLayer<T> {
-  return {forward<T>, backward<T>};
-});
+const RegisterExactLayer registered{
+    "relu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
 
 }  // namespace
 }  // namespace tally::oracle

@@ -12,7 +12,6 @@
 namespace tally::oracle {
 
 enum class Branch { full_batch, accumulated };
-std::string name_of(Branch branch);
 
 template <class T>
 struct State {

@@ -49,6 +49,6 @@ if [[ -n $ci ]]; then
   mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
   carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
   [[ ! -x /usr/local/cuda/bin/nvcc ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
-  exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally TALLY_CI_HERE=1 chroot "$folder" /tally/.ci/run "$@"
+  exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally chroot "$folder" /tally/.ci/run "$@"
 fi
 exec env -i "${variables[@]}" chroot "$folder" /tally/tally "$@"

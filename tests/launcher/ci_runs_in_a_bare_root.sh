@@ -17,7 +17,7 @@ replace debootstrap <<<'#!/bin/true'
 printf 'build/\nbin/\nout\nerr\n' >"$project/.gitignore"
 git -C "$project" init -q && git -C "$project" add -A && git -C "$project" -c user.name=a -c user.email=a commit -qm one
 
-ci() { PATH=$bin "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/null; }
+ci() { PATH=$bin TALLY_CI_BARE=1 "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/null; }
 ci -Nothing
 expect_status $? 7
 grep -qx 'bare root: --ci -Nothing' "$project/out" || fail "expected a call of bare_root.sh"
