@@ -10,24 +10,25 @@
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/device/half.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/launch_paths.hpp"
 #include "oracle/case/tensor.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
 
-/// Calls `use` with a value of the C++ type of a storage format.
+/// Calls `use` with a value of the C++ type of a storage format; with all of them while ways are declared.
 template <class Use>
 void by_storage(Dtype storage, Use use) {
-  switch (storage) {
-    case Dtype::fp32:
-      return use(float{});
-    case Dtype::fp16:
-      return use(half{});
-    case Dtype::bf16:
-      return use(bfloat16{});
-    default:
-      throw std::logic_error("no kernel for storage " + std::string(name_of(storage)));
-  }
+  const auto in = [&](Dtype dtype, auto value) {
+    const LaunchFormat format(dtype);
+    use(value);
+  };
+  const bool all = declaring_paths();
+  if (all || storage == Dtype::fp32) in(Dtype::fp32, float{});
+  if (all || storage == Dtype::fp16) in(Dtype::fp16, half{});
+  if (all || storage == Dtype::bf16) return in(Dtype::bf16, bfloat16{});
+  if (storage != Dtype::fp32 && storage != Dtype::fp16)
+    throw std::logic_error("no kernel for storage " + std::string(name_of(storage)));
 }
 
 /// The same of two formats.
@@ -45,9 +46,18 @@ __device__ inline std::int64_t element_stride() { return static_cast<std::int64_
 /// One thread an element: whole warps up to 256 threads a block, at most 4096 blocks; nothing for no elements.
 template <auto kernel, class... Arguments>
 void launch_elements(Stream& stream, std::int64_t elements, Arguments&&... arguments) {
-  if (elements == 0) return;
-  const std::int64_t threads = std::min<std::int64_t>((elements + 31) / 32 * 32, 256);
-  const std::int64_t blocks = std::min<std::int64_t>((elements + threads - 1) / threads, 4096);
+  constexpr std::int64_t most_threads = 256;
+  const std::int64_t threads = std::clamp<std::int64_t>((elements + 31) / 32 * 32, 32, most_threads);
+  const std::int64_t needed = (elements + threads - 1) / threads;
+  const std::int64_t blocks = std::min(needed, blocks_at_most(4096));
+  const bool full = elements % threads == 0;
+  if (!take_way({{"one block, full", needed == 1 && full},
+                 {"one block, its last warp cut", needed == 1 && !full},
+                 {"several blocks, the last one full", needed > 1 && full},
+                 {"several blocks, the last one cut", needed > 1 && !full},
+                 {"strides over the grid", blocks < needed}}) ||
+      elements == 0)
+    return;
   launch<kernel>(stream, {static_cast<unsigned>(blocks), static_cast<unsigned>(threads)},
                  std::forward<Arguments>(arguments)...);
 }

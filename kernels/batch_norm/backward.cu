@@ -58,7 +58,8 @@ void backward_frozen(Stream& stream, const NormBackwardArguments& a) {
 }
 
 const RegisterKernel registered("batch_norm.backward", {.variant = "grid_stride"}, backward);
-const RegisterKernel registered_frozen("batch_norm.backward_frozen", {.variant = "grid_stride"}, backward_frozen);
+const RegisterKernel registered_frozen("batch_norm.backward_frozen", {.variant = "grid_stride", .as_written = true},
+                                       backward_frozen);
 
 }  // namespace
 }  // namespace tally

@@ -33,7 +33,7 @@ void forward(Stream& stream, const NormForwardArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.forward", {.variant = "grid_stride"}, forward);
+const RegisterKernel registered("batch_norm.forward", {.variant = "grid_stride", .as_written = true}, forward);
 
 }  // namespace
 }  // namespace tally

@@ -27,7 +27,8 @@ void frozen_statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.frozen_statistics", {.variant = "grid_stride"}, frozen_statistics);
+const RegisterKernel registered("batch_norm.frozen_statistics", {.variant = "grid_stride", .as_written = true},
+                                frozen_statistics);
 
 }  // namespace
 }  // namespace tally

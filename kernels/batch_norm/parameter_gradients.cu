@@ -51,7 +51,8 @@ void gradient(Stream& stream, const NormGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.parameter_gradients", {.variant = "column_lanes"}, gradient);
+const RegisterKernel registered("batch_norm.parameter_gradients",
+                                {.variant = "column_lanes", .additions = column_additions()}, gradient);
 
 }  // namespace
 }  // namespace tally

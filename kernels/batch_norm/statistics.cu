@@ -48,7 +48,9 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.statistics", {.variant = "two_pass", .algorithm = "two_pass"}, statistics);
+const RegisterKernel registered(
+    "batch_norm.statistics",
+    {.variant = "two_pass", .algorithm = "two_pass", .additions = column_additions(), .as_written = true}, statistics);
 
 }  // namespace
 }  // namespace tally

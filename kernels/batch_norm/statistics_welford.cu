@@ -68,7 +68,9 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
   });
 }
 
-const RegisterKernel registered("batch_norm.statistics", {.variant = "welford", .algorithm = "welford"}, statistics);
+const RegisterKernel registered(
+    "batch_norm.statistics",
+    {.variant = "welford", .algorithm = "welford", .additions = column_additions(), .as_written = true}, statistics);
 
 }  // namespace
 }  // namespace tally

@@ -24,8 +24,10 @@ struct ThreePass {
   }
 };
 
-const RegisterKernel registered("cross_entropy", {.variant = "row_lanes", .algorithm = "three_pass"},
-                                launch_cross_entropy<ThreePass>);
+const RegisterKernel registered(
+    "cross_entropy",
+    {.variant = "row_lanes", .algorithm = "three_pass", .additions = row_additions(), .function_ulp = detmath_ulp},
+    launch_cross_entropy<ThreePass>);
 
 }  // namespace
 }  // namespace tally

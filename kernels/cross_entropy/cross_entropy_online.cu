@@ -44,8 +44,10 @@ struct Online {
   }
 };
 
-const RegisterKernel registered("cross_entropy", {.variant = "online", .algorithm = "online"},
-                                launch_cross_entropy<Online>);
+const RegisterKernel registered(
+    "cross_entropy",
+    {.variant = "online", .algorithm = "online", .additions = row_additions(), .function_ulp = detmath_ulp},
+    launch_cross_entropy<Online>);
 
 }  // namespace
 }  // namespace tally

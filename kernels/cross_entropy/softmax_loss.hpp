@@ -109,9 +109,13 @@ template <class Softmax>
 void launch_cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_row_lanes(a.classes, [&]<int lanes>() {
-      if (a.class_weight == nullptr && !a.smoothed) {
+      const bool plain = a.class_weight == nullptr && !a.smoothed;
+      if (plain || declaring_paths()) {
+        const LaunchPart part("plain");
         launch_loss<Softmax, S, lanes, true>(stream, a);
-      } else {
+      }
+      if (!plain || declaring_paths()) {
+        const LaunchPart part("smoothed or weighted");
         launch_loss<Softmax, S, lanes, false>(stream, a);
       }
     });

@@ -22,6 +22,8 @@ struct RegisteredKernel {
   KernelClaim claim;
   std::type_index arguments = typeid(void);
   void (*run)() = nullptr;  // truly void(*)(Stream&, const Arguments&)
+  /// Calls `run` with empty arguments: of use while its ways are declared (kernels/device/launch_paths.hpp).
+  void (*declare)(void (*run)(), Stream& stream) = nullptr;
 };
 
 /// Throws std::logic_error when operation, executor and variant are taken.
@@ -52,9 +54,12 @@ struct RegisterKernel {
   template <class Arguments>
   RegisterKernel(std::string_view operation, KernelClaim claim, void (*run)(Stream&, const Arguments&),
                  std::source_location at = std::source_location::current()) {
-    register_kernel(
-        {std::string(operation), compiled_for, std::move(claim), typeid(Arguments), reinterpret_cast<void (*)()>(run)},
-        at);
+    const auto declare = [](void (*launcher)(), Stream& stream) {
+      reinterpret_cast<void (*)(Stream&, const Arguments&)>(launcher)(stream, Arguments{});
+    };
+    register_kernel({std::string(operation), compiled_for, std::move(claim), typeid(Arguments),
+                     reinterpret_cast<void (*)()>(run), declare},
+                    at);
   }
 };
 

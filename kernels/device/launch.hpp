@@ -15,6 +15,7 @@
 
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/device/launch_paths.hpp"
 #ifdef __CUDACC__
 #include "kernels/device/cuda/check.hpp"
 #else
@@ -49,6 +50,7 @@ struct LaunchShape {
 template <class... Parameters>
 void launch(Stream& stream, const LaunchShape& shape, void (*kernel)(Parameters...),
             std::type_identity_t<Parameters>... arguments) {
+  if (declaring_paths()) return;
   constexpr std::size_t always_granted = 48 * 1024;
   if (shape.shared_bytes > always_granted) {
     check_cuda(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -84,6 +86,7 @@ inline executor::Launch host_launch(Stream& stream, const LaunchShape& shape, co
 template <class... Parameters>
 void launch(Stream& stream, const LaunchShape& shape, void (*kernel)(Parameters...),
             std::type_identity_t<Parameters>... arguments) {
+  if (declaring_paths()) return;
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const Call call(kernel, arguments...);
   const auto run_threads = [](const void* address) {
@@ -111,6 +114,7 @@ struct KernelLoop<kernel> {
 
 template <auto kernel, class... Arguments>
 void launch(Stream& stream, const LaunchShape& shape, Arguments&&... arguments) {
+  if (declaring_paths()) return;
   using Loop = KernelLoop<kernel>;
   const typename Loop::Tuple converted{std::forward<Arguments>(arguments)...};
   executor::submit(stream.handle(), host_launch(stream, shape, Loop::name(), Loop::run_threads), converted);

@@ -25,8 +25,8 @@ void dropout(Stream& stream, const DropoutArguments& a) {
   });
 }
 
-const RegisterKernel registered_forward("dropout.forward", {.variant = "grid_stride"}, dropout);
-const RegisterKernel registered_backward("dropout.backward", {.variant = "grid_stride"}, dropout);
+const RegisterKernel registered_forward("dropout.forward", {.variant = "grid_stride", .as_written = true}, dropout);
+const RegisterKernel registered_backward("dropout.backward", {.variant = "grid_stride", .as_written = true}, dropout);
 
 }  // namespace
 }  // namespace tally

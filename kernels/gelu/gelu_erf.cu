@@ -52,8 +52,10 @@ void launch_backward(Stream& stream, const ActivationArguments& a) {
   });
 }
 
-const RegisterKernel registered_forward("gelu_none.forward", {.variant = "grid_stride"}, launch_forward);
-const RegisterKernel registered_backward("gelu_none.backward", {.variant = "grid_stride"}, launch_backward);
+const RegisterKernel registered_forward("gelu_none.forward", {.variant = "grid_stride", .function_ulp = detmath_ulp},
+                                        launch_forward);
+const RegisterKernel registered_backward("gelu_none.backward", {.variant = "grid_stride", .function_ulp = detmath_ulp},
+                                         launch_backward);
 
 }  // namespace
 }  // namespace tally

@@ -53,7 +53,8 @@ void backward(Stream& stream, const NormBackwardArguments& a) {
   });
 }
 
-const RegisterKernel registered("layer_norm.backward", {.variant = "row_lanes"}, backward);
+const RegisterKernel registered("layer_norm.backward", {.variant = "row_lanes", .additions = row_additions()},
+                                backward);
 
 }  // namespace
 }  // namespace tally

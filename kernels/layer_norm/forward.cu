@@ -27,8 +27,10 @@ struct TwoPass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "two_pass", .algorithm = "two_pass"},
-                                launch_normalisation<TwoPass>);
+const RegisterKernel registered(
+    "layer_norm.forward",
+    {.variant = "two_pass", .algorithm = "two_pass", .additions = row_additions(), .as_written = true},
+    launch_normalisation<TwoPass>);
 
 }  // namespace
 }  // namespace tally

@@ -28,8 +28,10 @@ struct OnePass {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "one_pass", .algorithm = "one_pass"},
-                                launch_normalisation<OnePass>);
+const RegisterKernel registered(
+    "layer_norm.forward",
+    {.variant = "one_pass", .algorithm = "one_pass", .additions = row_additions(), .as_written = true},
+    launch_normalisation<OnePass>);
 
 }  // namespace
 }  // namespace tally

@@ -24,8 +24,10 @@ struct Welford {
   }
 };
 
-const RegisterKernel registered("layer_norm.forward", {.variant = "welford", .algorithm = "welford"},
-                                launch_normalisation<Welford>);
+const RegisterKernel registered(
+    "layer_norm.forward",
+    {.variant = "welford", .algorithm = "welford", .additions = row_additions(), .as_written = true},
+    launch_normalisation<Welford>);
 
 }  // namespace
 }  // namespace tally

@@ -48,7 +48,8 @@ void gradient(Stream& stream, const NormGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("layer_norm.parameter_gradients", {.variant = "column_lanes"}, gradient);
+const RegisterKernel registered("layer_norm.parameter_gradients",
+                                {.variant = "column_lanes", .additions = column_additions()}, gradient);
 
 }  // namespace
 }  // namespace tally

@@ -37,8 +37,9 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("linear.bias_gradient", {.variant = "column_lanes", .algorithm = "column_lanes"},
-                                bias_gradient);
+const RegisterKernel registered(
+    "linear.bias_gradient", {.variant = "column_lanes", .algorithm = "column_lanes", .additions = column_additions()},
+    bias_gradient);
 
 }  // namespace
 }  // namespace tally

@@ -33,9 +33,12 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered(
-    "linear.bias_gradient", {.variant = "atomic_add", .repeats = Repeats::within_claim, .global_float_atomics = true},
-    bias_gradient);
+const RegisterKernel registered("linear.bias_gradient",
+                                {.variant = "atomic_add",
+                                 .repeats = Repeats::within_claim,
+                                 .global_float_atomics = true,
+                                 .additions = chunk_additions()},
+                                bias_gradient);
 
 }  // namespace
 }  // namespace tally

@@ -35,7 +35,8 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   });
 }
 
-const RegisterKernel registered("linear.bias_gradient", {.variant = "two_stage"}, bias_gradient);
+const RegisterKernel registered("linear.bias_gradient", {.variant = "two_stage", .additions = chunk_additions()},
+                                bias_gradient);
 
 }  // namespace
 }  // namespace tally

@@ -31,12 +31,16 @@ __global__ void sum_columns(const S* dy, S* db, std::int64_t rows, std::int64_t 
 
 void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
+    take_way({{"fewer rows than a warp", a.rows < lanes}});
+    take_stride_ways(a.rows);
     launch_rows<lanes, sum_columns<S>>(stream, a.features, static_cast<const S*>(a.dy), static_cast<S*>(a.db), a.rows,
                                        a.features);
   });
 }
 
-const RegisterKernel registered("linear.bias_gradient", {.variant = "warp_shuffle"}, bias_gradient);
+const RegisterKernel registered("linear.bias_gradient",
+                                {.variant = "warp_shuffle", .additions = {{SumStep::lanes, lanes}, {SumStep::tree}}},
+                                bias_gradient);
 
 }  // namespace
 }  // namespace tally

@@ -45,7 +45,7 @@ void mse(Stream& stream, const MseArguments& a) {
   });
 }
 
-const RegisterKernel registered("mse", {.variant = "row_lanes"}, mse);
+const RegisterKernel registered("mse", {.variant = "row_lanes", .additions = row_additions(), .as_written = true}, mse);
 
 }  // namespace
 }  // namespace tally

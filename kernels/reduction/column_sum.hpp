@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/device/cuda_words.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -14,6 +15,11 @@ inline constexpr int column_tile = 32;
 /// Rows from which on several threads share a column.
 inline constexpr std::int64_t shared_column_rows = 64;
 inline constexpr int column_lanes = 8;
+
+/// The order of a sum down a column, for the claim of its kernel.
+inline OrderOfSum column_additions() {
+  return {{SumStep::in_order_below, shared_column_rows}, {SumStep::lanes, column_lanes}, {SumStep::tree}};
+}
 
 /// The column's total in every thread of it. `partial` is the block's shared memory and may be reused afterwards.
 template <int lanes>

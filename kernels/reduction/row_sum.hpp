@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/device/cuda_words.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -12,6 +13,11 @@ inline namespace TALLY_SIDE {
 /// Row length from which on a warp shares a row.
 inline constexpr std::int64_t shared_row_elements = 33;
 inline constexpr unsigned whole_warp = 0xffffffffu;
+
+/// The order of a sum along a row, for the claim of its kernel.
+inline OrderOfSum row_additions() {
+  return {{SumStep::in_order_below, shared_row_elements}, {SumStep::lanes, 32}, {SumStep::tree}};
+}
 
 /// The row's total in every lane.
 template <int lanes>

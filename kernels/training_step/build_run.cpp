@@ -7,6 +7,7 @@
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
+#include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
 
 namespace tally {
@@ -195,8 +196,11 @@ void declare(Run& run) {
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
-  // A replaced product cannot be asked.
-  if (run.stages.gemm != shipped_stages().gemm) return;
+  // A replaced product cannot be asked, nor does it promise the bits of an order.
+  if (run.stages.gemm != shipped_stages().gemm) {
+    run.trace.claims.kernels.at("gemm").algorithm.clear();
+    return;
+  }
   claim_probed_products(run.trace.claims, run.c.precision, run.products_by.choices, run.device);
 }
 
@@ -223,7 +227,8 @@ void add_bias_partials(Run& run, std::int64_t rows) {
 std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = all_chosen(c, stages);
   std::erase_if(chosen, [](const auto& kernel) {
-    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient";
+    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient" ||
+           kernel.first == most_blocks_key;
   });
   return chosen;
 }

@@ -4,8 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/device/launch_paths.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/grid_choice.hpp"
 
 namespace tally {
 namespace {
@@ -60,6 +62,7 @@ struct CapturedRun::State {
       keep(layer.label + ".running_mean", layer.running_mean);
       keep(layer.label + ".running_var", layer.running_var);
     }
+    const GridLimit limit(most_blocks_of(c));
     work = std::make_unique<CapturedWork>(run.stream, [this] { run.stages.window(run); });
     untapped = run.trace;
   }

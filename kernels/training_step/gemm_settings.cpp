@@ -83,6 +83,8 @@ void claim_products(Claims& claims, const Precision& precision, const GemmSettin
   gemm.result = precision.storage;
   const bool library_splits = cuda && (choices.reduced_reduction || choices.algorithm >= 0);
   gemm.splits = choices.splits > 0 ? choices.splits : library_splits ? 0 : 1;
+  const bool in_order = gemm.variant == "sequential_fma" && precision.compute == Dtype::fp32 && !precision.tf32;
+  if (in_order && gemm.splits == 1) gemm.algorithm = "in_order_fma";
   if (gemm.splits != 1) gemm.reduction = choices.reduced_reduction ? precision.storage : precision.compute;
   claims.kernels.emplace("gemm", gemm);
 }

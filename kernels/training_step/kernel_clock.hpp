@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/device/device.hpp"
+#include "kernels/device/launch_paths.hpp"
 
 namespace tally {
 
@@ -42,11 +43,12 @@ class KernelClock {
   std::map<std::string, double> seconds_;
 };
 
-/// The kernel's call as a lap.
+/// The kernel's call as a lap, its launches' ways noted as the kernel's.
 template <class Arguments>
 void timed(std::string_view operation, void (*kernel)(Stream&, const Arguments&), Stream& stream,
            const std::type_identity_t<Arguments>& arguments) {
   const KernelClock::Lap lap(stream, operation);
+  const LaunchCall call(reinterpret_cast<void (*)()>(kernel));
   kernel(stream, arguments);
 }
 

@@ -5,8 +5,10 @@
 
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "kernels/device/launch_paths.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/grid_choice.hpp"
 
 namespace tally {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 /// A case names shipped variants alone: a seeded fault comes with its stage table, never with a token.
 void require_kernels(const Case& c, ExecutorKind executor) {
   for (const auto& [operation, variant] : c.execution.kernels) {
-    if (operation.starts_with("gemm.")) continue;  // a choice, held to its words by the rules of a case
+    if (operation.starts_with("gemm.") || operation == most_blocks_key) continue;     // held to by the rules of a case
     const ExecutorKind models = operation == "gemm" ? ExecutorKind::host : executor;  // a GPU has its own tensor cores
     std::string shipped;
     bool found = false;
@@ -101,6 +103,7 @@ void record_final_state(Run& run) {
 
 Trace run(const Case& c, const RunOptions& options) {
   require_supported(c, options);
+  const GridLimit limit(most_blocks_of(c));
   Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());
   run_windows(run);
   check_inputs(run);

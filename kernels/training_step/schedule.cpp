@@ -20,7 +20,7 @@ double warmup_cosine(const Choice& choice, std::int64_t t) {
 double rate_of(const Choice& choice, std::int64_t t) {
   if (choice.kind == "warmup_cosine") return warmup_cosine(choice, t);
   const double base = choice.number("base").to_double();
-  if (choice.kind == "constant") return base;
+  if (choice.kind == "constant" || base == 0) return base;  // 0 times a power that overflows would be NaN
   return base * std::pow(choice.number("factor").to_double(), static_cast<double>(t / choice.integer("every")));
 }
 

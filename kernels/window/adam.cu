@@ -43,7 +43,7 @@ void adam(Stream& stream, const AdamArguments& a) {
   });
 }
 
-const RegisterKernel registered("adam", {.variant = "grid_stride"}, adam);
+const RegisterKernel registered("adam", {.variant = "grid_stride", .as_written = true}, adam);
 
 }  // namespace
 }  // namespace tally

@@ -31,7 +31,8 @@ void clip_by_norm(Stream& stream, const ClipByNormArguments& a) {
   launch_elements<scale>(stream, a.elements, a.gradient, a.coefficient, a.elements);
 }
 
-const RegisterKernel registered_coefficient("clip_coefficient", {.variant = "one_thread"}, clip_coefficient);
+const RegisterKernel registered_coefficient("clip_coefficient", {.variant = "one_thread", .as_written = true},
+                                            clip_coefficient);
 const RegisterKernel registered_scaling("clip_by_norm", {.variant = "grid_stride"}, clip_by_norm);
 
 }  // namespace

@@ -148,11 +148,14 @@ void launch_step(Stream& stream, const ClipDecayStepArguments& a, Step step) {
 void clip_decay_step(Stream& stream, const ClipDecayStepArguments& a) {
   const SgdArguments& sgd = a.sgd_constants;
   const AdamArguments& adam = a.adam_constants;
-  if (a.adam) {
+  if (a.adam || declaring_paths()) {
+    const LaunchPart part("Adam");
     launch_step(stream, a,
                 Adam{adam.beta1, adam.one_minus_beta1, adam.beta2, adam.one_minus_beta2, adam.corrected_rate,
                      adam.root_correction, adam.eps});
-  } else {
+  }
+  if (!a.adam || declaring_paths()) {
+    const LaunchPart part("SGD");
     launch_step(stream, a, Sgd{sgd.rate, sgd.mu, sgd.one_minus_dampening, sgd.nesterov});
   }
 }

@@ -38,8 +38,8 @@ void decoupled(Stream& stream, const DecayArguments& a) {
   });
 }
 
-const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride"}, l2);
-const RegisterKernel registered_decoupled("decay.decoupled", {.variant = "grid_stride"}, decoupled);
+const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride", .as_written = true}, l2);
+const RegisterKernel registered_decoupled("decay.decoupled", {.variant = "grid_stride", .as_written = true}, decoupled);
 
 }  // namespace
 }  // namespace tally

@@ -11,7 +11,8 @@
 namespace tally {
 namespace {
 
-const RegisterKernel registered("norm", {.variant = "two_stage"}, launch_two_stage_norm<BlockShuffles>);
+const RegisterKernel registered("norm", {.variant = "two_stage", .additions = two_stage_additions()},
+                                launch_two_stage_norm<BlockShuffles>);
 
 }  // namespace
 }  // namespace tally

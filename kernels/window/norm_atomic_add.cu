@@ -46,8 +46,12 @@ void norm(Stream& stream, const NormArguments& a) {
   });
 }
 
-const RegisterKernel registered(
-    "norm", {.variant = "atomic_add", .repeats = Repeats::within_claim, .global_float_atomics = true}, norm);
+const RegisterKernel registered("norm",
+                                {.variant = "atomic_add",
+                                 .repeats = Repeats::within_claim,
+                                 .global_float_atomics = true,
+                                 .additions = norm_additions({})},
+                                norm);
 
 }  // namespace
 }  // namespace tally

@@ -7,6 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 #include "kernels/window/tensor_chunks.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -29,6 +30,15 @@ struct LargestMagnitude {
   __device__ float operator()(float a, float b) const { return a != a || a > b ? a : b; }
   static __device__ float finish(float largest) { return largest; }
 };
+
+/// The order of a norm's sum where chunks meet as `second_stage` says, for the claim of its kernel: a block of at most
+/// 256 threads reads a chunk, thread t adding elements t, t + threads, ... in order, and the threads' sums meet in a
+/// tree. A smaller block has a thread for every element of a tensor, and as many levels.
+inline OrderOfSum norm_additions(const OrderOfSum& second_stage) {
+  OrderOfSum order{{SumStep::chunks, norm_chunk}, {SumStep::lanes, threads_a_chunk}, {SumStep::tree}, {SumStep::meet}};
+  order.insert(order.end(), second_stage.begin(), second_stage.end());
+  return order;
+}
 
 /// The gradients of one launch.
 struct NormChunks {
@@ -62,17 +72,17 @@ std::int64_t for_each_launch(std::span<const NormSource> sources, Use use) {
   });
 }
 
-/// Calls `use.operator()<Reduction>()`.
+/// Calls `use.operator()<Reduction>()`; of every kind while ways are declared.
 template <class Use>
 void by_norm_kind(NormKind kind, Use use) {
-  switch (kind) {
-    case NormKind::one:
-      return use.template operator()<SumOfMagnitudes>();
-    case NormKind::two:
-      return use.template operator()<SumOfSquares>();
-    case NormKind::infinity:
-      return use.template operator()<LargestMagnitude>();
-  }
+  const auto with = [&]<class Reduction>(NormKind of, std::string_view name, Reduction) {
+    if (kind != of && !declaring_paths()) return;
+    const LaunchPart part(name);
+    use.template operator()<Reduction>();
+  };
+  with(NormKind::one, "1-norm", SumOfMagnitudes{});
+  with(NormKind::two, "2-norm", SumOfSquares{});
+  with(NormKind::infinity, "inf-norm", LargestMagnitude{});
 }
 
 }  // namespace TALLY_SIDE

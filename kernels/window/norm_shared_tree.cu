@@ -29,7 +29,8 @@ struct SharedTree {
   }
 };
 
-const RegisterKernel registered("norm", {.variant = "shared_tree"}, launch_two_stage_norm<SharedTree>);
+const RegisterKernel registered("norm", {.variant = "shared_tree", .additions = two_stage_additions()},
+                                launch_two_stage_norm<SharedTree>);
 
 }  // namespace
 }  // namespace tally

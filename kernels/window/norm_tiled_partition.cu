@@ -40,7 +40,8 @@ struct Tiles {
   }
 };
 
-const RegisterKernel registered("norm", {.variant = "tiled_partition"}, launch_two_stage_norm<Tiles>);
+const RegisterKernel registered("norm", {.variant = "tiled_partition", .additions = two_stage_additions()},
+                                launch_two_stage_norm<Tiles>);
 
 }  // namespace
 }  // namespace tally

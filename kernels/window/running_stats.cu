@@ -28,7 +28,7 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
   });
 }
 
-const RegisterKernel registered("running_stats", {.variant = "grid_stride"}, running_stats);
+const RegisterKernel registered("running_stats", {.variant = "grid_stride", .as_written = true}, running_stats);
 
 }  // namespace
 }  // namespace tally

@@ -42,7 +42,7 @@ void sgd(Stream& stream, const SgdArguments& a) {
   });
 }
 
-const RegisterKernel registered("sgd", {.variant = "grid_stride"}, sgd);
+const RegisterKernel registered("sgd", {.variant = "grid_stride", .as_written = true}, sgd);
 
 }  // namespace
 }  // namespace tally

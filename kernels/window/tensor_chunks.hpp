@@ -64,12 +64,30 @@ struct TensorBatch {
   }
 };
 
-/// Calls `use(batch)` for every launch; `elements_of(i)` for tensor i of `tensors`. Empty tensors are passed over.
-/// Returns the chunks of all.
+/// How a tensor of a launch falls into chunks, and its chunk into a block's strides.
+inline void take_chunk_ways(std::int64_t elements) {
+  const std::int64_t chunks = (elements + norm_chunk - 1) / norm_chunk;
+  const bool full = elements % (chunks == 1 ? threads_a_chunk : norm_chunk) == 0;
+  take_way({{"one stride of a block", elements <= threads_a_chunk},
+            {"strides of a block, the last one full", elements > threads_a_chunk && chunks == 1 && full},
+            {"strides of a block, the last one cut", chunks == 1 && !full && elements > threads_a_chunk},
+            {"several chunks, the last one full", chunks > 1 && full},
+            {"several chunks, the last one cut", chunks > 1 && !full}});
+}
+
+/// On a GPU a launch takes more tensors than the networks that are drawn have.
+inline void take_launch_ways(std::size_t launches) {
+  constexpr std::string_view reason = tensors_a_launch > 64 ? "more tensors than a drawn network has" : "";
+  take_way({{"one launch", launches == 1}, {"several launches", launches > 1, reason}});
+}
+
+/// Calls `use(batch)` for every launch; while ways are declared, for one without tensors. `elements_of(i)` for tensor i
+/// of `tensors`. Empty tensors are passed over. Returns the chunks of all.
 template <class Elements, class Use>
 std::int64_t for_each_batch(std::size_t tensors, Elements elements_of, Use use) {
   std::int64_t done = 0;
-  for (std::size_t next = 0; next < tensors;) {
+  std::size_t launches = 0;
+  for (std::size_t next = 0; next < tensors || (declaring_paths() && launches == 0);) {
     TensorBatch batch{};
     for (; next < tensors && batch.table.tensors < tensors_a_launch; ++next) {
       const std::int64_t elements = elements_of(next);
@@ -80,12 +98,16 @@ std::int64_t for_each_batch(std::size_t tensors, Elements elements_of, Use use) 
       batch.table.first_chunk[at] = batch.chunks;
       batch.chunks += (elements + norm_chunk - 1) / norm_chunk;
       batch.largest = std::max(batch.largest, elements);
+      take_chunk_ways(elements);
     }
-    if (batch.chunks == 0) continue;
+    if (batch.chunks == 0 && !declaring_paths()) continue;
+    ++launches;
     batch.done = done;
     use(static_cast<const TensorBatch&>(batch));
     done += batch.chunks;
   }
+  if (declaring_paths()) take_chunk_ways(0);
+  take_launch_ways(launches);
   return done;
 }
 

@@ -29,8 +29,13 @@ __global__ void reduce_partials(const float* partial, std::int64_t chunks, float
 template <class Reduction, class Block>
 void launch_partials(Stream& stream, const float* partial, std::int64_t chunks, float* norm) {
   const auto threads = static_cast<unsigned>(std::clamp<std::int64_t>((chunks + 31) / 32 * 32, 32, 256));
+  take_way(
+      {{"partial results in one stride", chunks <= threads}, {"partial results in several strides", chunks > threads}});
   launch<reduce_partials<Reduction, Block>>(stream, {1, threads}, partial, chunks, norm);
 }
+
+/// The order of both stages: the second is one block's over the chunks' results.
+inline OrderOfSum two_stage_additions() { return norm_additions({{SumStep::lanes, threads_a_chunk}, {SumStep::tree}}); }
 
 template <class Block>
 void launch_two_stage_norm(Stream& stream, const NormArguments& a) {

@@ -61,20 +61,33 @@ Gradients<T> gradients_of(std::span<const SummedTensor> tensors, const TensorBat
   return gradients;
 }
 
-void unscale_check_norm(Stream& stream, const UnscaleCheckNormArguments& a) {
+/// Returns the chunks of all.
+template <class T, class Reduction>
+std::int64_t launch_reads(Stream& stream, const UnscaleCheckNormArguments& a, float* partial) {
   const auto elements_of = [&](std::size_t i) { return a.tensors[i].elements; };
-  by_storage(a.format, [&]<class T>(T) {
-    by_norm_kind(a.kind, [&]<class Reduction>() {
-      const std::int64_t chunks = for_each_batch(a.tensors.size(), elements_of, [&](const TensorBatch& batch) {
-        launch<read_once<T, Reduction>>(stream, shape_of(batch), gradients_of<T>(a.tensors, batch), a.inverse_scale,
-                                        a.found, a.norm != nullptr ? a.partial + batch.done : nullptr);
-      });
-      if (a.norm != nullptr) launch_partials<Reduction, BlockShuffles>(stream, a.partial, chunks, a.norm);
-    });
+  return for_each_batch(a.tensors.size(), elements_of, [&](const TensorBatch& batch) {
+    launch<read_once<T, Reduction>>(stream, shape_of(batch), gradients_of<T>(a.tensors, batch), a.inverse_scale,
+                                    a.found, partial != nullptr ? partial + batch.done : nullptr);
   });
 }
 
-const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor"}, unscale_check_norm);
+void unscale_check_norm(Stream& stream, const UnscaleCheckNormArguments& a) {
+  by_storage(a.format, [&]<class T>(T) {
+    if (a.norm != nullptr || declaring_paths()) {
+      by_norm_kind(a.kind, [&]<class Reduction>() {
+        const std::int64_t chunks = launch_reads<T, Reduction>(stream, a, a.partial);
+        launch_partials<Reduction, BlockShuffles>(stream, a.partial, chunks, a.norm);
+      });
+    }
+    if (a.norm == nullptr) {
+      const LaunchPart part("without a norm");
+      launch_reads<T, SumOfSquares>(stream, a, nullptr);
+    }
+  });
+}
+
+const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor", .additions = two_stage_additions()},
+                                unscale_check_norm);
 
 }  // namespace
 }  // namespace tally

@@ -19,6 +19,9 @@ class Words {
   /// The words of the even element of this one's pair, and whether this one is the odd one.
   Words of_pair() const { return {seed_, salt_, element_ & ~std::uint64_t{1}}; }
   bool is_odd() const { return element_ % 2 != 0; }
+  /// The words of the first element of this one's row of n, and where in the row this one stands.
+  Words of_row(std::uint64_t n) const { return {seed_, salt_, element_ - element_ % n}; }
+  std::uint64_t column(std::uint64_t n) const { return element_ % n; }
   /// floor(word i * n / 2^32), in 0 ... n-1.
   std::uint64_t below(std::uint32_t i, std::uint64_t n) const { return (std::uint64_t{(*this)[i]} * n) >> 32; }
 

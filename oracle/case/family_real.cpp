@@ -86,15 +86,49 @@ double pairs(const Words& w, const DrawnFormat& f, const Arguments&) {
   return pair.below(3, 2) == 0 || significand(pair[0], f) == 1 ? -first : -first + std::copysign(ulp, first);
 }
 
+double fan_in(const Words& w, const DrawnFormat& f, const Arguments& a) {
+  return uniform(w, f, a) / std::sqrt(static_cast<double>(a[0]));
+}
+
+double unit(const Words& w, const DrawnFormat& f, const Arguments&) { return std::ldexp(top_bits(w[0], f.p), -f.p); }
+
+double binary(const Words& w, const DrawnFormat&, const Arguments& a) {
+  return w.below(0, 100) < static_cast<std::uint64_t>(a[0]) ? 1 : 0;
+}
+
+double one_hot(const Words& w, const DrawnFormat&, const Arguments& a) {
+  const auto columns = static_cast<std::uint64_t>(a[0]);
+  return w.of_row(columns).below(0, columns) == w.column(columns) ? 1 : 0;
+}
+
+double ratio(const Words&, const DrawnFormat&, const Arguments& a) {
+  return static_cast<double>(a[0]) / static_cast<double>(a[1]);
+}
+
 }  // namespace
 
 const std::vector<RealFamily>& real_families() {
   static const std::vector<RealFamily> all{
-      {"zeros", {}, zero},        {"ones", {}, one},      {"uniform", {}, uniform},
-      {"positive", {}, positive}, {"normal", {}, normal}, {"he", {std::int64_t{1} << 40}, he},
-      {"dyadic", {16}, dyadic},   {"wide", {}, wide},     {"variance", {}, variance},
-      {"tiny", {}, tiny},         {"powers", {}, powers}, {"halfway", {}, halfway},
-      {"outlier", {}, outlier},   {"pairs", {}, pairs},   {"zeros_signed", {}, zeros_signed},
+      {"zeros", {}, zero},
+      {"ones", {}, one},
+      {"uniform", {}, uniform},
+      {"positive", {}, positive},
+      {"normal", {}, normal},
+      {"he", {std::int64_t{1} << 40}, he},
+      {"dyadic", {16}, dyadic},
+      {"wide", {}, wide},
+      {"variance", {}, variance},
+      {"tiny", {}, tiny},
+      {"powers", {}, powers},
+      {"halfway", {}, halfway},
+      {"outlier", {}, outlier},
+      {"pairs", {}, pairs},
+      {"zeros_signed", {}, zeros_signed},
+      {"fan_in", {std::int64_t{1} << 40}, fan_in},
+      {"unit", {}, unit},
+      {"binary", {100}, binary},
+      {"one_hot", {std::int64_t{1} << 28}, one_hot},
+      {"ratio", {std::int64_t{1} << 40, std::int64_t{1} << 40}, ratio},
   };
   return all;
 }

@@ -29,7 +29,9 @@ const std::vector<Rule>& rules() {
       {check_tensor_shapes, {"$.model", "$.windows", "$.precision", "$.recipe.optimizer"}},
       {check_optimizer_state, {"$.model", "$.recipe.optimizer"}},
       {check_tensor_values, {"$.model"}},
+      {check_step, {"$.windows"}},
       {check_gemm_choices, {"$.precision"}},
+      {check_grid_choice, {}},
       {check_targets, {"$.model"}},
   };
   return all;

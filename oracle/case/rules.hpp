@@ -24,8 +24,10 @@ void check_growth_counter(const Case& c, Findings& findings);   // recipe.loss_s
 void check_tensor_shapes(const Case& c, Findings& findings);    // model, windows, precision, recipe.optimizer
 void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer
 void check_tensor_values(const Case& c, Findings& findings);    // model
+void check_step(const Case& c, Findings& findings);             // windows
 void check_gemm_choices(const Case& c, Findings& findings);     // precision
-void check_targets(const Case& c, Findings& findings);          // model
+void check_grid_choice(const Case& c, Findings& findings);
+void check_targets(const Case& c, Findings& findings);  // model
 
 /// `$.tensors['fc1.weight']`.
 std::string tensor_path(const std::string& name);

@@ -3,6 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
+#include "oracle/tolerance/shared_addends.hpp"
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
@@ -27,6 +28,15 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
   return sample_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
+}
+
+/// A parameter's gradient. Where a window shares its statistics, a cut into one part says that dy is that of a
+/// micro-batch with as many rows: zero in all others, which its kernel never reads.
+Bounded parameter_sum(const BoundPass& pass, const KernelClaim& claim, const Addends& terms) {
+  const Arithmetic fp32 = single();
+  const bool some = pass.layer.text("statistics") == "window" && pass.cut.size() == 1;
+  if (!some) return sum_of(fp32, claim, terms);
+  return fp32.sum(terms, height_of(claim, static_cast<double>(pass.cut.front())));
 }
 
 struct Affine {
@@ -89,8 +99,8 @@ class Column {
 
   void gather(Addends& sum_dy, Addends& sum_dy_h) const {
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
-      sum_dy.add(dy_.at(i, feature_));
-      sum_dy_h.add(fp32_.mul(dy_.at(i, feature_), h(i)));
+      sum_dy.add_apart(dy_.at(i, feature_));
+      sum_dy_h.add_apart(fp32_.mul(dy_.at(i, feature_), h(i)));
     }
   }
 
@@ -121,16 +131,17 @@ class Column {
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
-  const auto height = static_cast<double>(claim_of(pass.subject, "batch_norm.parameter_gradients").height);
+  const KernelClaim& sums = claim_of(pass.subject, "batch_norm.parameter_gradients");
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
+  Matrix<double> all(in.rows(), in.cols());  // what dw adds up
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
-    Addends all_dy, all_dy_h;
+    Addends all_dy = addends_of(sums), all_dy_h = addends_of(sums);
     Eigen::Index first = 0;
     for (const std::int64_t size : groups_of(pass, in.rows())) {
       const Column column(pass, in, gradient, j, first, size);
-      Addends sum_dy, sum_dy_h;
+      Addends sum_dy = addends_of(sums), sum_dy_h = addends_of(sums);
       column.gather(sum_dy, sum_dy_h);
-      column.write(dx, fp32.sum(sum_dy, height), fp32.sum(sum_dy_h, height));
+      column.write(dx, sum_of(fp32, sums, sum_dy), sum_of(fp32, sums, sum_dy_h));
       if (size == in.rows()) {
         all_dy = sum_dy;
         all_dy_h = sum_dy_h;
@@ -139,9 +150,12 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       }
       first += size;
     }
-    db.set(0, j, fp32.sum(all_dy, height));
-    dw.set(0, j, fp32.sum(all_dy_h, height));
+    db.set(0, j, parameter_sum(pass, sums, all_dy));
+    dw.set(0, j, parameter_sum(pass, sums, all_dy_h));
+    all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
+  db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
+  dw.sharing = shared_addends_of_columns(all, fp32.u());
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!pass.tensors.contains("weight")) return result;

@@ -1,5 +1,6 @@
 #include "oracle/layers/claim.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -36,16 +37,56 @@ void allow_only(const Json& object, const std::string& path, const std::set<std:
   }
 }
 
+/// A step without a number is its name.
+Json json_of(const OrderOfSum& order) {
+  Json steps = Json::array();
+  for (const SumStep& step : order) {
+    const std::string name = name_of(step.kind);
+    steps.push_back(takes_a_number(step.kind) ? Json{{name, step.number}} : Json(name));
+  }
+  return steps;
+}
+
 Json json_of(const KernelClaim& claim) {
-  return {{"variant", claim.variant},
-          {"repeats", name_of(claim.repeats)},
-          {"height", claim.height},
-          {"algorithm", claim.algorithm},
-          {"global_float_atomics", claim.global_float_atomics},
-          {"result", tally::name_of(claim.result)},
-          {"rsqrt", claim.rsqrt},
-          {"splits", claim.splits},
-          {"reduction", tally::name_of(claim.reduction)}};
+  Json json{{"variant", claim.variant},
+            {"repeats", name_of(claim.repeats)},
+            {"height", claim.height},
+            {"algorithm", claim.algorithm},
+            {"global_float_atomics", claim.global_float_atomics},
+            {"result", tally::name_of(claim.result)},
+            {"rsqrt", claim.rsqrt},
+            {"splits", claim.splits},
+            {"reduction", tally::name_of(claim.reduction)}};
+  if (!claim.additions.empty()) json["additions"] = json_of(claim.additions);
+  if (claim.function_ulp != 0) json["function_ulp"] = claim.function_ulp;
+  if (claim.as_written) json["as_written"] = true;
+  return json;
+}
+
+SumStep step_of(const Json& step, const std::string& at) {
+  constexpr std::array kinds{SumStep::in_order_below, SumStep::runs,   SumStep::lanes,
+                             SumStep::tree,           SumStep::chunks, SumStep::meet};
+  const bool numbered = step.is_object() && step.size() == 1 && step.begin()->is_number_integer();
+  const std::string name = numbered ? step.begin().key() : step.is_string() ? step.get<std::string>() : "";
+  for (const SumStep::Kind kind : kinds) {
+    if (name_of(kind) != name || takes_a_number(kind) != numbered) continue;
+    return {kind, numbered ? step.begin()->get<std::int64_t>() : 0};
+  }
+  reject(at, step.dump(), R"({"in_order_below" | "runs" | "lanes" | "chunks": a number} | "tree" | "meet")");
+}
+
+OrderOfSum order_of(const Json& steps, const std::string& at) {
+  if (!steps.is_array()) reject(at, steps.dump(), "a list of steps");
+  OrderOfSum order;
+  for (const Json& step : steps) order.push_back(step_of(step, at));
+  const std::string wrong = wrong_with(order);
+  if (!wrong.empty()) reject(at, wrong, "an order of additions");
+  return order;
+}
+
+double ulps_of(const Json& value, const std::string& at) {
+  if (!value.is_number() || !(value.get<double>() >= 0.5)) reject(at, value.dump(), "a number from 0.5 on");
+  return value.get<double>();
 }
 
 std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {
@@ -79,13 +120,16 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
   if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
   if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", formats));
+  if (object.contains("additions")) claim.additions = order_of(object["additions"], path + "additions");
+  if (object.contains("function_ulp")) claim.function_ulp = ulps_of(object["function_ulp"], path + "function_ulp");
+  if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
 }
 
 KernelClaim kernel_of(const Json& object, const std::string& operation) {
   const std::string path = "kernels." + operation + ".";
-  allow_only(
-      object, path,
-      {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits", "reduction"});
+  allow_only(object, path,
+             {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits",
+              "reduction", "additions", "function_ulp", "as_written"});
   KernelClaim claim;
   claim.variant = take<std::string>(object, path, "variant", "text");
   claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise
@@ -106,15 +150,16 @@ KernelClaim kernel_of(const Json& object, const std::string& operation) {
 std::string to_json(const Claims& claims) {
   Json kernels = Json::object();
   for (const auto& [operation, claim] : claims.kernels) kernels[operation] = json_of(claim);
-  return Json{{"subject", claims.subject},
-              {"kernels", kernels},
-              {"constants", claims.constants},
-              {"divide", claims.divide},
-              {"flushes_subnormals", claims.flushes_subnormals},
-              {"tensor_cores", claims.tensor_cores},
-              {"tensor_core", claims.tensor_core},
-              {"tf32_rounding", claims.tf32_rounding}}
-      .dump();
+  Json document{{"subject", claims.subject},
+                {"kernels", kernels},
+                {"constants", claims.constants},
+                {"divide", claims.divide},
+                {"flushes_subnormals", claims.flushes_subnormals},
+                {"tensor_cores", claims.tensor_cores},
+                {"tensor_core", claims.tensor_core},
+                {"tf32_rounding", claims.tf32_rounding}};
+  if (claims.factor != Claims{}.factor) document["factor"] = claims.factor;  // came later: left out at its default
+  return document.dump();
 }
 
 Claims claims_of_json(const std::string& json) {
@@ -122,7 +167,7 @@ Claims claims_of_json(const std::string& json) {
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
   allow_only(document, "",
              {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores", "tensor_core",
-              "tf32_rounding"});
+              "tf32_rounding", "factor"});
   Claims claims;
   claims.subject = take<std::string>(document, "", "subject", "text");
   claims.constants = one_of(document, "", "constants", {"binary64", "fp32"});
@@ -134,6 +179,9 @@ Claims claims_of_json(const std::string& json) {
   }
   if (document.contains("tf32_rounding")) {
     claims.tf32_rounding = one_of(document, "", "tf32_rounding", tf32_roundings);
+  }
+  if (document.contains("factor")) {
+    claims.factor = one_of(document, "", "factor", {"binary64", "fp32", "fp32_twice"});
   }
   if (!document.contains("kernels") || !document["kernels"].is_object()) reject("kernels", "missing", "an object");
   for (const auto& [operation, claim] : document["kernels"].items()) {

@@ -7,15 +7,18 @@
 #include <string>
 
 #include "oracle/case/tensor.hpp"
+#include "oracle/layers/order_of_sum.hpp"
 
 namespace tally {
 
 enum class Repeats { bitwise, within_claim };
 
-/// One kernel's promise. Orders of addition are given as the height of the addition tree: 0 means any order (n - 1).
+/// One kernel's promise. Orders of addition are given as the height of the addition tree, a number (0 means any order,
+/// n - 1) or what follows for n addends from the steps of `additions`; of both, the smaller one holds.
 /// Algorithms that the bounds tell apart, by operation; "" and "any" take the largest bound of the family:
 ///   batch_norm.statistics, layer_norm.forward    two_pass | one_pass (clamped at 0) | welford (height counts merges)
 ///   cross_entropy                                three_pass | online | lse | online_lse
+///   gemm                                         in_order_fma (its bits are known)
 ///   accumulate                                   plain ("" too: its bits are predicted) | native | kahan
 struct KernelClaim {
   std::string variant;  // named after its algorithm
@@ -27,6 +30,9 @@ struct KernelClaim {
   bool rsqrt = false;                 // 1 / sqrt by a function within 2 ulp instead of a quotient by a root
   std::int64_t splits = 1;  // parts of k a GEMM sums apart (0: undeclared); blocks of an online softmax (0, 1: too)
   Dtype reduction = Dtype::fp32;  // where a GEMM adds its parts
+  OrderOfSum additions = {};      // of every sum of the kernel, step by step; empty: any order
+  double function_ulp = 0;        // exp, log, tanh, erf are that near to the exact value; 0: undeclared, foreign ones
+  bool as_written = false;  // elementwise arithmetic in fp32, operation by operation as kernels/arithmetic.md writes it
 };
 
 /// A subject's promises for a whole run; the metadata entry `claims` of a trace.
@@ -35,6 +41,7 @@ struct Claims {
   std::map<std::string, KernelClaim> kernels;  // by operation, e.g. "gemm", "batch_norm.forward", "norm"
   std::string constants = "binary64";          // how recipe constants are derived: "binary64" | "fp32"
   std::string divide = "micro_batch";          // where the divisor enters: "micro_batch" | "window"
+  std::string factor = "binary64";             // its rounding: "binary64" | "fp32" | "fp32_twice" (by K, then by n)
   bool flushes_subnormals = false;             // GEMM
   bool tensor_cores = false;                   // GEMM
   std::string tensor_core = "unknown";         // every GEMM's: "v100" | "a100" | "h100" | "h200" | "b200" | "unknown"

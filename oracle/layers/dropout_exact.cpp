@@ -22,8 +22,9 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>&, const Matrix<T
   return {masked(pass, dy), {}};
 }
 
-const RegisterExactLayer registered{
-    "dropout", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("dropout", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

@@ -1,5 +1,5 @@
 // Exact mathematics of layers and losses: differentiated from the definition, free of rounding up to the scalar T.
-// Instantiated for Real (any number of digits: `tally oracle`) and long double (the lenses).
+// Instantiated for Ball (proven enclosures: `tally oracle`), Real (any number of digits) and long double (the lenses).
 #pragma once
 
 #include <optional>
@@ -66,7 +66,7 @@ struct ExactLoss {
                             const Matrix<T>& item_weight, const Matrix<T>& row_factor);
 };
 
-/// T is Real or long double. Throws std::logic_error for a kind without mathematics.
+/// T is Real, long double or Ball. Throws std::logic_error for a kind without mathematics.
 template <class T>
 const ExactLayer<T>& exact_layer(std::string_view kind);
 template <class T>

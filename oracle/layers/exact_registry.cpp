@@ -29,17 +29,17 @@ const Mathematics& find(std::string_view kind, const char* what) {
 
 }  // namespace
 
-RegisterExactLayer::RegisterExactLayer(std::string_view kind, ExactLayer<Real> real, ExactLayer<long double> wide,
-                                       std::source_location at) {
-  registry<ExactLayer<Real>>().emplace(kind, real);
-  registry<ExactLayer<long double>>().emplace(kind, wide);
+void RegisterExactLayer::enter(std::string_view kind, OverAllScalars<ExactLayer> layer, std::source_location at) {
+  registry<ExactLayer<Real>>().emplace(kind, layer.real);
+  registry<ExactLayer<long double>>().emplace(kind, layer.wide);
+  registry<ExactLayer<Ball>>().emplace(kind, layer.ball);
   note_registered(at);
 }
 
-RegisterExactLoss::RegisterExactLoss(std::string_view kind, ExactLoss<Real> real, ExactLoss<long double> wide,
-                                     std::source_location at) {
-  registry<ExactLoss<Real>>().emplace(kind, real);
-  registry<ExactLoss<long double>>().emplace(kind, wide);
+void RegisterExactLoss::enter(std::string_view kind, OverAllScalars<ExactLoss> loss, std::source_location at) {
+  registry<ExactLoss<Real>>().emplace(kind, loss.real);
+  registry<ExactLoss<long double>>().emplace(kind, loss.wide);
+  registry<ExactLoss<Ball>>().emplace(kind, loss.ball);
   note_registered(at);
 }
 
@@ -55,7 +55,9 @@ const ExactLoss<T>& exact_loss(std::string_view kind) {
 
 template const ExactLayer<Real>& exact_layer<Real>(std::string_view);
 template const ExactLayer<long double>& exact_layer<long double>(std::string_view);
+template const ExactLayer<Ball>& exact_layer<Ball>(std::string_view);
 template const ExactLoss<Real>& exact_loss<Real>(std::string_view);
 template const ExactLoss<long double>& exact_loss<long double>(std::string_view);
+template const ExactLoss<Ball>& exact_loss<Ball>(std::string_view);
 
 }  // namespace tally::oracle

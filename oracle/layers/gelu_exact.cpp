@@ -61,8 +61,9 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {slope.cwiseProduct(dy), {}};
 }
 
-const RegisterExactLayer registered{
-    "gelu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("gelu", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

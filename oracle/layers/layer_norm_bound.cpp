@@ -47,12 +47,12 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
 void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
                   Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
   const Arithmetic fp32 = single(), storage(pass.subject.storage);
-  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.backward").height);
+  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.backward");
   const Moments m = moments(pass, x, i);
   const auto gradient = [&](Eigen::Index j) {
     return weight.cols() == 0 ? dy.at(i, j) : fp32.mul(dy.at(i, j), weight.at(0, j));
   };
-  Addends sum_g, sum_g_h;
+  Addends sum_g = addends_of(claim), sum_g_h = addends_of(claim);
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
     const Bounded h = normalised(fp32, x.at(i, j), m);
     sum_g.add(gradient(j));
@@ -60,8 +60,8 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
     dy_h.set(i, j, fp32.mul(dy.at(i, j), h));
   }
   const Bounded inverse = reciprocal(pass.subject, static_cast<double>(x.cols()));
-  const Bounded m1 = shared(fp32.mul(fp32.sum(sum_g, height), inverse));
-  const Bounded m2 = shared(fp32.mul(fp32.sum(sum_g_h, height), inverse));
+  const Bounded m1 = shared(fp32.mul(sum_of(fp32, claim, sum_g), inverse));
+  const Bounded m2 = shared(fp32.mul(sum_of(fp32, claim, sum_g_h), inverse));
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
     const Bounded h = normalised(fp32, x.at(i, j), m);
     const Bounded centred = fp32.sub(fp32.sub(gradient(j), m1), fp32.mul(h, m2));
@@ -78,10 +78,10 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!affine) return result;
-  const auto height = static_cast<double>(claim_of(pass.subject, "layer_norm.parameter_gradients").height);
+  const KernelClaim& sums = claim_of(pass.subject, "layer_norm.parameter_gradients");
   const Format& storage = pass.subject.storage;
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, height)));
-  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, height)));
+  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, sums)));
+  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, sums)));
   return result;
 }
 

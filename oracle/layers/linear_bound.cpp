@@ -36,7 +36,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   result.parameters["weight"] = joined(std::move(exact.parameters.at("weight")), std::move(dw));
   if (pass.tensors.contains("bias")) {
     const KernelClaim& claim = claim_of(subject, "linear.bias_gradient");
-    const BoundedMatrix sums = column_sums(gradient, static_cast<double>(claim.height), claim.global_float_atomics);
+    const BoundedMatrix sums = column_sums(gradient, claim);
     const BoundedMatrix db = stored(subject.storage, sums);
     result.parameters["bias"] = joined(exact.parameters.at("bias"), db);
   }

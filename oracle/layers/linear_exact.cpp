@@ -24,8 +24,9 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return result;
 }
 
-const RegisterExactLayer registered{
-    "linear", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("linear", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

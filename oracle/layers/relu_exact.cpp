@@ -27,8 +27,9 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   return {gated(pass, x, dy), {}};
 }
 
-const RegisterExactLayer registered{
-    "relu", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("relu", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

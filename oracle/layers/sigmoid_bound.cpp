@@ -4,7 +4,7 @@
 namespace tally::oracle {
 namespace {
 
-Bounded sigmoid(const Arithmetic& fp32, Bounded x) {
+Bounded sigmoid(const Elementary& fp32, Bounded x) {
   const Bounded growth = exp_of(fp32, {-x.v, x.e});
   // exp(-x) may overflow to inf, which gives 0 where the exact value is below 2^-127: the bound is all of it.
   if (std::isfinite(x.v) && decided(x) && !(std::isfinite(growth.v) && decided(growth))) {
@@ -17,7 +17,7 @@ Bounded sigmoid(const Arithmetic& fp32, Bounded x) {
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, sigmoid); }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return elementwise_backward(pass, x, dy, [](const Arithmetic& fp32, Bounded input, Bounded gradient) {
+  return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
     const Bounded s = sigmoid(fp32, input);
     return fp32.mul(gradient, fp32.mul(s, fp32.sub({1, 0}, s)));
   });

@@ -20,8 +20,9 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
   return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return d * sigmoid(v) * sigmoid(T(-v)); }), {}};
 }
 
-const RegisterExactLayer registered{
-    "sigmoid", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("sigmoid", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

@@ -10,17 +10,20 @@ namespace tally::oracle {
 template <class T>
 struct Moments {
   T mean, var;
+  bool of_one = false;  // a single element is its own mean: what is left of it is 0 in any arithmetic
+
+  T deviation(const T& element) const { return of_one ? T(element - element) : T(element - mean); }
 };
 
 /// mean = sum v / n, var = sum (v - mean)² / n, of the n elements of v (n >= 1).
 template <class T>
 Moments<T> moments(const Matrix<T>& v) {
   const T n = static_cast<double>(v.size());
-  Moments<T> result{T(0), T(0)};
+  Moments<T> result{T(0), T(0), v.size() == 1};
   for (Eigen::Index i = 0; i < v.size(); ++i) result.mean += v(i);
   result.mean /= n;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
-    const T deviation = v(i) - result.mean;
+    const T deviation = result.deviation(v(i));
     result.var += deviation * deviation;
   }
   result.var /= n;
@@ -31,7 +34,7 @@ Moments<T> moments(const Matrix<T>& v) {
 template <class T>
 Matrix<T> standardised(const Matrix<T>& v, const Moments<T>& m, const T& eps) {
   const T root = sqrt(T(m.var + eps));
-  return v.unaryExpr([&](const T& element) -> T { return (element - m.mean) / root; });
+  return v.unaryExpr([&](const T& element) -> T { return m.deviation(element) / root; });
 }
 
 /// The gradient of <g, standardised(v, moments(v))> with respect to v, where mean and var depend on v:
@@ -44,7 +47,7 @@ Matrix<T> standardised_gradient(const Matrix<T>& v, const Moments<T>& m, const T
   const T inverse_root = 1 / sqrt(T(m.var + eps));
   T g_sum = 0, g_dot = 0, deviations = 0;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
-    const T deviation = v(i) - m.mean;
+    const T deviation = m.deviation(v(i));
     g_sum += g(i);
     g_dot += g(i) * deviation;
     deviations += deviation;
@@ -52,7 +55,7 @@ Matrix<T> standardised_gradient(const Matrix<T>& v, const Moments<T>& m, const T
   const T d_var = -g_dot * inverse_root * inverse_root * inverse_root / 2;
   const T d_mean = -g_sum * inverse_root - d_var * 2 * deviations / n;
   return v.binaryExpr(g, [&](const T& element, const T& gradient) -> T {
-    return gradient * inverse_root + d_var * 2 * (element - m.mean) / n + d_mean / n;
+    return gradient * inverse_root + d_var * 2 * m.deviation(element) / n + d_mean / n;
   });
 }
 

@@ -7,7 +7,7 @@ namespace {
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, tanh_of); }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
-  return elementwise_backward(pass, x, dy, [](const Arithmetic& fp32, Bounded input, Bounded gradient) {
+  return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
     const Bounded t = tanh_of(fp32, input);
     return fp32.mul(gradient, fp32.sub({1, 0}, fp32.mul(t, t)));
   });

@@ -20,8 +20,9 @@ BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& 
           {}};
 }
 
-const RegisterExactLayer registered{
-    "tanh", {forward<Real>, backward<Real>}, {forward<long double>, backward<long double>}};
+const RegisterExactLayer registered("tanh", []<class T>(Scalar<T>) -> ExactLayer<T> {
+  return {forward<T>, backward<T>};
+});
 
 }  // namespace
 }  // namespace tally::oracle

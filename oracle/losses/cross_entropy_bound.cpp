@@ -9,50 +9,56 @@ namespace {
 /// The derivative's weights a_c = (1 - eps) w_t [c = t] + (eps / C) w_c and their sum W, in fp32.
 class ClassWeights {
  public:
-  ClassWeights(const Choice& loss, double classes)
-      : classes_(classes),
-        smooth_(number<long double>(loss.number("label_smoothing")) != 0),
-        smoothing_(constant(loss.number("label_smoothing"))) {
+  ClassWeights(const Declared& subject, const Choice& loss, double classes) : classes_(classes) {
+    const Decimal& smoothing = loss.number("label_smoothing");
+    const auto exact = number<long double>(smoothing);
+    smooth_ = exact != 0;
+    keep_ = one_minus(subject, smoothing);
+    spread_ = derived_constant(subject, exact / static_cast<long double>(classes),
+                               fp32_.div(constant(smoothing), {classes_, 0}));
     for (const Decimal& w : loss.numbers("weight")) weights_.push_back(constant(w));
   }
 
   bool smooth() const { return smooth_; }
+  Bounded keep() const { return keep_; }      // 1 - eps
+  Bounded spread() const { return spread_; }  // eps / C
+  Bounded weight(std::size_t c) const { return weights_.empty() ? Bounded{1, 0} : weights_.at(c); }
 
   Bounded of(std::size_t c, std::size_t target) const {
     if (!smooth()) return c == target ? weight(target) : Bounded{};
-    const Bounded kept = fp32_.mul(fp32_.sub({1, 0}, smoothing_), weight(target));
-    const Bounded spread = fp32_.mul(fp32_.div(smoothing_, {classes_, 0}), weight(c));
+    const Bounded kept = fp32_.mul(keep_, weight(target)), spread = fp32_.mul(spread_, weight(c));
     return shared(c == target ? fp32_.add(kept, spread) : spread);
   }
 
-  Bounded total(std::size_t target) const {
+  Bounded total(std::size_t target, double height) const {
     if (!smooth()) return weight(target);
     Addends terms;
     for (std::size_t c = 0; c < static_cast<std::size_t>(classes_); ++c) terms.add(of(c, target));
-    return shared(fp32_.sum(terms));
+    return shared(fp32_.sum(terms, height));
   }
 
  private:
-  Bounded weight(std::size_t c) const { return weights_.empty() ? Bounded{1, 0} : weights_.at(c); }
-
   double classes_;
-  bool smooth_;
-  Bounded smoothing_;
+  bool smooth_ = false;
+  Bounded keep_, spread_;
   std::vector<Bounded> weights_;
   Arithmetic fp32_ = single();
 };
 
-/// sum_c a_c nll_c, also where the kernel keeps (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c: at most C + 6
-/// roundings a term.
-Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const SoftmaxRow& row, std::size_t target) {
+/// (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c, as the kernels have it, or sum_c a_c nll_c: the larger
+/// bound of the two associations.
+Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const SoftmaxForm& form, const SoftmaxRow& row,
+                 std::size_t target) {
   if (!weights.smooth()) return fp32.mul(weights.of(target, target), row.nll[target]);
-  Addends terms;
+  Addends apart, together;
   for (std::size_t c = 0; c < row.nll.size(); ++c) {
-    const double a = weights.of(c, target).v;
-    terms.add({a * row.nll[c].v, std::fabs(a) * row.nll[c].e});
+    apart.add(fp32.mul(weights.weight(c), row.nll[c]));
+    together.add(fp32.mul(weights.of(c, target), row.nll[c]));
   }
-  if (!std::isfinite(terms.v) || !(terms.e < infinite)) return {terms.v, terms.e < infinite ? 0 : infinite};
-  return {terms.v, terms.e + gam(terms.count + 6, fp32.u()) * terms.magnitude};
+  const Bounded kept = fp32.mul(fp32.mul(weights.keep(), weights.weight(target)), row.nll[target]);
+  const Bounded first = fp32.add(kept, fp32.mul(weights.spread(), fp32.sum(apart, form.height)));
+  const Bounded second = fp32.sum(together, form.height);
+  return first.e >= second.e ? first : second;
 }
 
 ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,
@@ -60,7 +66,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
   const Arithmetic fp32 = single(), storage(subject.storage);
   const SoftmaxForm form = softmax_form(claim_of(subject, "cross_entropy"), static_cast<double>(y.v.cols()));
   const auto ignored = static_cast<long double>(loss.integer("ignore_index"));
-  const ClassWeights weights(loss, static_cast<double>(y.v.cols()));
+  const ClassWeights weights(subject, loss, static_cast<double>(y.v.cols()));
   const BoundedMatrix z(y), factor(row_factor);
   BoundedMatrix losses(1, z.rows()), dz(z.rows(), z.cols());
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
@@ -70,8 +76,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
     if (target(0, i) == ignored) continue;
     const auto t = static_cast<std::size_t>(target(0, i));
     const SoftmaxRow row = softmax_row(form, z, i);
-    const Bounded total = weights.total(t);
-    losses.set(0, i, row_loss(fp32, weights, row, t));
+    const Bounded total = weights.total(t, form.height);
+    losses.set(0, i, row_loss(fp32, weights, form, row, t));
     for (std::size_t c = 0; c < row.p.size(); ++c) {
       const Bounded q = fp32.sub(fp32.mul(total, row.p[c]), weights.of(c, t));
       dz.set(i, static_cast<Eigen::Index>(c), storage.store(fp32.mul(factor.at(0, i), q)));

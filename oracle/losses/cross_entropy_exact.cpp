@@ -20,7 +20,7 @@ struct Exponentials {
 
   explicit Exponentials(const Matrix<T>& z) : e(1, z.size()) {
     for (Eigen::Index c = 1; c < z.size(); ++c)
-      if (z(c) > z(largest)) largest = c;
+      if (surely_greater(z(c), z(largest))) largest = c;  // any of those that may be it will do
     for (Eigen::Index c = 0; c < z.size(); ++c) {
       e(c) = exp(T(z(c) - z(largest)));
       if (c != largest) rest += e(c);
@@ -84,7 +84,7 @@ LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& 
   return result;
 }
 
-const RegisterExactLoss registered{"cross_entropy", {evaluate<Real>}, {evaluate<long double>}};
+const RegisterExactLoss registered("cross_entropy", []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
 
 }  // namespace
 }  // namespace tally::oracle

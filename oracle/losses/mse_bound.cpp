@@ -1,6 +1,7 @@
 // mse: d = fl(y - t); row loss = fl(fl(sum fl(d d) fl(1/F)) weight); dy = fl(fl(c weight) fl(d fl(2/F))), stored.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/rule.hpp"
+#include "oracle/tolerance/shared_addends.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -14,20 +15,21 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expecte
                       const Matrix<long double>& item_weight, const Expected& row_factor) {
   const Arithmetic fp32 = single(), storage(subject.storage);
   const auto features = static_cast<double>(y.v.cols());
-  const auto height = static_cast<double>(claim_of(subject, "mse").height);
+  const KernelClaim& claim = claim_of(subject, "mse");
   const Bounded share = reciprocal(subject, features), slope = two_over(subject, features);
   const BoundedMatrix in(y), factor(row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
+  row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
-    const Bounded weight{static_cast<double>(item_weight(0, i)), 0};
+    const Bounded weight = constant(item_weight(0, i));  // an integer, converted to the nearest float
     const Bounded scale = shared(fp32.mul(factor.at(0, i), weight));
-    Addends squares;
+    Addends squares = addends_of(claim);
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
       const Bounded d = fp32.sub(in.at(i, j), {static_cast<double>(target(i, j)), 0});
-      squares.add(fp32.mul(d, d));
+      squares.add_apart(fp32.mul(d, d));
       dy.set(i, j, storage.store(fp32.mul(scale, fp32.mul(d, slope))));
     }
-    row_loss.set(0, i, fp32.mul(fp32.mul(fp32.sum(squares, height), share), weight));
+    row_loss.set(0, i, fp32.mul(fp32.mul(sum_of(fp32, claim, squares), share), weight));
   }
   const auto exact = exact_loss_of(loss, y, target, item_weight, row_factor);
   return {joined(exact.loss, row_loss), joined(exact.dy, dy)};

@@ -20,7 +20,7 @@ LossResult<T> evaluate(const Choice&, const Matrix<T>& y, const Matrix<T>& targe
   return result;
 }
 
-const RegisterExactLoss registered{"mse", {evaluate<Real>}, {evaluate<long double>}};
+const RegisterExactLoss registered("mse", []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
 
 }  // namespace
 }  // namespace tally::oracle

@@ -4,8 +4,6 @@
 
 #include <stdexcept>
 
-#include "oracle/tolerance/elementwise.hpp"
-
 namespace tally::oracle {
 namespace {
 
@@ -35,8 +33,8 @@ ExpSum exp_sum(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index i) 
   ExpSum r;
   const auto classes = static_cast<double>(z.cols());
   r.u = fp32.u();
-  r.rho_function = fp32.relative_error_of(ulps_of_functions);
-  r.floor = fp32.least_error_of(ulps_of_functions);
+  r.rho_function = fp32.relative_error_of(form.functions);
+  r.floor = fp32.least_error_of(form.functions);
   r.most = z.v.row(i).maxCoeff();
   r.epsilon = z.e.row(i).maxCoeff();
   r.d = z.v.row(i).array() - r.most;
@@ -87,13 +85,16 @@ Term by_lse(const ExpSum& r, Eigen::Index c) {
 
 SoftmaxForm softmax_form(const KernelClaim& claim, double classes) {
   const std::string& name = claim.algorithm;
-  const double height = claim.height > 0 ? std::min(static_cast<double>(claim.height), classes - 1) : classes - 1;
+  const double height = height_of(claim, classes);
   const double blocks = claim.splits > 1 ? std::min(static_cast<double>(claim.splits), classes) : classes;
-  if (name == "three_pass") return {height, 0, true, false, 1};
-  if (name == "online") return {height, blocks - 1, true, false, 2};
-  if (name == "lse") return {height, 0, false, true, 1};
-  if (name == "online_lse") return {height, blocks - 1, false, true, 1};
-  if (name.empty() || name == "any") return {height, classes - 1, true, true, 2};
+  // Where a declared order says how often a term meets others, it is rescaled no more often.
+  const double rescales = claim.additions.empty() ? blocks - 1 : std::min(blocks - 1, height);
+  const FunctionError functions = functions_of(claim);
+  if (name == "three_pass") return {height, 0, true, false, 1, functions};
+  if (name == "online") return {height, rescales, true, false, 2, functions};
+  if (name == "lse") return {height, 0, false, true, 1, functions};
+  if (name == "online_lse") return {height, rescales, false, true, 1, functions};
+  if (name.empty() || name == "any") return {height, classes - 1, true, true, 2, functions};
   throw std::logic_error("softmax by '" + name + "' has no bound; expected three_pass, online, lse, online_lse or any");
 }
 

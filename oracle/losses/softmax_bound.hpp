@@ -18,6 +18,7 @@ struct SoftmaxForm {
   double rescales;  // rescalings a term of the sum may pass through
   bool by_quotient, by_lse;
   double quotient_roundings;
+  FunctionError functions = documented(2);
 };
 /// Throws std::logic_error for a form without a bound.
 SoftmaxForm softmax_form(const KernelClaim& claim, double classes);

@@ -25,12 +25,14 @@ std::string layout(const std::string& significand, mpfr_exp_t exponent) {
 
 }  // namespace
 
-std::string decimal_text(const Real& x, unsigned digits) {
-  if (is_nan(x)) return "nan";
-  if (!is_finite(x)) return x > 0 ? "inf" : "-inf";
-  if (x == 0) return "0";
+std::string decimal_text(const Real& x, unsigned digits) { return decimal_text(raw(x), digits); }
+
+std::string decimal_text(mpfr_srcptr x, unsigned digits) {
+  if (mpfr_nan_p(x)) return "nan";
+  if (!mpfr_number_p(x)) return mpfr_sgn(x) > 0 ? "inf" : "-inf";
+  if (mpfr_zero_p(x)) return "0";
   mpfr_exp_t exponent = 0;
-  char* text = mpfr_get_str(nullptr, &exponent, 10, digits, raw(x), MPFR_RNDN);
+  char* text = mpfr_get_str(nullptr, &exponent, 10, digits, x, MPFR_RNDN);
   std::string significand = text;
   mpfr_free_str(text);
   const bool negative = significand[0] == '-';

@@ -1,12 +1,13 @@
-// Elementary functions under one name for both scalars of the oracle. For Real they are MPFR's, correctly rounded at
-// the current precision (Boost would send erf and log1p through series with constants cached at another precision);
-// for long double libm's.
+// Elementary functions under one name for the oracle's scalars. For Real they are MPFR's, correctly rounded at the
+// current precision (Boost would send erf and log1p through series with constants cached at another precision); for
+// long double libm's; for Ball enclosures (oracle/real/ball.hpp).
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "oracle/real/ball.hpp"
 #include "oracle/real/real.hpp"
 
 namespace tally::oracle {
@@ -60,8 +61,27 @@ inline Real power(const Real& x, std::int64_t n) {
 }
 inline long double power(long double x, std::int64_t n) { return std::pow(x, static_cast<long double>(n)); }
 
+/// The larger (smaller) one; NaN where x or y is.
+template <class T>
+T larger(const T& x, const T& y) {
+  return is_nan(x) || x > y ? x : y;
+}
+template <class T>
+T smaller(const T& x, const T& y) {
+  return is_nan(x) || x < y ? x : y;
+}
+/// For choices on which no result depends.
+template <class T>
+bool surely_greater(const T& x, const T& y) {
+  return x > y;
+}
+
 template <class T>
 T pi();
+template <>
+inline Ball pi<Ball>() {
+  return pi_ball();
+}
 template <>
 inline Real pi<Real>() {
   Real result;
@@ -75,6 +95,10 @@ inline long double pi<long double>() {
 
 template <class T>
 T not_a_number();
+template <>
+inline Ball not_a_number<Ball>() {
+  return std::numeric_limits<double>::quiet_NaN();
+}
 template <>
 inline Real not_a_number<Real>() {
   Real result;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "oracle/real/ball_view.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle {
@@ -44,6 +45,14 @@ long double number<long double>(const Decimal& decimal) {
   return result;
 }
 
+template <>
+Ball number<Ball>(const Decimal& decimal) {
+  Ball result;
+  if (arb_set_str(view(result), decimal.text.c_str(), precision()) != 0 || !finite(result)) refuse(decimal.text);
+  result.set_non_negative(arb_is_nonnegative(view(result)));
+  return result;
+}
+
 template <class T>
 Matrix<T> lift(const Tensor& tensor) {
   const auto& shape = tensor.shape;
@@ -61,7 +70,9 @@ Matrix<T> lift_rows(const Tensor& tensor, std::int64_t first, std::int64_t rows)
 
 template Matrix<Real> lift<Real>(const Tensor&);
 template Matrix<long double> lift<long double>(const Tensor&);
+template Matrix<Ball> lift<Ball>(const Tensor&);
 template Matrix<Real> lift_rows<Real>(const Tensor&, std::int64_t, std::int64_t);
 template Matrix<long double> lift_rows<long double>(const Tensor&, std::int64_t, std::int64_t);
+template Matrix<Ball> lift_rows<Ball>(const Tensor&, std::int64_t, std::int64_t);
 
 }  // namespace tally::oracle

@@ -1,14 +1,16 @@
-// From the case's text and bits to the oracle's scalars. T is Real or long double.
+// From the case's text and bits to the oracle's scalars. T is Real, long double or Ball.
 #pragma once
 
 #include <cstdint>
 
 #include "oracle/case/case.hpp"
+#include "oracle/real/ball.hpp"
 #include "oracle/real/matrix.hpp"
 
 namespace tally::oracle {
 
-/// The decimal written, rounded once to T. Throws std::logic_error for text that is no decimal: the reader's bug.
+/// The decimal written, rounded once to T, or enclosed. Throws std::logic_error for text that is no decimal: the
+/// reader's bug.
 template <class T>
 T number(const Decimal& decimal);
 

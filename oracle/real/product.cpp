@@ -96,5 +96,6 @@ template Matrix<long double> product(const Matrix<long double>&, const Matrix<lo
 template Matrix<long double> product_with_transposed(const Matrix<long double>&, const Matrix<long double>&);
 template Matrix<long double> product_of_transposed(const Matrix<long double>&, const Matrix<long double>&);
 template Matrix<long double> column_sums(const Matrix<long double>&);
+template Matrix<Ball> column_sums(const Matrix<Ball>&);
 
 }  // namespace tally::oracle

@@ -2,11 +2,12 @@
 // one an addition, or in long double closer to the exact one (oracle/real/compensated.hpp).
 #pragma once
 
+#include "oracle/real/ball.hpp"
 #include "oracle/real/matrix.hpp"
 
 namespace tally::oracle {
 
-/// a b, [m, n] from [m, k] and [k, n]. T is Real or long double.
+/// a b, [m, n] from [m, k] and [k, n]. T is Real, long double or Ball.
 template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b);
 /// a bᵀ, [m, n] from [m, k] and [n, k].
@@ -19,5 +20,13 @@ Matrix<T> product_of_transposed(const Matrix<T>& a, const Matrix<T>& b);
 /// The sum of the rows, [1, n].
 template <class T>
 Matrix<T> column_sums(const Matrix<T>& a);
+
+/// In balls each element is one dot product of the library's, whose radius is that of one sum (ball_product.cpp).
+template <>
+Matrix<Ball> product(const Matrix<Ball>& a, const Matrix<Ball>& b);
+template <>
+Matrix<Ball> product_with_transposed(const Matrix<Ball>& a, const Matrix<Ball>& b);
+template <>
+Matrix<Ball> product_of_transposed(const Matrix<Ball>& a, const Matrix<Ball>& b);
 
 }  // namespace tally::oracle

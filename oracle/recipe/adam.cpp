@@ -14,7 +14,10 @@ const RegisterContract registered{
                   .type = OptionType::number,
                   .standard = Decimal{"0.999"},
                   .range = {.at_least = "0", .below = "1"}},
-                 {.name = "eps", .type = OptionType::number, .standard = Decimal{"1e-8"}, .range = {.above = "0"}}},
+                 {.name = "eps",  // above half the smallest number of fp32, as a subject would hold 0 otherwise
+                  .type = OptionType::number,
+                  .standard = Decimal{"1e-8"},
+                  .range = {.above = "7.006492321624086e-46"}}},
      .definition = "p <- p - rate m^ / (sqrt(v^) + eps), both moments corrected for their bias"}};
 
 }  // namespace

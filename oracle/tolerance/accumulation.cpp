@@ -11,30 +11,40 @@ bool exact_products(const Declared& subject) { return subject.storage.p <= 11 &&
 /// One rounding a product (none where products are exact) and k - 1 additions, in any order. Flushed, every product and
 /// every addition may lose the smallest normal number. Products of bf16 may underflow, those of fp16 cannot.
 Accumulation by_scalars(const Declared& subject, const Arithmetic& arithmetic, double k, bool flushes) {
-  const auto declared_height = static_cast<double>(claim_of(subject, "gemm").height);
-  const double additions = declared_height > 0 ? std::min(declared_height, k - 1) : k - 1;
+  const double additions = height_of(claim_of(subject, "gemm"), k);
   const double kappa = gam(additions + (exact_products(subject) ? 0 : 1), arithmetic.u());
   const bool may_underflow = !exact_products(subject) || 2 * subject.storage.emin < subject.compute.emin;
   const double lost = flushes ? 2 * k : may_underflow ? k : 0;
-  const double spread = arithmetic.spread_of_sum(additions + (exact_products(subject) ? 0 : 1), kappa, 1);
-  return {kappa, lost * arithmetic.underflow() * (1 + kappa), arithmetic.threshold(), kappa, spread};
+  const double absolute = lost * arithmetic.underflow() * (1 + kappa);
+  if (arithmetic.swamps(additions)) return {kappa, absolute, arithmetic.threshold()};
+  // A product of which one factor is shared by many leans; what it adds to a sum does not.
+  const double random = gam(additions, arithmetic.u());
+  return {kappa, absolute, arithmetic.threshold(), random, arithmetic.spread_of_sum(additions, kappa, 1)};
+}
+
+/// Parts of k that are summed apart.
+double parts_of(const KernelClaim& gemm, double k) {
+  return std::min(gemm.splits > 0 ? static_cast<double>(gemm.splits) : k, k);
 }
 
 /// fp32 results: truncation only shrinks, so nothing grows: k 2^-F for alignment and 2^-23 a block. fp16 results: each
-/// block grows what came before by (1 + u)(1 + terms 2^-F).
+/// block grows what came before by (1 + u)(1 + terms 2^-F). A part has at most ceil(k / terms) blocks in a row; all
+/// parts together, each with its own last one, have at most (k + parts (terms - 1)) / terms that may underflow.
 Accumulation by_blocks(const Declared& subject, const Arithmetic& arithmetic, double k) {
   const TensorCore core = tensor_core(subject.claims.tensor_core, subject.tf32);
   const double blocks = std::ceil(k / core.terms), u = arithmetic.u();
+  const double parts = parts_of(claim_of(subject, "gemm"), k);
+  const double all_blocks = std::floor((k + parts * (core.terms - 1)) / core.terms);
   if (subject.compute.p < 24) {
     const double aligned = std::ldexp(core.terms, static_cast<int>(-core.fraction_bits));
     const double kappa = gam(blocks, u + aligned + u * aligned);
-    return {kappa, blocks * (arithmetic.underflow() + 0x1p-41) * (1 + kappa), arithmetic.threshold()};
+    return {kappa, all_blocks * (arithmetic.underflow() + 0x1p-41) * (1 + kappa), arithmetic.threshold()};
   }
   const double aligned = std::ldexp(u, 24 - static_cast<int>(core.fraction_bits)), stored = 2 * u;
   const double kappa = k * aligned + blocks * stored;
   // Half of it for what truncations share, half for how they scatter; each block aligns its accumulator too.
   const double spread = ((k + blocks) * aligned * aligned + blocks * stored * stored) / 4;
-  return {kappa, blocks * 0x1p-146, arithmetic.threshold(), kappa / 2, spread};
+  return {kappa, all_blocks * 0x1p-146, arithmetic.threshold(), kappa / 2, spread};
 }
 
 /// Parts summed apart meet in `reduction`: a conversion each where that is narrower, and an addition less than parts.
@@ -44,7 +54,7 @@ Accumulation reduced(const Declared& subject, Accumulation all, double k, bool b
   const Format format = format_of(claim.reduction);
   const Arithmetic reduction(format);
   const bool narrows = format.p < subject.compute.p;
-  const double parts = std::min(claim.splits > 0 ? static_cast<double>(claim.splits) : k, k);
+  const double parts = parts_of(claim, k);
   if (claim.splits == 1 || !(narrows || blocks)) return all;
   const double roundings = narrows ? parts + (onto ? 1 : 0) : parts - 1;
   const double growth = gam(roundings, reduction.u());
@@ -91,8 +101,6 @@ Accumulation accumulation(const Declared& subject, double k, bool onto) {
   }
   all = reduced(subject, all, k, blocks, onto);
   if (onto) {
-    if (all.random > 0) all.spread += arithmetic.spread_of_sum(1, 0, 1 + all.kappa);
-    all.random = all.random > 0 ? all.random + (1 + all.kappa) * arithmetic.u() : 0;
     all.kappa += (1 + all.kappa) * arithmetic.u();
     all.absolute += format.flushes_subnormals ? arithmetic.underflow() : 0;
   }

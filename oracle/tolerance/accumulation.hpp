@@ -21,8 +21,9 @@ bool on_tensor_cores(const Declared& subject);
 
 struct Accumulation {
   double kappa, absolute, threshold;
-  double random = 0;  // of kappa: roundings to nearest, and half of what known tensor cores truncate (oracle/spread.md)
-  double spread = 0;  // variance proxy per squared magnitude
+  // Of kappa: additions rounded to nearest, and half of what known tensor cores truncate (oracle/spread.md).
+  double random = 0;
+  double spread = 0;  // variance proxy per squared magnitude, of addends none of which are alike
 };
 
 /// Over k products; with `onto` the old result is one addend more (beta = 1).

@@ -7,11 +7,12 @@
 // The factor `inflation` pays for the rounding of the bound's own arithmetic: its terms are non-negative, so relative
 // errors do not grow, and 4096 additions cost less than 2^-40.
 //
-// The random part: what is drawn anew for every element, roundings to nearest of results, is at most r of e, and its
-// variance proxy is s: each rounding is a mean-zero variable within half an ulp, so sub-Gaussian with that half ulp's
-// square (Hoeffding), given the roundings before it. Everything else (constants, own functions, statistics that
-// elements share, truncation) is deterministic: e - r. A bound that says nothing of it has r = s = 0: all of it is
-// deterministic. oracle/spread.md says what is concluded from it, and under which assumptions.
+// The random part: what is drawn anew for every element, the additions of a sum of differing addends, is at most r of
+// e, and its variance proxy is s: each such rounding is a mean-zero variable within half an ulp, so sub-Gaussian with
+// that half ulp's square (Hoeffding), given the roundings before it. Everything else is deterministic, e - r: one
+// operation on two numbers is a function of them, and leans where one of them is shared (a constant, a grid and a
+// step); so are own functions, statistics that elements share, and truncation. A bound that says nothing of it has r =
+// s = 0. oracle/spread.md says what is concluded from it, and under which assumptions.
 //
 // Beyond the finite: {+-inf or NaN, 0} is a value that is non-finite for certain, {v, inf} one that is undecided (it
 // may or may not overflow, or a divisor may be zero). The subject may then hold NaN, so no function decides it again,
@@ -23,9 +24,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "oracle/tolerance/alike.hpp"
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/sources.hpp"
+#include "oracle/tolerance/sum_cost.hpp"
 
 namespace tally::oracle {
 
@@ -52,19 +57,6 @@ inline Bounded held_to(Bounded x, double most) {
   return {x.v, most, std::max(0.0, most - (x.e - x.r)), x.s};
 }
 
-/// 2^floor(log2 |x|): with u in front, half an ulp. 0 for subnormal numbers.
-inline double binade(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0'0000'0000'0000u);
-}
-
-/// A number of a format's grid moved by a few units of its last place at most: where it rounds to follows from the move
-/// (back to where it came from, most often), so that the rounding errs along the move and is not random.
-inline Bounded barely_moved(const Format& grid, Bounded from, Bounded to) {
-  constexpr double few = 4;
-  const double unit = 2 * std::max(grid.unit_roundoff() * binade(from.v), grid.underflow());
-  return std::fabs(to.v - from.v) <= few * unit ? shared(to) : to;
-}
-
 /// Infinity times what may be 0 may be NaN or an infinity of either sign.
 inline bool infinity_meets_zero(Bounded x, Bounded y) {
   const auto may_be_zero = [](Bounded b) { return b.e > 0 && !(std::fabs(b.v) > b.e); };
@@ -76,7 +68,11 @@ struct Addends {
   double v = 0, e = 0, magnitude = 0, count = 0;
   double finite = 0;  // the magnitude of the finite ones: beside an infinity they may overflow to the other one
   double r = 0, s = 0;
+  std::vector<double> each = {};   // where it is to be known which of them round alike
+  bool keeps_sizes = false;        // for a sum whose order is declared
+  std::vector<double> sizes = {};  // |v| + e of each, in the order in which they were gathered
   void add(Bounded x) {
+    if (keeps_sizes) sizes.push_back(std::fabs(x.v) + x.e);
     if (std::isfinite(x.v)) finite += std::fabs(x.v) + x.e;
     v += x.v;
     e += x.e;
@@ -85,7 +81,21 @@ struct Addends {
     magnitude += std::fabs(x.v) + x.e;
     count += 1;
   }
+  void add_apart(Bounded x) {
+    add(x);
+    each.push_back(x.v);
+  }
 };
+
+/// How far a kernel's function may err: in u of the exact value, and below the normal range in the format's underflow.
+struct FunctionError {
+  double relative, least;
+};
+/// A library's k ulp, counted from the nearest number and in the ulp of either binade: (k + 1/2) ulp <= (2 k + 2) u
+/// |f|.
+constexpr FunctionError documented(double ulps) { return {2 * ulps + 2, 2 * ulps + 1}; }
+/// A claimed distance to the exact value, in the ulp of its own binade: k ulp(f) <= 2 k u |f|.
+constexpr FunctionError claimed(double ulps) { return {2 * ulps, 2 * ulps}; }
 
 /// Arithmetic that rounds to nearest even in one format.
 class Arithmetic {
@@ -97,7 +107,8 @@ class Arithmetic {
         threshold_(format.overflow_threshold()),
         smallest_normal_(std::ldexp(1, format.emin)),
         flushes_(format.flushes_subnormals),
-        significand_(format.p) {}
+        significand_(format.p),
+        format_(format) {}
 
   double u() const { return shares_.accumulation * u_; }
   double underflow() const { return shares_.accumulation * underflow_; }
@@ -137,45 +148,66 @@ class Arithmetic {
     return finish(moved(root, passed_on, shares_.accumulation * root * 0x1p-51, x), shares_.accumulation, 0, x, x);
   }
 
-  /// A function whose kernel is within `ulps` ulp errs by (ulps + 1/2) ulp(f) <= (2 ulps + 2) u |f|: that factor, and
-  /// (ulps + 1/2) times the smallest subnormal, which it errs by below the normal range.
-  double relative_error_of(double ulps) const { return shares_.function * (2 * ulps + 2) * u_; }
-  double least_error_of(double ulps) const { return shares_.function * (2 * ulps + 1) * underflow_; }
+  double relative_error_of(FunctionError error) const { return shares_.function * error.relative * u_; }
+  double least_error_of(FunctionError error) const { return shares_.function * error.least * underflow_; }
 
-  /// A monotone function whose kernel is within `ulps` ulp.
+  /// A monotone function that errs so.
   template <class F>
-  Bounded monotone(F&& f, Bounded x, double ulps) const {
+  Bounded monotone(F&& f, Bounded x, FunctionError error) const {
     if (!decided(x)) return {f(x.v), infinite};
     const double value = f(x.v);
     const double spread = x.e == 0 ? 0 : std::max(std::fabs(f(x.v + x.e) - value), std::fabs(f(x.v - x.e) - value));
-    return finish(moved(value, spread, 0, x), shares_.function * (2 * ulps + 2), least_error_of(ulps), x, x);
+    return finish(moved(value, spread, 0, x), shares_.function * error.relative, least_error_of(error), x, x);
   }
 
   /// The sum in any order in which no addend passes through more than `height` additions; 0: undeclared, n - 1.
   Bounded sum(const Addends& terms, double height = 0) const {
     const double serial = std::max(terms.count - 1, 0.0);
-    const double growth = gam(height > 0 ? std::min(height, serial) : serial, u());
-    if (!std::isfinite(terms.v)) {
-      return {terms.v, terms.e < infinite && terms.finite * (1 + growth) < threshold_ ? 0 : infinite};
-    }
+    const double most = height > 0 ? std::min(height, serial) : serial;
+    if (std::isfinite(terms.v)) return sum(terms, cost_of(most, u(), terms.magnitude));
+    return {terms.v, terms.e < infinite && terms.finite * (1 + gam(most, u())) < threshold_ ? 0 : infinite};
+  }
+
+  /// The finite sum where its additions cost that.
+  Bounded sum(const Addends& terms, const SumCost& cost) const {
+    if (!std::isfinite(terms.v)) return sum(terms);
+    const double relative = terms.magnitude > 0 ? cost.growth / terms.magnitude : 0;
     const double flushed = flushes_ ? terms.count * underflow() : 0;
-    const double e = (terms.e + growth * terms.magnitude + flushed) * inflation;
-    const double height_of_tree = height > 0 ? std::min(height, serial) : serial;
-    return {terms.v, terms.magnitude * (1 + growth) < threshold_ ? e : infinite, terms.r + growth * terms.magnitude,
-            terms.s + spread_of_sum(height_of_tree, growth, terms.magnitude)};
+    const double e = (terms.e + cost.growth + flushed) * inflation;
+    const double bound = terms.magnitude * (1 + relative) < threshold_ ? e : infinite;
+    if (terms.each.empty() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
+    const double together = alike(terms.each, quarter_ulp(u_, terms.magnitude));
+    return {terms.v, bound, terms.r + cost.growth, terms.s + together * spread_of(cost, relative)};
   }
 
-  /// The variance proxy of adding up what has this sum of magnitudes in a tree of that height: half an ulp of every
-  /// node, and the nodes' magnitudes squared sum up to at most height times the square of all (each addend lies under
-  /// at most `height` nodes).
+  /// So many additions in a row that a usual addend comes to a few ulps of the sum: it is then rounded by what it is,
+  /// most often away, and the error leans along the sum.
+  bool swamps(double height) const {
+    constexpr double few = 4;
+    return height * few * 2 * u_ >= 1;
+  }
+
+  /// The variance proxy of additions that cost this: half an ulp of every partial sum, which is at most u (1 +
+  /// relative) of its size.
+  double spread_of(const SumCost& cost, double relative) const {
+    const double largest = u_ * (1 + relative);
+    return largest * largest * cost.squares;
+  }
+  /// Of a tree of that height over addends of this magnitude in all: each addend lies under at most `height` nodes, so
+  /// their magnitudes squared sum up to at most height times the square of all.
   double spread_of_sum(double height, double growth, double magnitude) const {
-    const double largest = u_ * (1 + growth) * magnitude;
-    return height * largest * largest;
+    return spread_of({0, height * magnitude * magnitude}, growth);
   }
 
-  /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32).
+  /// One more rounding, into this format, of a value computed in fp32 (so nothing for fp32). Rounding is monotone: what
+  /// lies within e of v is stored between the roundings of v - e and v + e, most often as one number.
   Bounded store(Bounded x) const {
-    return significand_ == 24 ? x : finish(x, shares_.storage, shares_.storage * underflow_, x, x);
+    if (significand_ == 24) return x;
+    const Bounded anywhere = finish(x, shares_.storage, shares_.storage * underflow_, x, x);
+    if (shares_.storage != 1 || !std::isfinite(anywhere.v) || !decided(anywhere)) return anywhere;
+    const double slack = std::fabs(x.v) * 0x1p-50 + x.e * 0x1p-26, reach = x.e + slack;  // of v itself
+    const double low = x.v - rounded(format_, x.v - reach), high = rounded(format_, x.v + reach) - x.v;
+    return held_to(anywhere, (std::max({x.e, std::fabs(low), std::fabs(high)}) + slack) * inflation);
   }
 
  private:
@@ -191,18 +223,13 @@ class Arithmetic {
   }
 
   /// The rounding of an exact result within `exact.e` of exact.v; underflow and relative rounding exclude each other.
-  /// More roundings than one are a function's own error: not random.
   Bounded finish(Bounded exact, double roundings, double underflow, Bounded x, Bounded y) const {
     const double v = exact.v, passed_on = exact.e;
     if (!std::isfinite(v)) return {v, decided(x) && decided(y) ? 0 : infinite};
     const bool normal = std::fabs(v) - passed_on >= smallest_normal_ * 2;
     const double rounding = std::max(roundings * u_ * (std::fabs(v) + passed_on), normal ? 0 : underflow);
     const double e = v == 0 && passed_on == 0 && roundings <= 1 ? 0 : (passed_on + rounding) * inflation;
-    if (std::fabs(v) + e < threshold_) {
-      if (e == 0 || roundings > 1) return {v, e, exact.r, exact.s};
-      const double half_ulp = std::max(roundings * u_ * binade(std::fabs(v) + passed_on), normal ? 0 : underflow);
-      return {v, e, exact.r + rounding, exact.s + half_ulp * half_ulp};
-    }
+    if (std::fabs(v) + e < threshold_) return {v, e, exact.r, exact.s};
     if (std::fabs(v) - e >= threshold_) return {std::copysign(infinite, v), 0};
     return {v, infinite};
   }
@@ -212,6 +239,7 @@ class Arithmetic {
   double threshold_, smallest_normal_;
   bool flushes_;
   int significand_;
+  Format format_;
 };
 
 }  // namespace tally::oracle

@@ -12,7 +12,6 @@ long double nearest_float(long double x) { return static_cast<float>(static_cast
 
 Bounded constant(long double exact, long double margin) {
   const auto value = static_cast<double>(exact);
-  if (nearest_float(exact) == exact && exact != 0) return {value, 0};
   const long double low = exact - nearest_float(exact - margin), high = nearest_float(exact + margin) - exact;
   return {value, static_cast<double>(std::max(std::fabs(low), std::fabs(high))) * inflation};
 }
@@ -39,7 +38,9 @@ Bounded reciprocal(const Declared& subject, double n) {
 }
 
 Bounded one_minus(const Declared& subject, const Decimal& c) {
-  return derived_constant(subject, 1 - number<long double>(c), single().sub({1, 0}, constant(c)), 0x1p-52L);
+  const long double exact = 1 - number<long double>(c);
+  const bool held = number<long double>(c) == c.to_double();
+  return derived_constant(subject, exact, single().sub({1, 0}, constant(c)), held ? exact * 0x1p-52L : 0x1p-52L);
 }
 
 }  // namespace tally::oracle

@@ -8,7 +8,9 @@
 namespace tally::oracle {
 
 /// A constant rounded once to fp32 after a derivation in binary64 that is off by at most `margin`. The bound is the
-/// distance of the nearest fp32 itself, not u |c|: 0 for a constant that fp32 holds.
+/// distance of the nearest fp32 itself, not u |c|, at either end of the margin: 0 for a constant that fp32 holds, where
+/// the margin reaches no other. After a cancellation the long double value may be a float by chance, and the margin
+/// wide.
 Bounded constant(long double exact, long double margin);
 /// The same with a margin of 2^-49 |exact|: a few roundings, none after a cancellation.
 Bounded constant(long double exact);
@@ -24,7 +26,7 @@ Bounded derived_constant(const Declared& subject, long double exact, Bounded in_
 /// 1 / n for a count that fp32 holds.
 Bounded reciprocal(const Declared& subject, double n);
 
-/// 1 - c: the binary64 nearest to c may be off by 2^-53, and the difference rounds once more.
+/// 1 - c: the binary64 nearest to c may be off by 2^-53 where it is not c, and the difference rounds once more.
 Bounded one_minus(const Declared& subject, const Decimal& c);
 
 }  // namespace tally::oracle

@@ -5,10 +5,35 @@
 
 namespace tally::oracle {
 
+/// fp32 with the functions of the kernel behind one direction of a layer.
+class Elementary : public Arithmetic {
+ public:
+  Elementary(const BoundPass& pass, const char* direction)
+      : Arithmetic(single()), error_(functions_of(claim_of(pass.subject, operation(pass.layer) + direction))) {}
+
+  Bounded exp(Bounded x) const {
+    return monotone([](double t) { return std::exp(t); }, x, error_);
+  }
+  Bounded tanh(Bounded x) const {
+    return monotone([](double t) { return std::tanh(t); }, x, error_);
+  }
+  Bounded erf(Bounded x) const {
+    return monotone([](double t) { return std::erf(t); }, x, error_);
+  }
+
+ private:
+  static std::string operation(const Layer& layer) {
+    return layer.kind == "gelu" ? layer.kind + "_" + layer.text("approximate") : layer.kind;
+  }
+
+  FunctionError error_;
+};
+
 /// y = f(x), stored. `f(fp32, x)` is the kernel's line.
 template <class F>
 ExpectedForward elementwise_forward(const BoundPass& pass, const Expected& x, F&& f) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Elementary fp32(pass, ".forward");
+  const Arithmetic storage(pass.subject.storage);
   const BoundedMatrix input(x);
   BoundedMatrix y(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < y.rows(); ++i) {
@@ -20,7 +45,8 @@ ExpectedForward elementwise_forward(const BoundPass& pass, const Expected& x, F&
 /// dx = f(x, dy), stored.
 template <class F>
 ExpectedBackward elementwise_backward(const BoundPass& pass, const Expected& x, const Expected& dy, F&& f) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Elementary fp32(pass, ".backward");
+  const Arithmetic storage(pass.subject.storage);
   const BoundedMatrix input(x), gradient(dy);
   BoundedMatrix dx(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < dx.rows(); ++i) {
@@ -31,17 +57,8 @@ ExpectedBackward elementwise_backward(const BoundPass& pass, const Expected& x, 
   return {joined(exact_backward(pass, x, dy).dx, dx), {}};
 }
 
-/// Every own function of the kernels (exp, log, tanh, erf) is within 2 ulp of the exact value.
-inline constexpr double ulps_of_functions = 2;
-
-inline Bounded exp_of(const Arithmetic& fp32, Bounded x) {
-  return fp32.monotone([](double t) { return std::exp(t); }, x, ulps_of_functions);
-}
-inline Bounded tanh_of(const Arithmetic& fp32, Bounded x) {
-  return fp32.monotone([](double t) { return std::tanh(t); }, x, ulps_of_functions);
-}
-inline Bounded erf_of(const Arithmetic& fp32, Bounded x) {
-  return fp32.monotone([](double t) { return std::erf(t); }, x, ulps_of_functions);
-}
+inline Bounded exp_of(const Elementary& fp32, Bounded x) { return fp32.exp(x); }
+inline Bounded tanh_of(const Elementary& fp32, Bounded x) { return fp32.tanh(x); }
+inline Bounded erf_of(const Elementary& fp32, Bounded x) { return fp32.erf(x); }
 
 }  // namespace tally::oracle

@@ -19,6 +19,7 @@ struct Expected {
   Matrix<long double> v;
   Matrix<double> e;
   Matrix<double> r = {}, s = {};
+  double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/alike.hpp)
 };
 
 /// A subject's own bits: v as read, e = 0.

@@ -1,6 +1,7 @@
 #include "oracle/tolerance/gemm.hpp"
 
 #include "oracle/tolerance/accumulation.hpp"
+#include "oracle/tolerance/shared_addends.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -35,10 +36,18 @@ Matrix<double> accumulated_size(const Declared& subject, const Matrix<double>& a
 }
 
 /// The operands' random parts and the accumulation's own.
-void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accumulation& sum,
+void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accumulation& sum, double unit_roundoff,
                      const Matrix<double>& magnitude, BoundedMatrix& z) {
   z.r = sum.random * magnitude;
   z.s = sum.spread * magnitude.cwiseAbs2();
+  if (sum.spread > 0) {
+    const Eigen::ArrayXd of_a = alike_within_rows(a.v, unit_roundoff);
+    const Eigen::ArrayXd of_b = alike_within_rows(b.v.transpose(), unit_roundoff);
+    for (Eigen::Index i = 0; i < z.s.rows(); ++i) {
+      for (Eigen::Index j = 0; j < z.s.cols(); ++j) z.s(i, j) *= std::min(of_a[i], of_b[j]);
+    }
+    z.sharing = shared_addends(a.v, b.v, unit_roundoff);
+  }
   if (b.random()) {
     z.r.noalias() += a.v.cwiseAbs() * b.r;
     z.s.noalias() += a.v.cwiseAbs2() * b.s;
@@ -103,7 +112,7 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
     z.e += c->e;
     magnitude += c->v.cwiseAbs() + c->e;
   }
-  add_random_part(a, b, sum, magnitude, z);
+  add_random_part(a, b, sum, subject.compute.unit_roundoff(), magnitude, z);
   if (c != nullptr && c->random()) {
     z.r += c->r;
     z.s += c->s;
@@ -150,17 +159,18 @@ BoundedMatrix stored(const Format& format, BoundedMatrix a) {
   return a;
 }
 
-BoundedMatrix column_sums(const BoundedMatrix& a, double height, bool atomics) {
+BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
   const Arithmetic fp32 = single();
-  const double flushed = atomics ? sources().accumulation * 0x1p-125 : 0;
+  const double flushed = claim.global_float_atomics ? sources().accumulation * 0x1p-125 : 0;
   BoundedMatrix sums(1, a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
-    Addends terms;
-    for (Eigen::Index i = 0; i < a.rows(); ++i) terms.add(a.at(i, j));
-    Bounded sum = fp32.sum(terms, height);
+    Addends terms = addends_of(claim);
+    for (Eigen::Index i = 0; i < a.rows(); ++i) terms.add_apart(a.at(i, j));
+    Bounded sum = sum_of(fp32, claim, terms);
     if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
     sums.set(0, j, sum);
   }
+  sums.sharing = shared_addends_of_columns(a.v, fp32.u());
   return sums;
 }
 

@@ -23,8 +23,8 @@ BoundedMatrix transposed(const Expected& a);
 /// Stores every element in the format.
 BoundedMatrix stored(const Format& format, BoundedMatrix a);
 
-/// The columns of `a` summed over its rows in fp32, in any order ([1, n]). `atomics`: by float atomics on global
-/// memory, which flush a subnormal addend and a subnormal sum.
-BoundedMatrix column_sums(const BoundedMatrix& a, double height, bool atomics = false);
+/// The columns of `a` summed over its rows in fp32 ([1, n]), in an order within the claim. Float atomics on global
+/// memory flush a subnormal addend and a subnormal sum.
+BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim);
 
 }  // namespace tally::oracle

@@ -1,12 +1,28 @@
 #include "oracle/tolerance/ledger.hpp"
 
+#include <algorithm>
+#include <sstream>
+
 namespace tally::oracle {
 namespace {
 
+std::string in_words(const OrderOfSum& order) {
+  std::string words;
+  for (const SumStep& step : order) {
+    words += (words.empty() ? "" : ", ") + tally::name_of(step.kind);
+    if (takes_a_number(step.kind)) words += " " + std::to_string(step.number);
+  }
+  return words;
+}
+
+/// By operation: a number of additions, or the steps.
 std::string heights(const Claims& claims) {
   std::string declared;
   for (const auto& [operation, claim] : claims.kernels) {
-    if (claim.height > 0) declared += (declared.empty() ? "" : ", ") + operation + " " + std::to_string(claim.height);
+    if (claim.height <= 0 && claim.additions.empty()) continue;
+    declared += (declared.empty() ? "" : "; ") + operation;
+    if (claim.height > 0) declared += " " + std::to_string(claim.height);
+    if (!claim.additions.empty()) declared += ": " + in_words(claim.additions);
   }
   return declared.empty() ? "none declared: any order, n - 1 additions" : "declared: " + declared + "; else n - 1";
 }
@@ -67,10 +83,30 @@ std::string weights(const Claims& claims) {
   return added ? "; of weights by their product, not rounded on the way" : "";
 }
 
+/// exp, log, tanh, erf.
+std::string functions(const Claims& claims) {
+  double worst = 0;
+  for (const auto& [operation, claim] : claims.kernels) worst = std::max(worst, claim.function_ulp);
+  const std::string undeclared = "within 2 ulp of the nearest number: 6u relative, 5/2 of the least subnormal below";
+  if (worst == 0) return undeclared;
+  std::ostringstream claimed;
+  claimed << "where claimed within " << worst << " ulp of the exact value: " << 2 * worst << "u relative; else ";
+  return claimed.str() + undeclared;
+}
+
 std::string roots(const Claims& claims) {
   bool by_function = false;
   for (const auto& [operation, claim] : claims.kernels) by_function = by_function || claim.rsqrt;
   return by_function ? "of a variance by a function within 2 ulp where claimed" : "a quotient by a root where claimed";
+}
+
+/// Whose elementwise arithmetic is predicted bit by bit.
+std::string predicted(const Claims& claims) {
+  std::string operations;
+  for (const auto& [operation, claim] : claims.kernels) {
+    if (claim.as_written) operations += (operations.empty() ? "" : ", ") + operation;
+  }
+  return operations.empty() ? "bounded: none is claimed to round as written" : "as written, bit by bit: " + operations;
 }
 
 }  // namespace
@@ -90,16 +126,21 @@ std::vector<std::pair<std::string, std::string>> ledger(const Claims& claims, co
       {"gradient buffer", std::string(name_of(precision.accumulate)) + ", " +
                               claimed(claims, "accumulate", "plain: one rounding an addition") + weights(claims)},
       {"master", std::string(name_of(precision.master))},
-      {"exp, log, tanh, erf", "within 2 ulp of the exact value: (2k+2) u relative, 5/2 of the least subnormal below"},
+      {"exp, log, tanh, erf", functions(claims)},
       {"division, square root", "correctly rounded"},
       {"variance", variance(claims)},
       {"1 / square root", roots(claims)},
       {"softmax", claimed(claims, "cross_entropy", "undeclared: the largest bound of all forms")},
       {"constants", claims.constants == "binary64" ? "derived in binary64, rounded once to fp32" : "derived in fp32"},
+      {"factor", claims.factor == "fp32_twice" ? "divided by K and by n in fp32"
+                 : claims.factor == "fp32"     ? "divided once in fp32"
+                                               : "divided in binary64, rounded once to fp32"},
       {"divisor", claims.divide == "window" ? "enters at the window's end" : "enters in each micro-batch's factor"},
       {"decisions", "ReLU masks and skips of the trace, where the interval leaves them open"},
+      {"elementwise", predicted(claims)},
       {"statistical lens",
-       "rounding errors to nearest are mean-zero given those before them; nothing of the bounds rests on it"},
+       "errors of a sum's additions are mean-zero given those before them, of addends a quarter of an ulp of it apart; "
+       "all other errors count at their worst; nothing of the bounds rests on it"},
       {"oracle", "long double values (2^-64), bounds in binary64; both paid for by factors in every bound"},
   };
 }

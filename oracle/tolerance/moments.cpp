@@ -13,7 +13,7 @@ Bounded wider(Bounded a, Bounded b) { return a.e >= b.e ? a : b; }
 
 /// By the claimed algorithm, or with the larger bound of all where none is.
 MeanAndVariance by_algorithm(const Declared& subject, const KernelClaim& claim, const Sample& x) {
-  const double h = claim.height > 0 ? std::min(static_cast<double>(claim.height), x.n - 1) : x.n - 1;
+  const double h = height_of(claim, x.n);
   if (claim.algorithm == "two_pass") return two_pass(subject, h, x);
   if (claim.algorithm == "one_pass") return one_pass(subject, h, x);
   if (claim.algorithm == "welford") return welford(h, x);
@@ -36,7 +36,7 @@ Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
   const double v = 1 / std::sqrt(w.v);
   const double spread =
       std::max(1 / std::sqrt(least) - v, v - 1 / std::sqrt(w.v + w.e)) + sources().accumulation * v * 0x1p-51;
-  const double roundings = by_function ? fp32.relative_error_of(2) : gam(2, fp32.u());
+  const double roundings = by_function ? fp32.relative_error_of(documented(2)) : gam(2, fp32.u());
   const Bounded cut{v, (spread + roundings * (v + spread)) * inflation};
   return shared(by_function || !(quotient.e <= cut.e) ? cut : quotient);
 }

@@ -5,6 +5,13 @@
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/rule.hpp"
 
+// Compiled twice on x86-64, with and without fused multiply-add instructions; without them fma is a call with its bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define TALLY_CLONES __attribute__((target_clones("fma", "default")))
+#else
+#define TALLY_CLONES
+#endif
+
 namespace tally::oracle {
 namespace {
 
@@ -27,7 +34,27 @@ float by_lanes(const Matrix<float>& x, Eigen::Index column) {
   return sums[0];
 }
 
+/// acc[j] = fma(a, b[j], acc[j]).
+TALLY_CLONES void add_products(float a, const float* b, float* acc, Eigen::Index n) {
+  for (Eigen::Index j = 0; j < n; ++j) acc[j] = __builtin_fmaf(a, b[j], acc[j]);
+}
+
 }  // namespace
+
+std::optional<Matrix<float>> ordered_product(const Declared& subject, const Matrix<float>& a, const Matrix<float>& b) {
+  const KernelClaim& claim = claim_of(subject, "gemm");
+  const bool rounds_in_fp32 = subject.compute.p == 24 && !subject.tf32 && !subject.claims.flushes_subnormals;
+  if (claim.algorithm != "in_order_fma" || claim.splits != 1 || !rounds_in_fp32) return std::nullopt;
+  Matrix<float> product = Matrix<float>::Zero(a.rows(), b.cols());
+  for (Eigen::Index i = 0; i < a.rows(); ++i) {
+    for (Eigen::Index k = 0; k < a.cols(); ++k) {
+      add_products(a(i, k), b.data() + k * b.cols(), product.data() + i * b.cols(), b.cols());
+    }
+  }
+  if (!product.allFinite()) return std::nullopt;  // the bound says what may become of those
+  const Format stored = format_of(claim.result);
+  return product.unaryExpr([&](float x) { return static_cast<float>(rounded(stored, static_cast<double>(x))); });
+}
 
 std::optional<Matrix<float>> ordered_bias_gradient(const Declared& subject, const Matrix<float>& dy) {
   const std::string& order = claim_of(subject, "linear.bias_gradient").algorithm;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <string_view>
+#include <vector>
 
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/bounds_only.hpp"
@@ -13,6 +14,7 @@ namespace tally::oracle {
 /// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
   Matrix<double> v, e, r, s;
+  double sharing = 1;  // as Expected's
   BoundedMatrix(Eigen::Index rows, Eigen::Index columns)
       : v(rows, columns),
         e(rows, columns),
@@ -48,9 +50,11 @@ inline Bounded element(const Expected& x, Eigen::Index i, Eigen::Index j) {
   return {static_cast<double>(x.v(i, j)), incoming(x.e(i, j))};
 }
 
-/// The exact function's value with the rule's bound. Where the rule knows the subject to be non-finite, it is the
-/// value; where the exact function is not finite and the rule cannot tell, the element is undecided. Without exact
-/// values (bounds_only) the rule's own magnitude is the value.
+/// The exact function's value with the rule's bound. The rule encloses the subject around its own binary64 value, so
+/// the bound grows by the distance of the two: where a variance is all rounding, 1 / sqrt of it is far from the exact
+/// one. Where the rule knows the subject to be non-finite, that is the value; where the exact function is not finite
+/// and the rule cannot tell, the element is undecided. Without exact values (bounds_only) the rule's own magnitude is
+/// the value.
 Expected joined(Matrix<long double> exact, BoundedMatrix bound);
 
 /// The same with the exact value still to be computed, which bounds_only() leaves out.
@@ -78,6 +82,19 @@ LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, con
 
 /// A kernel's claim; a standard one (any order, nothing unusual) where the subject declares none.
 const KernelClaim& claim_of(const Declared& subject, std::string_view operation);
+
+/// The additions that an addend of a sum passes through, at most: of `n` addends, or of all elements of tensors of
+/// these sizes. By the claim's number and by its steps; n - 1 where it declares neither.
+double height_of(const KernelClaim& claim, double n);
+double height_of(const KernelClaim& claim, const std::vector<double>& tensors);
+
+/// Addends for sum_of(), in the order in which the kernel has them.
+Addends addends_of(const KernelClaim& claim);
+/// Their sum in an order that the claim allows.
+Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms);
+
+/// How far exp, log, tanh and erf of a kernel may err: as it claims, within 2 ulp where it claims nothing.
+FunctionError functions_of(const KernelClaim& claim);
 
 /// fp32, in which everything but a GEMM's accumulator is computed.
 inline Arithmetic single() { return Arithmetic({24, -126, 127}); }

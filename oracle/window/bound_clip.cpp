@@ -30,11 +30,32 @@ Census census_of(const ExpectedTensors& gradients) {
   return all;
 }
 
-/// sqrt of a sum of squares: the inputs move it by at most |e|_2; the sum by gam(h + 1) relatively and by what
-/// underflows; the root rounds once.
-double two_norm_error(const Census& all, double value, double height, bool atomics) {
+/// What the additions of all terms cost, relative to what they add up to: by the order that is claimed, for these
+/// sizes.
+template <class Term>
+double relative_growth(const KernelClaim& claim, const ExpectedTensors& gradients, Term&& term) {
+  std::vector<std::vector<double>> tensors;
+  std::vector<double> counts;
+  double all = 0;
+  for (const auto& [name, g] : gradients) {
+    auto& sizes = tensors.emplace_back();
+    counts.push_back(static_cast<double>(g.v.size()));
+    for (Eigen::Index i = 0; i < g.v.size() && !claim.additions.empty(); ++i) {
+      sizes.push_back(term(std::fabs(static_cast<double>(g.v.data()[i])) + incoming(g.e.data()[i])));
+      all += sizes.back();
+    }
+  }
+  const double u = single().u(), deepest = gam(height_of(claim, counts), u);
+  const bool in_chunks = !claim.additions.empty() && claim.additions.front().kind == SumStep::chunks;
+  if (!in_chunks || !(all > 0 && all < infinite)) return deepest;
+  return std::min(deepest, cost_of(claim.additions, u, tensors).growth / all * inflation);
+}
+
+/// sqrt of a sum of squares: the inputs move it by at most |e|_2; the additions by `growth` relatively, each square's
+/// rounding by u more, and what underflows; the root rounds once.
+double two_norm_error(const Census& all, double value, double additions, bool atomics) {
   const Arithmetic fp32 = single();
-  const double growth = gam(height + 1, fp32.u()), moved = std::sqrt(all.squares_e);
+  const double growth = additions + fp32.u() * (1 + additions), moved = std::sqrt(all.squares_e);
   const double lost = all.count * (fp32.underflow() + (atomics ? flushed_by_an_atomic() : 0));
   if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
   const double relative = growth < 1 ? 1 - std::sqrt(1 - growth) : 1;
@@ -59,17 +80,16 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   const auto exact = gradient_norm<long double>(clip, values);
   if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(subject, "norm");
-  const double serial = std::max(all.count - 1, 0.0);
-  const double height = claim.height > 0 ? std::min(static_cast<double>(claim.height), serial) : serial;
   const std::string kind = kind_of_norm(clip);
   if (kind == "inf") return scalar(exact, all.largest_e);
   if (kind == "1") {
-    const double growth = gam(height, single().u());
+    const double growth = relative_growth(claim, gradients, [](double size) { return size; });
     const bool overflows = !(all.sum * (1 + growth) < single().threshold());
     const double lost = claim.global_float_atomics ? all.count * flushed_by_an_atomic() : 0;
     return scalar(exact, overflows ? infinite : (all.sum_e + growth * all.sum + lost) * inflation);
   }
-  return scalar(exact, two_norm_error(all, static_cast<double>(exact), height, claim.global_float_atomics));
+  const double growth = relative_growth(claim, gradients, [](double size) { return size * size; });
+  return scalar(exact, two_norm_error(all, static_cast<double>(exact), growth, claim.global_float_atomics));
 }
 
 Expected coefficient(const Choice& clip, const Expected& norm) {

@@ -26,7 +26,7 @@ struct Corrections {
   Bounded rate, root_of_second;  // fl(lr / bc1), fl(sqrt bc2)
 };
 
-Corrections corrections(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step) {
+Corrections corrections(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step) {
   const auto power = [&](const char* beta) {
     return std::pow(number<long double>(optimizer.number(beta)), static_cast<long double>(step + 1));
   };
@@ -38,9 +38,9 @@ Corrections corrections(const Declared& subject, const Choice& optimizer, long d
     const auto value = static_cast<double>(p);
     return fp32.sub({1, 0}, {value, gam(2.0 * static_cast<double>(step + 1) + 8, fp32.u()) * value});
   };
-  const long double corrected = rate / c.first, root = std::sqrt(c.second);
-  c.rate = derived_constant(subject, corrected, fp32.div(constant(rate), in_fp32(power1)),
-                            std::fabs(corrected) * correction_margin(power1, step));
+  const long double corrected = rate.exact / c.first, root = std::sqrt(c.second);
+  c.rate = derived_constant(subject, corrected, fp32.div(held_rate(subject, rate), in_fp32(power1)),
+                            std::fabs(corrected) * correction_margin(power1, step) + rate.margin / c.first);
   c.root_of_second =
       derived_constant(subject, root, fp32.sqrt(in_fp32(power2)), root * correction_margin(power2, step));
   return c;
@@ -50,7 +50,9 @@ Corrections corrections(const Declared& subject, const Choice& optimizer, long d
 double largest_ratio(const Choice& optimizer, const Corrections& c, std::int64_t step) {
   const auto beta1 = number<long double>(optimizer.number("beta1")),
              beta2 = number<long double>(optimizer.number("beta2"));
-  if (beta2 == 0) return infinite;
+  // A beta2 that fp32 does not hold to its last place keeps less of the old squares than is counted here.
+  const Bounded held = constant(optimizer.number("beta2"));
+  if (beta2 == 0 || held.e > 0x1p-24 * held.v) return infinite;
   const long double q = beta1 * beta1 / beta2;
   long double sum = 0, term = 1;
   for (std::int64_t j = 0; j <= step && j < 100000; ++j, term *= q) sum += term;
@@ -58,12 +60,36 @@ double largest_ratio(const Choice& optimizer, const Corrections& c, std::int64_t
   return static_cast<double>((1 - beta1) / c.first * std::sqrt(c.second / (1 - beta2)) * std::sqrt(sum));
 }
 
+/// How far a constant may be off, relative to itself.
+double relative(Bounded c) { return c.v == 0 ? 0 : c.e / std::fabs(c.v); }
+
+/// No step from zero moments is longer, and none lies further from the exact one than two such steps: the subject's own
+/// carries 6t + 16 roundings, what its constants are off, and what underflows. Its second moment may have lost 3 eta a
+/// step (the square, its share, the decay) and its first 2 eta, so that beside the ratio times sqrt v^ there is the
+/// ratio times sqrt(3 t eta / bc2) and 2 t eta / bc1, each over epsilon.
+double longest_step(const Declared& subject, const Choice& optimizer, const Corrections& c, const StepRate& rate,
+                    std::int64_t step, double least_divisor) {
+  const double ratio = largest_ratio(optimizer, c, step), eta = single().underflow();
+  if (!(ratio < infinite) || !(least_divisor > 0)) return infinite;
+  const auto t = static_cast<double>(step + 1);
+  const double lost =
+      (ratio * std::sqrt(3 * t * eta / static_cast<double>(c.second)) + 2 * t * eta / static_cast<double>(c.first)) /
+      least_divisor;
+  const double off = relative(c.rate) + relative(c.root_of_second) +
+                     relative(one_minus(subject, optimizer.number("beta1"))) +
+                     relative(one_minus(subject, optimizer.number("beta2")));
+  const double grown = (1 + gam(6 * t + 16, single().u())) * std::exp(2 * off);
+  return (std::fabs(static_cast<double>(rate.exact)) * (ratio + (ratio + lost) * grown) +
+          2 * eta * (1 + std::fabs(c.rate.v))) *
+         inflation;
+}
+
 }  // namespace
 
 Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
   const Arithmetic fp32 = single(), master(subject.master);
   if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
-  const auto next = [&](Bounded b, Bounded sum) { return barely_moved(subject.master, b, master.store(sum)); };
+  const auto next = [&](Bounded b, Bounded sum) { return master.store(sum); };
   const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
   const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
   return joined(
@@ -75,9 +101,7 @@ Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const E
                        const Expected& momentum, const Expected& parameter) {
   const Arithmetic fp32 = single(), master(subject.master);
   const Bounded lr = bounded_scalar(rate);
-  const auto moved = [&](Bounded p, Bounded d) {
-    return barely_moved(subject.master, p, master.store(fp32.sub(p, fp32.mul(lr, d))));
-  };
+  const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
   const Expected& direction = momentum.v.size() == 0 ? gradient : momentum;
   if (momentum.v.size() == 0 || !optimizer.flag("nesterov")) {
     return joined([&] { return parameter.v - rate.v(0, 0) * direction.v; }, each(moved, parameter, direction));
@@ -95,12 +119,8 @@ Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Ex
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
   return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg; },
-                each(
-                    [&](Bounded g, Bounded m) {
-                      return barely_moved(subject.master, m,
-                                          master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))));
-                    },
-                    gradient, before));
+                each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
+                     gradient, before));
 }
 
 Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
@@ -109,16 +129,14 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
-  return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
-                each(
-                    [&](Bounded g, Bounded v) {
-                      return barely_moved(subject.master, v,
-                                          master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))));
-                    },
-                    gradient, before));
+  return joined(
+      [&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
+      each([&](Bounded g,
+               Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
+           gradient, before));
 }
 
-Expected adam_parameter(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step,
+Expected adam_parameter(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step,
                         const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter,
                         bool from_zero) {
   const Arithmetic fp32 = single(), master(subject.master);
@@ -127,19 +145,16 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
   const auto exact_eps = number<long double>(optimizer.number("eps"));
   const auto exact = [&]() -> Matrix<long double> {
     const auto root = (exp_avg_sq.v.array() / c.second).max(0).sqrt() + exact_eps;
-    return parameter.v.array() - rate / c.first * exp_avg.v.array() / root;
+    return parameter.v.array() - rate.exact / c.first * exp_avg.v.array() / root;
   };
-  // Squares lost to underflow (|g| < 2^-74) leave a ratio below 2^-74 / eps, which 2^-14 covers for eps >= 2^-60.
-  // In a narrower format moments underflow long before that, and are rounded by more than is counted below.
-  const bool capped = from_zero && eps.v >= 0x1p-60 && subject.master.p == 24;
-  const double ratio = capped ? largest_ratio(optimizer, c, step) : infinite;
-  const double roundings = gam(6 * static_cast<double>(step + 1) + 16, fp32.u());
-  const double cap = static_cast<double>(std::fabs(rate)) * (2 * ratio + ratio * roundings + 0x1p-13);
+  // The subject's divisor is at least its epsilon: the interval of v may reach 0 without the quotient losing its bound.
+  const double least_divisor = std::max(0.0, eps.v - eps.e) * (1 - gam(4, fp32.u()));
+  // In a narrower format moments are rounded by more than the cap counts.
+  const bool capped = from_zero && subject.master.p == 24;
+  const double cap = capped ? longest_step(subject, optimizer, c, rate, step, least_divisor) : infinite;
   const auto step_of = [&](Bounded p, Bounded m, Bounded v) {
     const Bounded divisor = fp32.add(fp32.div(fp32.sqrt({std::max(v.v, 0.0), v.e}), c.root_of_second), eps);
-    // The subject's divisor is at least eps (1 - 3u): the interval of v may reach 0 without the quotient losing its
-    // bound.
-    const double least = std::max(divisor.v - divisor.e, eps.v * (1 - gam(4, fp32.u())));
+    const double least = std::max(divisor.v - divisor.e, least_divisor);
     Bounded quotient = fp32.div(m, divisor);
     if (!decided(quotient) && decided(m) && decided(v)) {
       quotient.v = m.v / divisor.v;
@@ -147,7 +162,7 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, long d
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);
-    return barely_moved(subject.master, p, master.store(fp32.sub(p, move)));
+    return master.store(fp32.sub(p, move));
   };
   return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "oracle/tolerance/expected.hpp"
+#include "oracle/window/bound_stages.hpp"
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
@@ -17,9 +18,9 @@ Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const E
 Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old);
 Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
                          const Expected& old);
-/// Adam's new parameter from the new moments at step t (the first is 0), `rate` exact. `from_zero`: the moments began
-/// at zero, so that |m^| / sqrt v^ is bounded (oracle/tolerance.md) and the bound capped by it.
-Expected adam_parameter(const Declared& subject, const Choice& optimizer, long double rate, std::int64_t step,
+/// Adam's new parameter from the new moments at step t (the first is 0). `from_zero`: the moments began at zero, so
+/// that |m^| / sqrt v^ is bounded (oracle/tolerance.md) and the bound capped by it.
+Expected adam_parameter(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step,
                         const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter, bool from_zero);
 
 }  // namespace tally::oracle

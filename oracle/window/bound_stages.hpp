@@ -2,6 +2,7 @@
 // on bits that were read (e = 0); the others carry (v, e) through any number of windows.
 #pragma once
 
+#include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/expected.hpp"
 #include "oracle/window/exact_stages.hpp"
 
@@ -44,9 +45,12 @@ Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, co
 Expected scaled(const Expected& x, const Expected& factor);
 
 /// c of micro-batch k, fp32 [1, 1]: scale / divisor, 0 where the divisor is 0. With `divide: window` the divisor of the
-/// window (N, or K) enters in inverse_scale instead.
+/// window (N, or K) enters in inverse_scale instead. Claim `factor` says how it is rounded.
 Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
                 const Expected& scale);
+/// Its bits, where the claim leaves one float; else the bound.
+Expected predicted_factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                          const Expected& scale);
 /// 1 / scale, with `divide: window` also over the window's divisor.
 Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale);
 
@@ -56,8 +60,21 @@ Expected coefficient(const Choice& clip, const Expected& norm);
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
 
 Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter);
-/// Decoupled decay; `rate` exact.
-Expected decoupled_parameter(const Declared& subject, const Choice& decay, long double rate, const Expected& parameter);
+/// A step's rate, exactly, and what its derivation may be off before it is rounded: in binary64 by `margin`, with claim
+/// `constants: fp32` by `in_fp32`. A power is off by its factor's own rounding as many times over.
+struct StepRate {
+  StepRate(long double rate, long double off = 0, double off_in_fp32 = 0)
+      : exact(rate), margin(off), in_fp32(off_in_fp32) {}
+  long double exact, margin;
+  double in_fp32;
+};
+StepRate step_rate(const Choice& schedule, std::int64_t step);
+/// The float that holds it.
+Bounded held_rate(const Declared& subject, const StepRate& rate);
+
+/// Decoupled decay.
+Expected decoupled_parameter(const Declared& subject, const Choice& decay, const StepRate& rate,
+                             const Expected& parameter);
 
 Expected running_mean(const Declared& subject, const Layer& layer, const Expected& running, const Expected& mean);
 Expected running_var(const Declared& subject, const Layer& layer, const Expected& running, const Expected& biased_var,

@@ -1,39 +1,40 @@
 #include "oracle/window/certificate.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 #include "oracle/real/decimal_text.hpp"
-#include "oracle/real/functions.hpp"
-#include "oracle/window/answer.hpp"
 
 namespace tally::oracle {
 namespace {
 
-constexpr unsigned guard_digits = 20, smallest_step = 100;
-constexpr int doublings = 6;
+constexpr unsigned guard_digits = 20;
+constexpr int doublings = 7;
+/// So far below its group, a number is written 0 even where its own digits are out of reach: what e^(-10^38) leaves.
+constexpr unsigned out_of_reach = 1000;
 
 }  // namespace
 
 std::vector<unsigned> precisions(unsigned digits) {
-  std::vector<unsigned> all{digits + guard_digits};
-  for (int i = 0; i <= doublings; ++i) all.push_back(std::max(2 * all.back(), all.back() + smallest_step));
+  std::vector<unsigned> all{static_cast<unsigned>(std::ceil((digits + guard_digits) * std::log2(10)))};
+  for (int i = 0; i < doublings; ++i) all.push_back(2 * all.back());
   return all;
 }
 
-Certificate::Certificate(unsigned digits) : digits_(digits), scale_(power(Real(10), digits)) {}
-
-std::string Certificate::text(const Real& coarse, const Real& fine, const Real& largest,
-                              const std::string& place) const {
-  const std::string rounded = decimal_text(fine, digits_);
-  if (!is_finite(coarse) || !is_finite(fine)) {
-    if (decimal_text(coarse, digits_) == rounded) return rounded;
-  } else {
-    const Real change = magnitude(coarse - fine), size = magnitude(fine);
-    if (4 * scale_ * change <= size) return rounded;
-    if (2 * scale_ * (size + change) <= magnitude(largest)) return "0";
+void evaluate_until_decided(const std::vector<unsigned>& bits, const std::function<void()>& evaluate) {
+  for (const unsigned now : bits) {
+    const BitsScope scope(now);
+    try {
+      return evaluate();
+    } catch (const Undecided& open) {
+      if (now == bits.back()) throw NotCertified(open.what() + (" (with " + std::to_string(now) + " bits)"));
+    }
   }
-  throw NotCertified(place + ": " + decimal_text(coarse, digits_) + " and " + rounded +
-                     " at two precisions; expected agreement to " + std::to_string(digits_) + " digits");
+}
+
+std::string Certificate::text(const Ball& x, const Ball& largest, const std::string& place) const {
+  if (const auto certain = decimal_text(x, digits_)) return *certain;
+  if ((may_be_zero(x) && negligible(x, largest, digits_)) || negligible(x, largest, digits_ + out_of_reach)) return "0";
+  throw Undecided(place + ": " + shown(x) + " to " + std::to_string(digits_) + " digits");
 }
 
 }  // namespace tally::oracle

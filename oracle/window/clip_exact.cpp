@@ -17,7 +17,7 @@ void add_to_norm(T& sum, Norm norm, const T& element) {
   const T size = magnitude(element);
   if (norm == Norm::one) sum += size;
   if (norm == Norm::two) sum += size * size;
-  if (norm == Norm::largest && !is_nan(sum) && !(size <= sum)) sum = size;  // NaN wins
+  if (norm == Norm::largest) sum = larger(sum, size);
 }
 
 }  // namespace
@@ -36,8 +36,7 @@ T clip_coefficient(const Choice& clip, const T& norm) {
   if (clip.kind != "global_norm") return T(1);
   const T divisor = norm + number<T>(clip.number("epsilon"));
   if (divisor == 0) return T(1);
-  const T coefficient = number<T>(clip.number("max_norm")) / divisor;
-  return coefficient >= 1 ? T(1) : coefficient;  // NaN stays NaN
+  return smaller(T(number<T>(clip.number("max_norm")) / divisor), T(1));
 }
 
 template <class T>
@@ -45,14 +44,17 @@ Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gra
   if (clip.kind == "global_norm") return gradient * coefficient;
   if (clip.kind != "value") return gradient;
   const T most = number<T>(clip.number("max_value")), least = -most;
-  return gradient.unaryExpr([&](const T& g) -> T { return g > most ? most : g < least ? least : g; });
+  return gradient.unaryExpr([&](const T& g) -> T { return larger(smaller(g, most), least); });
 }
 
 template Real gradient_norm<Real>(const Choice&, const Tensors<Real>&);
 template long double gradient_norm<long double>(const Choice&, const Tensors<long double>&);
+template Ball gradient_norm<Ball>(const Choice&, const Tensors<Ball>&);
 template Real clip_coefficient<Real>(const Choice&, const Real&);
 template long double clip_coefficient<long double>(const Choice&, const long double&);
+template Ball clip_coefficient<Ball>(const Choice&, const Ball&);
 template Matrix<Real> clipped<Real>(const Choice&, const Real&, const Matrix<Real>&);
 template Matrix<long double> clipped<long double>(const Choice&, const long double&, const Matrix<long double>&);
+template Matrix<Ball> clipped<Ball>(const Choice&, const Ball&, const Matrix<Ball>&);
 
 }  // namespace tally::oracle

@@ -36,7 +36,9 @@ Matrix<T> decayed_parameter(const Choice& weight_decay, const T& rate, const Mat
 
 template Matrix<Real> decayed_gradient(const Choice&, const Matrix<Real>&, const Matrix<Real>&);
 template Matrix<long double> decayed_gradient(const Choice&, const Matrix<long double>&, const Matrix<long double>&);
+template Matrix<Ball> decayed_gradient(const Choice&, const Matrix<Ball>&, const Matrix<Ball>&);
 template Matrix<Real> decayed_parameter(const Choice&, const Real&, const Matrix<Real>&);
 template Matrix<long double> decayed_parameter(const Choice&, const long double&, const Matrix<long double>&);
+template Matrix<Ball> decayed_parameter(const Choice&, const Ball&, const Matrix<Ball>&);
 
 }  // namespace tally::oracle

@@ -2,11 +2,9 @@
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
-namespace {
 
-/// n_k: the sum of the item weights of micro-batch k.
 template <class T>
-T items(const Case& c, std::size_t window, std::size_t micro_batch) {
+T micro_batch_items(const Case& c, std::size_t window, std::size_t micro_batch) {
   const std::int64_t first = first_row(c, window, micro_batch);
   T sum = 0;
   for (std::int64_t row = first; row < first + c.windows[window][micro_batch]; ++row)
@@ -14,12 +12,10 @@ T items(const Case& c, std::size_t window, std::size_t micro_batch) {
   return sum;
 }
 
-}  // namespace
-
 template <class T>
 T window_items(const Case& c, std::size_t window) {
   T sum = 0;
-  for (std::size_t k = 0; k < c.windows[window].size(); ++k) sum += items<T>(c, window, k);
+  for (std::size_t k = 0; k < c.windows[window].size(); ++k) sum += micro_batch_items<T>(c, window, k);
   return sum;
 }
 
@@ -30,18 +26,22 @@ T divisor(const Case& c, std::size_t window, std::size_t micro_batch) {
     case Normalisation::window_items:
       return window_items<T>(c, window);
     case Normalisation::mean_of_means:
-      return batches(window) * items<T>(c, window, micro_batch);
+      return batches(window) * micro_batch_items<T>(c, window, micro_batch);
     case Normalisation::mean_of_means_configured:
-      return batches(0) * items<T>(c, window, micro_batch);
+      return batches(0) * micro_batch_items<T>(c, window, micro_batch);
     case Normalisation::sum:
       return T(1);
   }
   throw std::logic_error("divisor: a normalisation without a rule");
 }
 
+template Real micro_batch_items<Real>(const Case&, std::size_t, std::size_t);
+template long double micro_batch_items<long double>(const Case&, std::size_t, std::size_t);
 template Real window_items<Real>(const Case&, std::size_t);
 template long double window_items<long double>(const Case&, std::size_t);
+template Ball window_items<Ball>(const Case&, std::size_t);
 template Real divisor<Real>(const Case&, std::size_t, std::size_t);
 template long double divisor<long double>(const Case&, std::size_t, std::size_t);
+template Ball divisor<Ball>(const Case&, std::size_t, std::size_t);
 
 }  // namespace tally::oracle

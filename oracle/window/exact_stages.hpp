@@ -21,6 +21,10 @@ T divisor(const Case& c, std::size_t window, std::size_t micro_batch);
 template <class T>
 T window_items(const Case& c, std::size_t window);
 
+/// n_k: the sum of the item weights of micro-batch k.
+template <class T>
+T micro_batch_items(const Case& c, std::size_t window, std::size_t micro_batch);
+
 template <class T>
 T learning_rate(const Choice& schedule, std::int64_t step);
 

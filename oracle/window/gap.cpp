@@ -1,12 +1,12 @@
 #include "oracle/window/gap.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
 #include "oracle/real/decimal_text.hpp"
 #include "oracle/real/digits_scope.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/window/answer.hpp"
 #include "oracle/window/certificate.hpp"
 #include "oracle/window/trajectory.hpp"
 
@@ -14,6 +14,16 @@ namespace tally::oracle {
 namespace {
 
 constexpr unsigned double_digits = std::numeric_limits<double>::max_digits10;
+constexpr unsigned guard_digits = 20, smallest_step = 100;
+constexpr int doublings = 6;
+
+/// The second lies at least 100 digits above the first, so that a summand lost beside another up to 10^100 times as
+/// large shows as a disagreement.
+std::vector<unsigned> precisions_in_digits() {
+  std::vector<unsigned> all{double_digits + guard_digits};
+  for (int i = 0; i <= doublings; ++i) all.push_back(std::max(2 * all.back(), all.back() + smallest_step));
+  return all;
+}
 
 /// Accumulated minus full batch, and the full batch, of one quantity in one window.
 struct Difference {
@@ -77,7 +87,7 @@ std::optional<std::vector<WindowGap>> certified(const std::vector<WindowDifferen
 }  // namespace
 
 std::vector<WindowGap> semantic_gap(const Case& c) {
-  const std::vector<unsigned> all = precisions(double_digits);
+  const std::vector<unsigned> all = precisions_in_digits();
   const DigitsScope scope(all[0]);
   auto coarse = evaluate(c, all[0]);
   for (std::size_t i = 1; i < all.size(); ++i) {

@@ -50,5 +50,6 @@ Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const
 template Slot<Real> updated(const Choice&, const Real&, std::int64_t, const Matrix<Real>&, const Slot<Real>&);
 template Slot<long double> updated(const Choice&, const long double&, std::int64_t, const Matrix<long double>&,
                                    const Slot<long double>&);
+template Slot<Ball> updated(const Choice&, const Ball&, std::int64_t, const Matrix<Ball>&, const Slot<Ball>&);
 
 }  // namespace tally::oracle

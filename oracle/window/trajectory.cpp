@@ -46,6 +46,8 @@ void move_running_statistics(const Case& c, const WindowRows<T>& rows, const Win
 
 }  // namespace
 
+std::string name_of(Branch branch) { return branch == Branch::full_batch ? "full_batch" : "accumulated"; }
+
 template <class T>
 State<T> initial_state(const Case& c) {
   State<T> state;
@@ -81,13 +83,14 @@ WindowAnswer<T> evaluate_window(const Case& c, std::size_t window, Branch branch
   answer.learning_rate = learning_rate<T>(c.recipe.learning_rate, before.step);
   answer.skipped = decisions.skipped;
   answer.grad = std::move(found.gradient);
-  answer.grad_norm = gradient_norm(c.recipe.clip, answer.grad);
-  answer.clip_coefficient = clip_coefficient(c.recipe.clip, answer.grad_norm);
+  answer.grad_norm = naming("norm", [&] { return gradient_norm(c.recipe.clip, answer.grad); });
+  answer.clip_coefficient = naming("clip", [&] { return clip_coefficient(c.recipe.clip, answer.grad_norm); });
   answer.after = before;
   move_running_statistics(c, rows, found, answer.after);
   answer.after.scale = next_scale(c.recipe.loss_scale, before.scale, decisions.skipped);
   if (answer.skipped) return answer;
-  for (auto& [name, slot] : answer.after.slots) slot = stepped(c, name, answer, before.step, slot);
+  for (auto& [name, slot] : answer.after.slots)
+    slot = naming("step of " + name, [&] { return stepped(c, name, answer, before.step, slot); });
   ++answer.after.step;
   return answer;
 }
@@ -97,7 +100,8 @@ std::vector<WindowAnswer<T>> trajectory(const Case& c, Branch branch) {
   std::vector<WindowAnswer<T>> answers;
   State<T> state = initial_state<T>(c);
   for (std::size_t window = 0; window < c.windows.size(); ++window) {
-    answers.push_back(evaluate_window(c, window, branch, state));
+    answers.push_back(naming(name_of(branch) + "[" + std::to_string(window) + "]",
+                             [&] { return evaluate_window(c, window, branch, state); }));
     state = answers.back().after;
   }
   return answers;
@@ -105,11 +109,15 @@ std::vector<WindowAnswer<T>> trajectory(const Case& c, Branch branch) {
 
 template State<Real> initial_state<Real>(const Case&);
 template State<long double> initial_state<long double>(const Case&);
+template State<Ball> initial_state<Ball>(const Case&);
 template WindowAnswer<Real> evaluate_window(const Case&, std::size_t, Branch, const State<Real>&,
                                             const WindowDecisions&);
 template WindowAnswer<long double> evaluate_window(const Case&, std::size_t, Branch, const State<long double>&,
                                                    const WindowDecisions&);
+template WindowAnswer<Ball> evaluate_window(const Case&, std::size_t, Branch, const State<Ball>&,
+                                            const WindowDecisions&);
 template std::vector<WindowAnswer<Real>> trajectory(const Case&, Branch);
 template std::vector<WindowAnswer<long double>> trajectory(const Case&, Branch);
+template std::vector<WindowAnswer<Ball>> trajectory(const Case&, Branch);
 
 }  // namespace tally::oracle

@@ -12,6 +12,7 @@
 namespace tally::oracle {
 
 enum class Branch { full_batch, accumulated };
+std::string name_of(Branch branch);
 
 template <class T>
 struct State {

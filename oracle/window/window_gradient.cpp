@@ -44,7 +44,9 @@ Matrix<T> forward(const Case& c, const WindowRows<T>& rows, const State<T>& stat
     const auto decided = decisions.layers.find(label_of(c.model, i));
     steps.push_back({layer_tensors(c, layer, rows, state), std::move(y),
                      decided == decisions.layers.end() ? Decisions{} : decided->second});
-    ForwardResult<T> out = exact_layer<T>(layer.kind).forward(pass_of(layer, steps.back(), rows.cut), steps.back().x);
+    ForwardResult<T> out = naming("forward of " + label_of(c.model, i), [&] {
+      return exact_layer<T>(layer.kind).forward(pass_of(layer, steps.back(), rows.cut), steps.back().x);
+    });
     y = std::move(out.y);
     if (layer.kind != "batch_norm" || out.mean.size() == 0) continue;
     result.mean[layer.name] = std::move(out.mean);
@@ -61,13 +63,17 @@ WindowGradient<T> window_gradient(const Case& c, const WindowRows<T>& rows, cons
   WindowGradient<T> result;
   std::vector<Step<T>> steps;
   const Matrix<T> y = forward(c, rows, state, decisions, steps, result);
-  LossResult<T> loss =
-      exact_loss<T>(c.model.loss.kind).evaluate(c.model.loss, y, rows.target, rows.item_weight, rows.row_factor);
+  const Choice& chosen = c.model.loss;
+  LossResult<T> loss = naming("loss", [&] {
+    return exact_loss<T>(chosen.kind).evaluate(chosen, y, rows.target, rows.item_weight, rows.row_factor);
+  });
   result.loss = loss.loss.sum();
   Matrix<T> dy = std::move(loss.dy);
   for (std::size_t i = c.model.layers.size(); i-- > 0;) {
     const Layer& layer = c.model.layers[i];
-    BackwardResult<T> back = exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut), steps[i].x, dy);
+    BackwardResult<T> back = naming("backward of " + label_of(c.model, i), [&] {
+      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut), steps[i].x, dy);
+    });
     for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
     dy = std::move(back.dx);
   }
@@ -78,5 +84,7 @@ template WindowGradient<Real> window_gradient(const Case&, const WindowRows<Real
                                               const WindowDecisions&);
 template WindowGradient<long double> window_gradient(const Case&, const WindowRows<long double>&,
                                                      const State<long double>&, const WindowDecisions&);
+template WindowGradient<Ball> window_gradient(const Case&, const WindowRows<Ball>&, const State<Ball>&,
+                                              const WindowDecisions&);
 
 }  // namespace tally::oracle

@@ -44,5 +44,6 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
 
 template WindowRows<Real> window_rows(const Case&, std::size_t, Branch);
 template WindowRows<long double> window_rows(const Case&, std::size_t, Branch);
+template WindowRows<Ball> window_rows(const Case&, std::size_t, Branch);
 
 }  // namespace tally::oracle

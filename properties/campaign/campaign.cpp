@@ -58,7 +58,7 @@ std::string title_of(const Job& job) {
 Results run_training_job(const TrainingProblem& problem, const CampaignOptions& options) {
   Results part;
   part.training = run_training(problem, options.precisions, options.subject);
-  Coverage coverage;
+  Coverage coverage(options.subject.executor);
   const bool batch_norm = problem.model.find("BatchNorm") != std::string::npos;
   for (const TrainingRecord& t : part.training) {
     if (batch_norm && t.windows > 0 && t.accuracy_accumulated > 0) coverage.note("evaluated after training");
@@ -71,6 +71,7 @@ Results part_of(const Law& law, const TaskResult& found) {
   Results part;
   part.cases = found.cases;
   part.triggers = found.triggers;
+  part.certified = found.certified;
   LawRecord record;
   record.name = law.name;
   record.control_differs = found.control_differs;
@@ -137,6 +138,7 @@ void merge(Results& results, const Job& job, const std::string& answer) {
   for (auto& c : part.cases) results.cases.push_back(std::move(c));
   for (auto& t : part.training) results.training.push_back(std::move(t));
   merge_triggers(results.triggers, part.triggers);
+  add(results.certified, part.certified);
   for (const LawRecord& law : part.laws) {
     for (LawRecord& whole : results.laws) {
       if (whole.name == law.name) whole.control_differs = whole.control_differs || law.control_differs;
@@ -162,7 +164,7 @@ Results run_campaign(const CampaignOptions& options) {
   results.seed = options.seed;
   results.effort = options.effort;
   results.triggers_required = options.triggers_required;
-  results.triggers = Coverage().records();
+  results.triggers = Coverage(options.subject.executor).records();
   if (options.shard.count > 1) results.shard = text_of(options.shard);
   for (const Law* law : matching_laws(options.law_glob)) results.laws.push_back(described(*law));
   std::size_t finished = 0;

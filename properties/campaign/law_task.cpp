@@ -10,7 +10,10 @@
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
+#include "properties/compare/certified.hpp"
+#include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/laws/designed.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 #include "reports/record/kernel_times.hpp"
@@ -30,7 +33,7 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
 class LawTask {
  public:
   LawTask(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon)
-      : law_(law), storage_(storage), options_(options), abandon_(abandon) {
+      : law_(law), storage_(storage), options_(options), abandon_(abandon), coverage_(options.subject.executor) {
     if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
   }
 
@@ -66,7 +69,7 @@ class LawTask {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !failing_; ++drawn) {
       const double score = try_one(shaped(source.next()));
-      if (options_.steered) source.reward(score);
+      if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
       try_control(case_of(shaped(source.next())));
@@ -74,10 +77,12 @@ class LawTask {
   }
 
   Plan shaped(Plan plan) const {
+    draw_options(plan);
     if (law_.any_values) draw_values(plan);
     draw_formats(plan);
     draw_execution(plan);
     if (law_.shape) law_.shape(plan);
+    fit_options(plan);
     return plan;
   }
 
@@ -101,14 +106,16 @@ class LawTask {
     std::vector<OperationRecord> operations;
     std::map<std::string, double> seconds;
     {
-      const CoverageScope scope(c);
+      const CoverageScope scope(c, options_.subject.executor);
       const OperationScope operation_scope;
       const KernelClock clock;
+      const CertifiedSample sample(plan.seed);
       outcome = watched_outcome(c);
+      add(result_.certified, sample.record());
       seconds = clock.seconds();
       operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());
-      coverage_.add_case(scope.runs());
+      coverage_.add_case(scope.runs(), scope.reached());
     }
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome);

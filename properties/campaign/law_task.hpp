@@ -10,6 +10,7 @@ struct TaskResult {
   std::vector<CaseRecord> cases;
   bool control_differs = false;
   std::vector<TriggerRecord> triggers;  // of the drawn cases
+  CertifiedRecord certified;            // of the drawn cases
   std::optional<Case> failing;          // the last of `cases` where it fails
 };
 

@@ -62,7 +62,9 @@ PlanSource::PlanSource(Dtype storage, std::uint64_t seed, int cases) : storage_(
 
 Plan PlanSource::drawn(std::uint64_t seed) const {
   const int grown = std::min(cases_, grown_after), size = rc::kNominalSize * std::min(number_, grown) / grown;
-  return random_plan(storage_)(rc::Random(seed), size).value();
+  Plan plan = random_plan(storage_)(rc::Random(seed), size).value();
+  plan.seed = seed_ % (std::uint64_t{1} << 20) + static_cast<std::uint64_t>(number_);
+  return plan;
 }
 
 Plan PlanSource::next() {

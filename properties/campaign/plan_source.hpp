@@ -1,5 +1,6 @@
 // The plans of one task, in order. Most are drawn afresh; one in four is bred from an earlier one that showed much: new
-// pairs of triggers, or an error near its bound. A function of seed and rewards alone.
+// pairs of triggers, or an error near its bound. A function of seed and rewards alone. Plans drawn afresh have seeds
+// that follow one another: a law's shape that chooses by `seed % n` meets all its choices.
 #pragma once
 
 #include <cstdint>

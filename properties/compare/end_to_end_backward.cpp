@@ -60,12 +60,9 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
     const LayerView& layer = walk.layers[i];
     const bool together = layer.window_statistics;
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first) + row, count);
-    const oracle::BoundPass pass{*layer.layer,
-                                 tensors,
-                                 together ? oracle::Cut{} : oracle::Cut{count},
-                                 walk.subject,
-                                 decisions_of(group.decisions[i], row, count),
-                                 layer.gives_dx};
+    const oracle::BoundPass pass{
+        *layer.layer,  tensors, oracle::Cut{count}, walk.subject, decisions_of(group.decisions[i], row, count),
+        layer.gives_dx};
     const Expected& x = group.inputs[i];
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(together ? rule.backward(pass, x, only_rows(dy, row, count))

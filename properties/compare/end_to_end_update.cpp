@@ -36,7 +36,7 @@ void step_sgd(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   });
 }
 
-void step_adam(EndToEndWalk& walk, const std::string& p, long double rate) {
+void step_adam(EndToEndWalk& walk, const std::string& p, const oracle::StepRate& rate) {
   const Choice& optimizer = walk.c.recipe.optimizer;
   auto& slot = walk.state.slots[p];
   const Expected& gradient = walk.gradients.at(p);
@@ -104,17 +104,17 @@ void expect_gradient(EndToEndWalk& walk) {
 
 void expect_update(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
-  const auto exact_rate = oracle::learning_rate<long double>(recipe.learning_rate, walk.state.step);
+  const oracle::StepRate derived_rate = oracle::step_rate(recipe.learning_rate, walk.state.step);
   const Expected rate = oracle::rate(walk.subject, recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
     if (recipe.weight_decay.kind == "decoupled" && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
       parameter = walk.held("decay", p, [&] {
-        return oracle::decoupled_parameter(walk.subject, recipe.weight_decay, exact_rate, parameter);
+        return oracle::decoupled_parameter(walk.subject, recipe.weight_decay, derived_rate, parameter);
       });
     }
     if (recipe.optimizer.kind == "adam") {
-      step_adam(walk, p, exact_rate);
+      step_adam(walk, p, derived_rate);
     } else {
       step_sgd(walk, p, rate);
     }

@@ -94,7 +94,7 @@ void add_groups(GroupedChecks& found, const Groups& groups, const std::set<std::
 
 GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) {
   LocalWalk local(c, trace);
-  check_all(local);
+  check_all_and_sample(local);
   GroupedChecks found{in_order(trace, local.checks), {}};
   const std::vector<TensorCheck> end_to_end = end_to_end_lens(c, trace);
   const bool complete = std::none_of(local.checks.begin(), local.checks.end(), is_missing);

@@ -18,8 +18,9 @@ struct Place {
 ///   v non-finite, e = 0  the subject must be non-finite too;
 ///   e infinite           undecided: counted uninformative, and the tensor is vacuous;
 ///   overflow             inf is accepted where |v| + e reaches the format's threshold, demanded where |v| - e does.
-/// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is zero throughout (as far as long double can tell) is a
-/// zero_signal, judged against e.
+/// Vacuous when |e|_2 >= |v|_2; a tensor whose exact value is known to be zero throughout (as far as long double can
+/// tell) is a zero_signal, judged against e. What is undecided, or as long as the subject's own value, is none.
+/// Integers are compared exactly.
 TensorCheck judge(const Place& place, const oracle::Expected& expected, const Tensor& got);
 
 /// Is shown every tensor that judge() holds on this thread, for as long as it lives: for statistics over elements.
@@ -29,6 +30,8 @@ class JudgeObserver {
   using See = std::function<void(const Place& place, const oracle::Expected& expected, const Tensor& got)>;
   explicit JudgeObserver(See see);
   ~JudgeObserver();
+  /// Whether one sees this thread.
+  static bool present();
   JudgeObserver(const JudgeObserver&) = delete;
   JudgeObserver& operator=(const JudgeObserver&) = delete;
 
@@ -37,6 +40,9 @@ class JudgeObserver {
   See see_;
   const JudgeObserver* before_;
 };
+
+/// Against bits that are known; no observer sees it, as there is no bound. A wrong bit is over it.
+TensorCheck judge_bits(const Place& place, const oracle::Expected& known, const Tensor& got);
 
 /// A check that could not be made because the tap is missing.
 TensorCheck not_run(const Place& place);

@@ -1,7 +1,6 @@
 // Loss and backward.
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "properties/compare/item_weights.hpp"
-#include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -27,45 +26,43 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   return read;
 }
 
-void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backward) {
-  for (const std::string& name : layer.parameters) {
-    const std::string parameter = layer.full_name(name);
-    walk.hold("backward", "d." + parameter, {backward, name}, walk.directions(parameter));
-  }
+/// The bits of a linear layer's gradients in the order of additions that its kernels claim; other bits inside the bound
+/// are another order's.
+Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGradients& read, const std::string& name) {
+  if (layer.layer->kind != "linear") return {};
+  const auto predict = [&walk, read, name]() -> oracle::Prediction {
+    const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);
+    if (name == "bias") return oracle::ordered_bias_gradient(walk.subject, dy);
+    if (name == "weight") return oracle::ordered_product(walk.subject, dy.transpose(), oracle::floats_of(*read.x));
+    return oracle::ordered_product(walk.subject, dy, oracle::floats_of(*read.inputs.tensors.at("weight")));
+  };
+  return {predict, FailureClass::order};
 }
 
-/// A bias gradient that is accurate enough, but was not added in the order that its kernel claims.
-void hold_order(LocalWalk& walk, const LayerView& layer, const Tensor& dy) {
-  if (layer.layer->kind != "linear" || walk.checks.empty()) return;
-  const Tensor* got = walk.tap("backward", "d." + layer.full_name("bias"));
-  TensorCheck& check = walk.checks.back();
-  const std::string tap = TapName{walk.window, walk.micro_batch, "backward", "d." + layer.full_name("bias")}.text();
-  if (got == nullptr || check.tap != tap || check.status == Status::fail) return;
-  const auto ordered = oracle::ordered_bias_gradient(walk.subject, oracle::floats_of(dy));
-  if (!ordered) return;
-  Tensor bits(got->dtype, got->shape);
-  for (std::size_t i = 0; i < bits.elements(); ++i) bits.set(i, ordered->data()[i]);
-  const TensorCheck compared = bitwise_check(tap, "backward", bits, *got);
-  if (compared.status != Status::fail) return;
-  check.status = Status::fail;
-  check.failure = FailureClass::order;
-  check.differing = compared.over_bound;
+void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backward,
+                     const LayerGradients* read = nullptr) {
+  for (const std::string& name : layer.parameters) {
+    const std::string parameter = layer.full_name(name);
+    walk.hold("backward", "d." + parameter, {backward, name}, walk.directions(parameter),
+              read == nullptr ? Bits{} : bits_of_order(walk, layer, *read, name));
+  }
 }
 
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const LayerGradients read = backward_inputs(walk, i);
   if (!read.complete()) return;
+  const oracle::BoundPass pass{
+      *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.subject, {}, layer.gives_dx};
   Evaluation backward([&] {
-    const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
-    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)},
-                                 walk.subject, {},      layer.gives_dx};
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
   });
-  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"});
-  hold_parameters(walk, layer, backward);
-  hold_order(walk, layer, *read.dy);
+  const Bits written{
+      [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
+  const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
+  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"}, {}, dx);
+  hold_parameters(walk, layer, backward, &read);
 }
 
 /// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own
@@ -85,7 +82,8 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   if (!complete) return;
   const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
     const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
-    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
+    const oracle::BoundPass pass{
+        *layer.layer, tensors, count < 0 ? oracle::Cut{} : oracle::Cut{count}, walk.subject, {}};
     const Expected all_dy = stacked(dy);
     return named(oracle::bound_rule(layer.layer->kind)
                      .backward(pass, stacked(x), count < 0 ? all_dy : only_rows(all_dy, first_row, count)));
@@ -112,8 +110,8 @@ void check_loss(LocalWalk& walk) {
   const Tensor* target = walk.handed("loss", "in.target", walk.rows_of_case("target", k));
   const auto window = static_cast<std::size_t>(walk.window);
   const Expected wanted =
-      oracle::factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
-  const Tensor* c = walk.hold("loss", "in.factor", oracle::predicted_constant(wanted));
+      oracle::predicted_factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
+  const Tensor* c = walk.hold("loss", "in.factor", wanted);
   if (y == nullptr || target == nullptr || c == nullptr) return;
   const auto& loss = walk.c.model.loss;
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
@@ -125,7 +123,12 @@ void check_loss(LocalWalk& walk) {
                                                              item_weights(walk.c, first, rows), factor));
   });
   walk.hold("loss", "loss", {expected, "loss"});
-  walk.hold("loss", "d.y", {expected, "dy"});
+  const Bits gradient{[&]() -> oracle::Prediction {
+    if (loss.kind != "mse") return {};
+    return oracle::predicted_mse_gradient(walk.subject, oracle::floats_of(*y), oracle::floats_of(*target),
+                                          item_weights(walk.c, first, rows), static_cast<float>(c->value(0)));
+  }};
+  walk.hold("loss", "d.y", {expected, "dy"}, {}, gradient);
 }
 
 void check_backward(LocalWalk& walk, int first, int last) {

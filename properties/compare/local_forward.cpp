@@ -1,4 +1,7 @@
 // Forward, layer by layer, and the running statistics of batch norm.
+#include "oracle/tolerance/ordered_sum.hpp"
+#include "oracle/tolerance/rounded.hpp"
+#include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -18,12 +21,24 @@ const Tensor* layer_input(LocalWalk& walk, std::size_t i) {
   return walk.handed("forward", "in." + walk.layers[i].label + ".x", producer);
 }
 
-void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward) {
+void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
   const std::string& kind = layer.layer->kind;
   if (kind != "batch_norm" && kind != "layer_norm") return;
   walk.hold("forward", layer.label + ".mean", {forward, "mean"});
   if (kind == "batch_norm") walk.hold("forward", layer.label + ".var", {forward, "var"});
-  walk.hold("forward", layer.label + ".rstd", {forward, "rstd"});
+  const Bits rstd{[&] { return oracle::predicted_rstd(pass, tapped_statistics(walk, layer)); }};
+  walk.hold("forward", layer.label + ".rstd", {forward, "rstd"}, {}, rstd);
+}
+
+/// y = fl(fl(x W^T) + b) by the order that the product's claim names.
+oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const LayerInputs& inputs) {
+  const oracle::Matrix<float> weight = oracle::floats_of(*inputs.tensors.at("weight"));
+  auto y = oracle::ordered_product(walk.subject, oracle::floats_of(x), weight.transpose());
+  const auto bias = inputs.tensors.find("bias");
+  if (!y || bias == inputs.tensors.end()) return y;
+  y->rowwise() += oracle::floats_of(*bias->second).row(0);
+  return y->unaryExpr(
+      [&](float z) { return static_cast<float>(oracle::rounded(walk.subject.storage, static_cast<double>(z))); });
 }
 
 void check_layer(LocalWalk& walk, std::size_t i) {
@@ -31,13 +46,13 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Tensor* x = layer_input(walk, i);
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
   if (x == nullptr || !inputs.complete) return;
-  Evaluation forward([&] {
-    const oracle::ExpectedTensors& tensors = walk.read(layer, inputs);
-    const oracle::BoundPass pass{*layer.layer, tensors, {walk.rows(walk.micro_batch)}, walk.subject, {}};
-    return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x)));
-  });
-  walk.hold("forward", layer.label + ".y", {forward, "y"});
-  hold_statistics(walk, layer, forward);
+  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.subject, {}};
+  Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x))); });
+  const Bits written{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
+  const Bits ordered{[&] { return ordered_output(walk, *x, inputs); }, FailureClass::order};
+  const Bits& y = layer.layer->kind == "linear" ? ordered : written;
+  walk.hold("forward", layer.label + ".y", {forward, "y"}, {}, y);
+  hold_statistics(walk, layer, forward, pass);
 }
 
 /// A layer with window statistics: all micro-batches of the group at once.
@@ -54,16 +69,16 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   }
   walk.micro_batch = -1;
   if (!complete) return;
-  Evaluation forward([&] {
-    const oracle::ExpectedTensors& tensors = walk.read(layer, inputs);
-    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, {}};
-    return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts)));
-  });
-  hold_statistics(walk, layer, forward);
+  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {}, walk.subject, {}};
+  Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts))); });
+  hold_statistics(walk, layer, forward, pass);
+  const oracle::Statistics shared = tapped_statistics(walk, layer);
   Eigen::Index row = 0;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    walk.hold("forward", layer.label + ".y", {forward, "y", row, count});
+    const Tensor& x = *parts[static_cast<std::size_t>(walk.micro_batch - first)];
+    const Bits y{[&] { return oracle::predicted_y(pass, oracle::floats_of(x), shared); }};
+    walk.hold("forward", layer.label + ".y", {forward, "y", row, count}, {}, y);
     row += count;
   }
   walk.micro_batch = -1;
@@ -78,17 +93,34 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
         walk.handed(stage, "in." + layer.label + "." + batch, walk.tap("forward", layer.label + "." + batch));
     state[layer.label] = walk.tap(stage, layer.label + "." + running);
     if (old == nullptr || now == nullptr) return;
-    state[layer.label] = walk.hold(stage, layer.label + "." + running, [&] {
+    const auto bound = [&] {
       const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
       return batch == "mean" ? oracle::running_mean(walk.subject, *layer.layer, before, statistics)
                              : oracle::running_var(walk.subject, *layer.layer, before, statistics, rows);
-    });
+    };
+    const Bits bits{[&] {
+      const oracle::Matrix<float> before = oracle::floats_of(*old), statistics = oracle::floats_of(*now);
+      return batch == "mean" ? oracle::predicted_running_mean(walk.subject, *layer.layer, before, statistics)
+                             : oracle::predicted_running_var(walk.subject, *layer.layer, before, statistics, rows);
+    }};
+    state[layer.label] = walk.hold(stage, layer.label + "." + running, bound, {}, bits);
   };
   moved("running_mean", "mean", walk.state.running_mean);
   moved("running_var", "var", walk.state.running_var);
 }
 
 }  // namespace
+
+oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer) {
+  const auto read = [&](const char* statistic) {
+    const std::string tensor = layer.label + "." + statistic;
+    const Tensor* tapped = walk.tap("forward", tensor, layer.window_statistics ? -1 : walk.micro_batch);
+    return tapped == nullptr ? oracle::Matrix<float>() : oracle::floats_of(*tapped);
+  };
+  const std::string& kind = layer.layer->kind;
+  if (kind != "batch_norm" && kind != "layer_norm") return {};
+  return {read("mean"), read("var"), read("rstd")};
+}
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {
   LayerInputs inputs;

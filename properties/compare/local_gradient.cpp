@@ -1,5 +1,6 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
 #include "oracle/tolerance/rule.hpp"
+#include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
@@ -100,9 +101,10 @@ void check_clip(LocalWalk& walk) {
   const Tensor* coefficient = nullptr;
   if (by_norm) {
     const Tensor* norm = walk.handed("clip", "in.norm", walk.tap("norm", "norm"));
-    coefficient = norm == nullptr
-                      ? walk.need("clip", "coefficient")
-                      : walk.hold("clip", "coefficient", [&] { return oracle::coefficient(clip, as_read(*norm)); });
+    const auto bound = [&] { return oracle::coefficient(clip, as_read(*norm)); };
+    const Bits bits{[&] { return oracle::predicted_coefficient(walk.subject, clip, value_of(*norm)); }};
+    coefficient =
+        norm == nullptr ? walk.need("clip", "coefficient") : walk.hold("clip", "coefficient", bound, {}, bits);
   }
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));

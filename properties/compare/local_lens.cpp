@@ -1,3 +1,4 @@
+#include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -70,9 +71,21 @@ void check_all(LocalWalk& walk) {
   for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()); ++walk.window) check_window(walk);
 }
 
+void check_all_and_sample(LocalWalk& walk) {
+  if (!wants_expectations()) return check_all(walk);
+  Expectations judged;
+  {
+    const JudgeObserver observer([&](const Place& place, const oracle::Expected& expected, const Tensor&) {
+      judged.insert_or_assign(place.tap, expected);
+    });
+    check_all(walk);
+  }
+  certify(walk.c, walk.trace, judged);
+}
+
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace) {
   LocalWalk walk(c, trace);
-  check_all(walk);
+  check_all_and_sample(walk);
   return in_order(trace, std::move(walk.checks));
 }
 

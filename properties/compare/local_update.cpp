@@ -1,5 +1,6 @@
 // The step and what follows it: decay, optimizer, scaler, schedule. And cast, which reads what the last step wrote.
 #include "oracle/window/bound_optimizer.hpp"
+#include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
@@ -7,8 +8,13 @@ namespace {
 
 using oracle::as_read;
 using oracle::Expected;
+using oracle::floats_of;
 
 Expected read_or_none(const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor); }
+
+using Floats = oracle::Matrix<float>;
+
+Floats floats_or_none(const Tensor* tensor) { return tensor == nullptr ? Floats() : oracle::floats_of(*tensor); }
 
 /// The last tap of a parameter's gradient before the optimizer.
 const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool before_decay) {
@@ -30,36 +36,50 @@ void check_sgd(LocalWalk& walk, const std::string& p, const Step& step, const Te
     const bool none_yet = step.first && known == nullptr;
     const Tensor* old = none_yet ? nullptr : walk.handed("optimizer", "in.momentum." + p, known);
     if (!none_yet && old == nullptr) return;
-    momentum = walk.hold("optimizer", "momentum." + p, [&] {
+    const auto bound = [&] {
       return oracle::sgd_momentum(walk.subject, optimizer, as_read(step.gradient), read_or_none(old));
-    });
+    };
+    const Bits bits{[&] {
+      return oracle::predicted_sgd_momentum(walk.subject, optimizer, floats_of(step.gradient), floats_or_none(old));
+    }};
+    momentum = walk.hold("optimizer", "momentum." + p, bound, {}, bits);
     if (momentum == nullptr) return;
   }
-  walk.hold("optimizer", p,
-            [&] {
-              return oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), as_read(step.gradient),
-                                           read_or_none(momentum), as_read(step.parameter));
-            },
-            {{"the gradient", &step.gradient}, {"the momentum", momentum}});
+  const auto bound = [&] {
+    return oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), as_read(step.gradient), read_or_none(momentum),
+                                 as_read(step.parameter));
+  };
+  const Bits bits{[&] {
+    return oracle::predicted_sgd_parameter(walk.subject, optimizer, floats_of(rate)(0, 0), floats_of(step.gradient),
+                                           floats_or_none(momentum), floats_of(step.parameter));
+  }};
+  walk.hold("optimizer", p, bound, {{"the gradient", &step.gradient}, {"the momentum", momentum}}, bits);
 }
 
 void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before) {
   const Choice& optimizer = walk.c.recipe.optimizer;
-  const auto moment = [&](const std::string& name, const Tensor* known, auto rule) -> const Tensor* {
+  const auto moment = [&](const std::string& name, const Tensor* known, auto rule, auto predicted) -> const Tensor* {
     if (known == nullptr && step.first) known = walk.zeros(p, walk.c.precision.master);
     const Tensor* old = walk.handed("optimizer", "in." + name + "." + p, known);
     if (old == nullptr) return walk.tap("optimizer", name + "." + p);
-    return walk.hold("optimizer", name + "." + p,
-                     [&] { return rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)); });
+    const auto bound = [&] { return rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)); };
+    const Bits bits{[&] { return predicted(walk.subject, optimizer, floats_of(step.gradient), floats_of(*old)); }};
+    return walk.hold("optimizer", name + "." + p, bound, {}, bits);
   };
-  const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg);
-  const Tensor* second = moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq);
+  const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg, oracle::predicted_exp_avg);
+  const Tensor* second =
+      moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq, oracle::predicted_exp_avg_sq);
   if (first == nullptr || second == nullptr) return;
-  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
-  walk.hold("optimizer", p, [&] {
-    return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, as_read(*first), as_read(*second),
-                                  as_read(step.parameter), false);
-  });
+  const Choice& schedule = walk.c.recipe.learning_rate;
+  const auto bound = [&] {
+    return oracle::adam_parameter(walk.subject, optimizer, oracle::step_rate(schedule, walk.state.step),
+                                  walk.state.step, as_read(*first), as_read(*second), as_read(step.parameter), false);
+  };
+  const Bits bits{[&] {
+    return oracle::predicted_adam_parameter(walk.subject, optimizer, schedule, walk.state.step, floats_of(*first),
+                                            floats_of(*second), floats_of(step.parameter));
+  }};
+  walk.hold("optimizer", p, bound, {}, bits);
 }
 
 /// What the next window must read: the taps, whatever was found of them.
@@ -76,13 +96,13 @@ void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
-    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, oracle::floats_of(*master)); });
+    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, floats_of(*master)); });
   }
 }
 
 void check_decay(LocalWalk& walk) {
   const Choice& decay = walk.c.recipe.weight_decay;
-  const auto rate = oracle::learning_rate<long double>(walk.c.recipe.learning_rate, walk.state.step);
+  const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     if (!oracle::decays(walk.c.model, decay, p)) continue;
     const bool l2 = decay.kind == "l2";
@@ -90,12 +110,16 @@ void check_decay(LocalWalk& walk) {
     const Tensor* parameter = walk.handed("decay", "in." + p, walk.state.parameter[p]);
     if (!l2) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (l2 && gradient == nullptr)) continue;
-    walk.hold("decay", l2 ? "d." + p : p,
-              [&] {
-                return l2 ? oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter))
-                          : oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter));
-              },
-              {{"the parameter", parameter}});
+    const auto bound = [&] {
+      return l2 ? oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter))
+                : oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter));
+    };
+    const Bits bits{[&] {
+      return l2 ? oracle::predicted_l2_gradient(walk.subject, decay, floats_of(*gradient), floats_of(*parameter))
+                : oracle::predicted_decoupled_parameter(walk.subject, decay, walk.c.recipe.learning_rate,
+                                                        walk.state.step, floats_of(*parameter));
+    }};
+    walk.hold("decay", l2 ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
   }
 }
 

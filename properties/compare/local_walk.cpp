@@ -17,6 +17,18 @@ std::vector<double> values_of(const Tensor& tensor) {
   return values;
 }
 
+/// Bits that the bound admits, and the claim does not. Of another order of addition the bound's own figures tell more,
+/// else the first wrong bit.
+TensorCheck of_wrong_bits(const Place& here, const oracle::Matrix<float>& predicted, const Tensor& got,
+                          TensorCheck inside, const Bits& bits) {
+  TensorCheck wrong = judge_bits(here, oracle::known(predicted), got);
+  TensorCheck& kept = bits.inside_the_bound == FailureClass::order ? inside : wrong;
+  kept.status = Status::fail;
+  kept.failure = bits.inside_the_bound;
+  kept.differing = wrong.over_bound;
+  return std::move(kept);
+}
+
 }  // namespace
 
 LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
@@ -99,16 +111,32 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   return hold(stage, tensor, [&] { return expected; });
 }
 
+/// True where the bits are those predicted. Nobody asks for the bound then, but who watches what bounds hold.
+bool LocalWalk::holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits) {
+  TensorCheck check = judge_bits(here, oracle::known(*bits), got);
+  if (check.status == Status::fail) return false;
+  if (JudgeObserver::present()) judge(here, output.expected(), got);
+  checks.push_back(std::move(check));
+  return true;
+}
+
 const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
-                              const std::vector<Direction>& directions) {
+                              const std::vector<Direction>& directions, const Bits& bits) {
   const Tensor* got = need(stage, tensor);
   const Place here = place(stage, tensor);
   if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
+  const oracle::Prediction predicted = bits.predict && wanted == nullptr ? bits.predict() : std::nullopt;
   if (!judges) {
-    output.of.at(output.name);
+    if (!predicted) output.of.at(output.name);
+    return got;
+  }
+  if (predicted && holds_bits(here, *got, output, predicted)) {
+    const std::vector<double> right(predicted->data(), predicted->data() + predicted->size());
+    if (kept != nullptr) keep(stage, tensor, right, *got);
     return got;
   }
   TensorCheck check = judge(here, output, *got, wanted != nullptr);
+  if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, *got, std::move(check), bits);
   check.spread = spread_of(output.count < 0 ? output.of.at(output.name) : output.expected(), *got, directions);
   if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
     check.status = Status::fail;
@@ -123,9 +151,10 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
 }
 
 const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor,
-                              std::function<oracle::Expected()> rule, const std::vector<Direction>& directions) {
+                              std::function<oracle::Expected()> rule, const std::vector<Direction>& directions,
+                              const Bits& bits) {
   Evaluation evaluation = evaluation_of(std::move(rule));
-  return hold(stage, tensor, Output{evaluation}, directions);
+  return hold(stage, tensor, Output{evaluation}, directions, bits);
 }
 
 std::vector<Direction> LocalWalk::directions(const std::string& parameter) const {

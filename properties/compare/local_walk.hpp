@@ -2,12 +2,15 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
+#include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"
@@ -37,6 +40,12 @@ struct HeldTensor {
 struct LayerInputs {
   std::map<std::string, const Tensor*> tensors;
   bool complete = true;
+};
+
+/// An output whose bits the subject's claim fixes. Where the prediction gives none, the bound alone holds.
+struct Bits {
+  std::function<oracle::Prediction()> predict = {};
+  FailureClass inside_the_bound = FailureClass::logic;  // what a wrong bit is called that the bound admits
 };
 
 class LocalWalk {
@@ -81,14 +90,15 @@ class LocalWalk {
   /// An output against its expectation, and its errors against their spread. Returns the tap.
   const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
   const Tensor* hold(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
-                     const std::vector<Direction>& directions = {});
+                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
+  bool holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
   void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got);
@@ -103,8 +113,14 @@ class LocalWalk {
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
 
+/// The layer's own statistics for walk.micro_batch, where they are tapped.
+oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer);
+
 /// All windows, one after another.
 void check_all(LocalWalk& walk);
+/// The same, and a sample of what was expected evaluated again where one is asked for
+/// (properties/compare/certified.hpp).
+void check_all_and_sample(LocalWalk& walk);
 
 // The stages, each checking its hand-overs and its outputs. Those of a micro-batch use walk.micro_batch.
 void check_cast(LocalWalk& walk);

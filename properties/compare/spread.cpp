@@ -89,21 +89,22 @@ double tail_of_squares(double sum, double n, double g) {
 
 class Tests {
  public:
-  explicit Tests(const Samples& samples) : samples_(samples) {}
+  Tests(const Samples& samples, double sharing) : samples_(samples), sharing_(sharing) {}
 
   void element() {
     const double worst = samples_.z.head(samples_.count).maxCoeff();
     take("element", std::min(0.0, tail(worst) + std::log(count())), worst, 0);
-    finding_.comparisons += static_cast<std::uint64_t>(samples_.count) - 1;
+    comparisons_ += static_cast<std::uint64_t>(samples_.count) - 1;
   }
 
   void tensor() {
     const double sum = samples_.z.head(samples_.count).square().sum();
-    std::size_t most = 1;
-    if (tail_of_squares(sum, count(), 1) < log_of_warning()) {
-      groups().each([&](std::span<const Eigen::Index> members) { most = std::max(most, members.size()); });
+    double most = std::min(sharing_, count());
+    if (tail_of_squares(sum, count(), most) < log_of_warning()) {
+      groups().each(
+          [&](std::span<const Eigen::Index> members) { most = std::max(most, static_cast<double>(members.size())); });
     }
-    take("tensor", tail_of_squares(sum, count(), static_cast<double>(most)), std::sqrt(sum / count()), 0);
+    take("tensor", tail_of_squares(sum, count(), most), std::sqrt(sum / count()), 0);
   }
 
   /// w: the direction's components at the samples.
@@ -111,15 +112,17 @@ class Tests {
     const auto n = samples_.count;
     const double projection = (w * samples_.error.head(n)).sum();
     const double fixed = (w.abs() * samples_.fixed.head(n)).sum();
-    double variance = (w * samples_.sigma.head(n)).square().sum();
+    const Eigen::ArrayXd spread = (w * samples_.sigma.head(n)).abs();
+    double variance = std::min(sharing_ * spread.square().sum(), spread.sum() * spread.sum());
     if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(projection)) return;
     const double beyond = std::max(0.0, std::fabs(projection) - fixed);
-    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = grouped_variance(w);
+    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = std::max(variance, grouped_variance(w));
     const double z = beyond / std::sqrt(variance);
     take("along " + name, tail(z), z, projection / w.square().sum());
   }
 
-  const SpreadFinding& finding() const { return finding_; }
+  const std::vector<SpreadFinding>& findings() const { return findings_; }
+  std::uint64_t comparisons() const { return comparisons_; }
 
  private:
   double count() const { return static_cast<double>(samples_.count); }
@@ -141,32 +144,31 @@ class Tests {
   }
 
   void take(const std::string& test, double log_chance, double deviation, double share) {
-    ++finding_.comparisons;
-    SpreadFinding found{test, finding_.comparisons, log_chance / std::numbers::ln10, deviation, share};
-    const bool alike = named_ == names(found);
-    if (!finding_.test.empty() && (alike ? finding_.log10_chance <= found.log10_chance : named_)) return;
-    named_ = names(found);
-    finding_ = std::move(found);
-  }
-
-  /// A direction that explains enough to fail says more than how unlikely the tensor is.
-  static bool names(const SpreadFinding& found) {
-    return found.test.starts_with("along") && verdict_of(found.log10_chance) == SpreadVerdict::fail;
+    ++comparisons_;
+    findings_.push_back({test, 1, log_chance / std::numbers::ln10, deviation, share});
   }
 
   const Samples& samples_;
+  const double sharing_;
   std::optional<Groups> groups_;
-  bool named_ = false;
-  SpreadFinding finding_;
+  std::vector<SpreadFinding> findings_;
+  std::uint64_t comparisons_ = 0;
 };
 
-}  // namespace
+/// A direction that explains enough to fail says more than how unlikely the tensor is.
+bool names(const SpreadFinding& found) {
+  return found.test.starts_with("along") && verdict_of(found.log10_chance) == SpreadVerdict::fail;
+}
 
-SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions) {
-  if (expected.s.size() == 0 || expected.s.size() != expected.v.size()) return {};
-  const Samples samples = samples_of(expected, got);
-  if (samples.count == 0) return {};
-  Tests tests(samples);
+/// Of two findings the one that is to be told.
+bool tells_more(const SpreadFinding& found, const SpreadFinding& than) {
+  if (names(found) != names(than)) return names(found);
+  return found.log10_chance < than.log10_chance;
+}
+
+Tests tested(const Samples& samples, const oracle::Expected& expected, const Tensor& got,
+             const std::vector<Direction>& directions) {
+  Tests tests(samples, expected.sharing);
   tests.element();
   tests.tensor();
   tests.along("itself", samples.exact.head(samples.count));
@@ -177,7 +179,33 @@ SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, con
     for (Eigen::Index i = 0; i < samples.count; ++i) w[i] = all.data()[samples.at[i]];
     tests.along(direction.name, w);
   }
-  return tests.finding();
+  return tests;
+}
+
+bool has_random_part(const oracle::Expected& expected) {
+  return expected.s.size() != 0 && expected.s.size() == expected.v.size();
+}
+
+}  // namespace
+
+std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const Tensor& got,
+                                        const std::vector<Direction>& directions) {
+  if (!has_random_part(expected)) return {};
+  const Samples samples = samples_of(expected, got);
+  return samples.count == 0 ? std::vector<SpreadFinding>() : tested(samples, expected, got, directions).findings();
+}
+
+SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions) {
+  if (!has_random_part(expected)) return {};
+  const Samples samples = samples_of(expected, got);
+  if (samples.count == 0) return {};
+  const Tests tests = tested(samples, expected, got, directions);
+  SpreadFinding told = tests.findings().front();
+  for (const SpreadFinding& found : tests.findings()) {
+    if (tells_more(found, told)) told = found;
+  }
+  told.comparisons = tests.comparisons();
+  return told;
 }
 
 }  // namespace tally

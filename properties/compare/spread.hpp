@@ -27,6 +27,12 @@ struct Direction {
 ///   along w  |sum w error| beyond sum |w| d, in units of its own spread: 2 exp(-z^2 / 2); always along the exact value
 ///            ("along itself"), and along the directions given.
 /// The finding is the least likely of them, or of those directions that fail by themselves; `comparisons` counts all.
+/// Elements that may err together, by `sharing` of the expectation or because they came to one significand, are counted
+/// once (oracle/spread.md).
 SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions);
+
+/// Each of the tests by itself, one comparison each.
+std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const Tensor& got,
+                                        const std::vector<Direction>& directions);
 
 }  // namespace tally

@@ -2,41 +2,11 @@
 
 #include <algorithm>
 
-#include "properties/evidence/clean_case.hpp"
+#include "properties/evidence/counts.hpp"
 #include "properties/evidence/part.hpp"
 
 namespace tally {
 namespace {
-
-using ByPart = std::map<std::pair<std::string, std::string>, Stratum>;  // by lens and part
-
-void count(Stratum& stratum, const TensorCheck& check, std::uint64_t number) {
-  ++stratum.checks;
-  stratum.alarms += check.status == Status::fail || check.status == Status::error;
-  stratum.vacuous += check.status == Status::vacuous && !check.zero_signal;
-  stratum.not_run += check.status == Status::not_run;
-  const bool handed_over = check.tap.find("/in.") != std::string::npos;
-  stratum.judged += !handed_over && !check.zero_signal && check.status != Status::not_run;
-  stratum.see_worst(check.worst_ratio, number, check.tap);
-}
-
-std::string part_of_check(const Case& c, const TensorCheck& check) {
-  return check.lens == "machine" ? check.stage : part_of(c, tap_name_of(check.tap));
-}
-
-ByPart counted(const Case& c, const HeldRun& held, std::uint64_t number) {
-  ByPart parts;
-  for (const TensorCheck& check : held.checks) count(parts[{check.lens, part_of_check(c, check)}], check, number);
-  for (const auto& [place, ratios] : held.ratios) parts[place].ratios.merge(ratios);
-  return parts;
-}
-
-void settle_cases(Strata& strata) {
-  for (const auto& [labels, stratum] : strata.all()) {
-    strata.at(labels).cases = 1;
-    strata.at(labels).alarmed = stratum.alarms > 0;
-  }
-}
 
 std::string depth_of(const Case& c) {
   return std::to_string(std::ranges::count(c.model.layers, "linear", [](const Layer& l) { return l.kind; }));
@@ -74,15 +44,6 @@ void count_gradients(Strata& strata, const Case& c, const HeldRun& held, std::ui
   }
 }
 
-void count_alarms(Strata& strata, const std::string& among, const Case& c, const HeldRun& held, std::uint64_t number) {
-  std::string token;
-  for (const TensorCheck& check : held.checks) {
-    if (check.status != Status::fail && check.status != Status::error) continue;
-    if (token.empty()) token = replay_token(c);
-    count(strata.at({"alarm", among, check.lens, check.tap, token}), check, number);
-  }
-}
-
 }  // namespace
 
 Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::uint64_t number) {
@@ -104,7 +65,7 @@ Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::u
   }
   count_gradients(strata, c, held, number);
   count_alarms(strata, "clean cases", c, held, number);
-  settle_cases(strata);
+  settle_cases(strata, held);
   return strata;
 }
 
@@ -114,7 +75,7 @@ Strata hard_strata_of(const std::string& family, const Case& c, const HeldRun& h
     strata.at({"hard", family, place.first, std::string(name_of(c.precision.storage))}).merge(stratum);
   }
   count_alarms(strata, family, c, held, number);
-  settle_cases(strata);
+  settle_cases(strata, held);
   return strata;
 }
 

@@ -16,6 +16,7 @@ namespace tally {
 ///   "gradient", precision, linear layers, items   end to end, the first window's; "8 or more" items in every
 ///                                                 micro-batch, or "fewer"
 ///   "alarm", "clean cases", lens, tap, token      each failing check, with the case to replay
+///   "refusal", "clean cases", number, reason, token   a vacuous verdict on a case that has a gradient
 Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::uint64_t number);
 
 /// A hard case: "hard", family, lens, precision; and "alarm", family, lens, tap, token.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "properties/evidence/ordinary_tables.hpp"
 #include "properties/studies/clopper_pearson.hpp"
 
 namespace tally {
@@ -58,13 +59,20 @@ Stratum demanded_gradients(const Strata& strata) {
 
 std::vector<Figure> figures_of(const Evidence& evidence) {
   const Stratum clean = evidence.strata.sum({"all"}), hard = hard_cases(evidence);
+  const Stratum ordinary = ordinary_networks(evidence.strata);
   const double median = local(evidence.strata).ratios.quantile(0.5);
   const Stratum gradients = demanded_gradients(evidence.strata);
   const double share = informative_share(gradients), best = steepest(evidence.climbs);
-  const std::uint64_t missed = clean.not_run + hard.not_run + evidence.problems.size();
+  const std::uint64_t missed = clean.not_run + ordinary.not_run + hard.not_run + evidence.problems.size();
   return {
       {"false alarms in clean cases", "0", grouped(clean.alarmed) + " of " + grouped(clean.cases),
        clean.cases > 0 && clean.alarmed == 0},
+      {"false refusals of clean cases", "0", grouped(clean.refused) + " of " + grouped(clean.cases),
+       clean.cases > 0 && clean.refused == 0},
+      {"false alarms in ordinary networks", "0", grouped(ordinary.alarmed) + " of " + grouped(ordinary.cases),
+       ordinary.cases > 0 && ordinary.alarmed == 0},
+      {"refusals of ordinary networks", "0", grouped(ordinary.refused) + " of " + grouped(ordinary.cases),
+       ordinary.cases > 0 && ordinary.refused == 0},
       {"alarms in hard cases", "0", grouped(hard.alarms) + " of " + grouped(hard.checks) + " checks",
        hard.checks > 0 && hard.alarms == 0},
       {"checks that could not be made", "0", grouped(missed), missed == 0},
@@ -80,10 +88,12 @@ std::vector<Figure> figures_of(const Evidence& evidence) {
 
 std::string answer_of(const Evidence& evidence) {
   const Stratum clean = evidence.strata.sum({"all"});
+  const Stratum ordinary = ordinary_networks(evidence.strata);
   const RatioHistogram ratios = local(evidence.strata).ratios;
   return grouped(clean.alarmed) + " false alarms in " + grouped(clean.cases) + " clean cases (below " +
          short_number(100 * clopper_pearson_upper(clean.alarmed, clean.cases)) + " % at 95 % confidence), " +
-         grouped(hard_cases(evidence).alarms) +
+         grouped(ordinary.alarmed) + " in " + grouped(ordinary.cases) + " ordinary networks with " +
+         grouped(ordinary.refused) + " refused, " + grouped(hard_cases(evidence).alarms) +
          " in the hard ones. Elements stand at r = " + short_number(ratios.quantile(0.5)) + " in the median and " +
          ratio_text(clean.worst) + " at worst; the search reached " + ratio_text(steepest(evidence.climbs)) +
          ". The end-to-end bound says something of " +

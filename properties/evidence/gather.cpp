@@ -9,11 +9,12 @@
 #include "properties/campaign/workers.hpp"
 #include "properties/evidence/adversarial.hpp"
 #include "properties/evidence/case_strata.hpp"
+#include "properties/evidence/ordinary_case.hpp"
 
 namespace tally {
 namespace {
 
-constexpr std::uint64_t cases_a_job = 50;
+constexpr std::uint64_t cases_a_job = 50, networks_a_job = 5;
 constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 struct Job {
@@ -39,6 +40,19 @@ Job clean_job(std::uint64_t first, std::uint64_t end, const StudyOptions& option
               guarded(found, "clean case " + std::to_string(i), [&] {
                 const CleanCase made = clean_case(options.seed, i, options.subject);
                 found.strata.merge(strata_of(made.c, made.run, hold_run(made.c, made.run), i));
+              });
+            }
+          }};
+}
+
+Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& options) {
+  return {"ordinary networks " + std::to_string(first) + " to " + std::to_string(end - 1),
+          [=, &options](Evidence& found) {
+            for (std::uint64_t i = first; i < end; ++i) {
+              if (options.interrupted != nullptr && *options.interrupted) return;
+              guarded(found, "ordinary network " + std::to_string(i), [&] {
+                const OrdinaryCase made = ordinary_case(options.seed, i);
+                found.strata.merge(ordinary_strata_of(made, hold_run(made.c, {options.subject, {}}), i));
               });
             }
           }};
@@ -89,6 +103,9 @@ std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) 
     for (const Dtype storage : storages)
       jobs.push_back(hard_job(family, storage, plan.hard_cases * family.weight, options));
   }
+  for (std::uint64_t first = 0; first < plan.ordinary_networks; first += networks_a_job) {
+    jobs.push_back(ordinary_job(first, std::min(first + networks_a_job, plan.ordinary_networks), options));
+  }
   for (std::uint64_t first = 0; first < plan.clean_cases; first += cases_a_job) {
     jobs.push_back(clean_job(first, std::min(first + cases_a_job, plan.clean_cases), options));
   }
@@ -123,6 +140,7 @@ EvidencePlan EvidencePlan::of(double effort) {
   const auto scaled = [&](double count) { return std::max(1.0, std::round(count * effort)); };
   EvidencePlan plan;
   plan.clean_cases = static_cast<std::uint64_t>(scaled(static_cast<double>(one.clean_cases)));
+  plan.ordinary_networks = static_cast<std::uint64_t>(scaled(static_cast<double>(one.ordinary_networks)));
   plan.hard_cases = static_cast<int>(scaled(one.hard_cases));
   plan.climbs = static_cast<int>(std::max(1.0, std::round(one.climbs * std::sqrt(effort))));
   return plan;

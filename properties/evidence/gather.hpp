@@ -1,4 +1,5 @@
-// Gathers the evidence for the tolerances: clean cases, hard cases and the hill climb, in forked jobs.
+// Gathers the evidence for the tolerances: clean cases, ordinary networks, hard cases and the hill climb, in forked
+// jobs.
 #pragma once
 
 #include <string>
@@ -12,16 +13,18 @@ namespace tally {
 
 struct EvidencePlan {
   std::uint64_t clean_cases = 3000;
+  std::uint64_t ordinary_networks = 200;
   int hard_cases = 8;  // a family and precision
   int climbs = 10;     // a precision
   int steps = 300;     // a climb
 
-  /// What a study of this effort does: 3,000 clean cases at 1, 30,000 at 10; climbs grow with its root.
+  /// What a study of this effort does: 3,000 clean cases and 200 ordinary networks at 1, ten times as many at 10;
+  /// climbs grow with its root.
   static EvidencePlan of(double effort);
 };
 
 struct Evidence {
-  Strata strata;  // labels as in case_strata.hpp
+  Strata strata;  // labels as in case_strata.hpp and ordinary_case.hpp
   Climbs climbs;
   std::vector<std::string> problems;  // a case that ended in an exception, a job that died: one sentence each
   void merge(const Evidence& other);

@@ -8,6 +8,8 @@
 #include "properties/compare/judge.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/evidence/part.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/laws/refusal.hpp"
 
 namespace tally {
 namespace {
@@ -42,6 +44,13 @@ TensorCheck broken_rule(const std::string& violation) {
   return check;
 }
 
+/// What the program would say of the case: that nothing was shown, where something could have been.
+std::string refusal_among(const HeldRun& held) {
+  Outcome outcome;
+  outcome.checks = held.checks;
+  return refusal_of(settled(std::move(outcome)), held.trace);
+}
+
 }  // namespace
 
 const std::map<std::string, std::vector<std::string>>& shipped_variants(ExecutorKind executor) {
@@ -73,6 +82,7 @@ HeldRun hold_run(const Case& c, const DrawnRun& run) {
   hold_against(local_lens, "local", c, held);
   hold_against(end_to_end_lens, "end_to_end", c, held);
   for (const std::string& violation : held.trace.violations) held.checks.push_back(broken_rule(violation));
+  held.refusal = refusal_among(held);
   return held;
 }
 

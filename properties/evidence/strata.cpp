@@ -24,12 +24,14 @@ void Stratum::see_worst(double r, std::uint64_t number, const std::string& tap) 
 void Stratum::merge(const Stratum& other) {
   cases += other.cases;
   alarmed += other.alarmed;
+  refused += other.refused;
   checks += other.checks;
   alarms += other.alarms;
   vacuous += other.vacuous;
   not_run += other.not_run;
   judged += other.judged;
   ratios.merge(other.ratios);
+  least_chance = std::min(least_chance, other.least_chance);
   if (other.worst > 0) see_worst(other.worst, other.worst_case, other.worst_tap);
 }
 

@@ -15,12 +15,14 @@ namespace tally {
 /// The elements of a case depend on one another; only cases are independent draws, so confidence goes by cases.
 struct Stratum {
   std::uint64_t cases = 0, alarmed = 0;  // cases that have checks in it, and those of them with an alarm in it
+  std::uint64_t refused = 0;             // cases whose verdict is vacuous though a gradient is not zero
   std::uint64_t checks = 0, alarms = 0, vacuous = 0, not_run = 0;  // hand-overs, bit for bit, count as checks
   std::uint64_t judged = 0;      // checks of a tensor with a signal against a bound: what a vacuous share is a share of
   RatioHistogram ratios;         // of elements whose bound and error are not zero
   double worst = 0;              // largest r of any element
   std::uint64_t worst_case = 0;  // the number of the case it stands in, and its tap
   std::string worst_tap;
+  double least_chance = 0;  // log10 of the least likely finding of the statistical lens
 
   void see_worst(double r, std::uint64_t number, const std::string& tap);
   void merge(const Stratum& other);

@@ -29,8 +29,9 @@ std::string exact(double value) {
 }
 
 void write(std::ostringstream& out, const Stratum& s) {
-  out << s.cases << ' ' << s.alarmed << ' ' << s.checks << ' ' << s.alarms << ' ' << s.vacuous << ' ' << s.not_run
-      << ' ' << s.judged << ' ' << exact(s.worst) << ' ' << s.worst_case << ' ' << s.worst_tap << '\n';
+  out << s.cases << ' ' << s.alarmed << ' ' << s.refused << ' ' << s.checks << ' ' << s.alarms << ' ' << s.vacuous
+      << ' ' << s.not_run << ' ' << s.judged << ' ' << exact(s.least_chance) << ' ' << exact(s.worst) << ' '
+      << s.worst_case << ' ' << s.worst_tap << '\n';
   for (int bin = 0; bin < RatioHistogram::bins; ++bin) {
     if (s.ratios.count_in(bin) > 0) out << bin << ' ' << s.ratios.count_in(bin) << ' ';
   }
@@ -43,9 +44,11 @@ void write(std::ostringstream& out, const Stratum& s) {
 
 void read_counts(const std::string& line, Stratum& s) {
   std::istringstream in(line);
-  std::string worst;
-  in >> s.cases >> s.alarmed >> s.checks >> s.alarms >> s.vacuous >> s.not_run >> s.judged >> worst >> s.worst_case;
+  std::string chance, worst;
+  in >> s.cases >> s.alarmed >> s.refused >> s.checks >> s.alarms >> s.vacuous >> s.not_run >> s.judged >> chance;
+  in >> worst >> s.worst_case;
   if (!in || in.get() != ' ') refuse(line);
+  s.least_chance = std::strtod(chance.c_str(), nullptr);
   s.worst = std::strtod(worst.c_str(), nullptr);
   std::getline(in, s.worst_tap);
 }

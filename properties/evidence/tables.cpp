@@ -3,6 +3,7 @@
 #include <array>
 
 #include "properties/evidence/adversarial.hpp"
+#include "properties/evidence/ordinary_tables.hpp"
 #include "properties/evidence/table_rows.hpp"
 #include "properties/studies/clopper_pearson.hpp"
 
@@ -162,6 +163,15 @@ StudyTable alarms(const Strata& strata) {
   return std::move(rows).table();
 }
 
+StudyTable refusals(const Strata& strata) {
+  TableRows rows("Refusals", "Each case whose verdict is vacuous though it has gradients, with what replays it.");
+  for (const auto& [labels, s] : strata.all()) {
+    if (labels.front() != "refusal") continue;
+    rows.word("among", labels[1]).word("case", labels[2]).word("reason", labels[3]).word("replay", labels[4]);
+  }
+  return std::move(rows).table();
+}
+
 }  // namespace
 
 std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
@@ -184,6 +194,8 @@ std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
       climbs(evidence.climbs),
       worst(strata),
   };
+  for (StudyTable& table : ordinary_tables(strata)) tables.push_back(std::move(table));
+  if (!strata.next({"refusal"}).empty()) tables.push_back(refusals(strata));
   if (!strata.next({"alarm"}).empty()) tables.push_back(alarms(strata));
   return tables;
 }

@@ -6,6 +6,7 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/layers/contract.hpp"
+#include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/tensors.hpp"
 
@@ -17,7 +18,7 @@ std::int64_t hidden_features(const Plan& plan) {
   return features;
 }
 
-Case case_of(const Plan& plan) {
+Case case_frame(const Plan& plan) {
   Case c;
   c.model.input = plan.input;
   c.model.layers = plan.hidden;
@@ -28,6 +29,11 @@ Case case_of(const Plan& plan) {
   c.precision = plan.precision;
   c.recipe = plan.recipe;
   c.execution = plan.execution;
+  return c;
+}
+
+Case case_of(const Plan& plan) {
+  Case c = case_frame(plan);
   draw_tensors(plan, c);
   if (const auto errors = validate(c); !errors.empty()) {
     throw std::logic_error("the plan makes an invalid case: " + errors[0].path + ": found " + errors[0].found +

@@ -29,7 +29,7 @@ struct Plan {
   Execution execution;
   Data data = Data::ordinary;
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
-  std::string values;  // of x: a drawing's family by class of bit pattern, "tiny", "halfway", …; empty: ordinary ones
+  std::string values;  // of x: a family of drawings, "tiny"; as in ordinary/start.hpp, "pytorch/digits"; empty: normal
   bool far_mean = false;  // biases of hidden layers of 2^10: what a norm after them sees is far from zero
   std::uint64_t seed = 1;
 };

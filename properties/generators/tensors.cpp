@@ -5,6 +5,8 @@
 #include "oracle/case/io.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/cancelling_data.hpp"
+#include "properties/generators/ordinary/images.hpp"
+#include "properties/generators/ordinary/start.hpp"
 
 namespace tally {
 namespace {
@@ -35,8 +37,11 @@ class Drawer {
   Case& case_;
 };
 
-std::string family_of(const Drawer& drawer, const Layer& l, const LayerTensor& tensor, std::int64_t features) {
+std::string family_of(const Plan& plan, const Drawer& drawer, const Layer& l, const LayerTensor& tensor,
+                      std::int64_t features) {
   if (tensor.role == Role::mask) return "mask:" + std::to_string(100 - int(100 * l.number("p").to_double()));
+  if (const std::string start = initialisation_of(plan); !start.empty())
+    return initial_family(start, l, tensor, features);
   if (tensor.name == "running_var") return "variance";
   if (tensor.name == "running_mean") return "uniform";
   if (l.kind == "linear") return drawer.real(tensor.name == "weight" ? "he:" + std::to_string(features) : "uniform", 3);
@@ -52,7 +57,7 @@ void draw_layers(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
       auto shape = tensor.shape(l, features);
       for (auto& n : shape) n = n < 0 ? rows : n;
       const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : plan.precision.master;
-      drawer.add(l.name + "." + tensor.name, dtype, shape, family_of(drawer, l, tensor, features));
+      drawer.add(l.name + "." + tensor.name, dtype, shape, family_of(plan, drawer, l, tensor, features));
     }
   }
 }
@@ -64,6 +69,12 @@ void move_means(Case& c) {
     for (std::size_t i = 0; i < bias.elements(); ++i) bias.set(i, 0x1p10);
     bias.drawing.reset();
   }
+}
+
+std::string input_family(const Plan& plan) {
+  const std::string values = input_of(plan);
+  if (values.empty() || values == "digits") return "normal";
+  return values == "one_hot" ? "one_hot:" + std::to_string(plan.input) : values;
 }
 
 /// Rows of the second micro-batch of every window lose their weight.
@@ -78,6 +89,15 @@ void empty_second_micro_batches(Case& c, Tensor& weights, double nothing) {
   weights.drawing.reset();
 }
 
+/// Rows to ignore are drawn as -100.
+void mark_ignored(Tensor& target, std::int64_t ignore_index) {
+  constexpr std::int64_t drawn = -100;
+  if (ignore_index == drawn) return;
+  for (std::size_t i = 0; i < target.elements(); ++i) {
+    if (target.integer(i) == drawn) target.set(i, double(ignore_index)), target.drawing.reset();
+  }
+}
+
 void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
   if (plan.loss.kind == "cross_entropy") {
     const std::string classes = std::to_string(plan.outputs);
@@ -85,6 +105,7 @@ void draw_target(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
                                    ? "classes:" + classes
                                    : "classes_ignored:" + classes + ":" + std::to_string(plan.ignored_percent);
     Tensor& target = drawer.add("target", Dtype::i64, {rows}, family);
+    mark_ignored(target, plan.loss.integer("ignore_index"));
     if (plan.empty_micro_batch) empty_second_micro_batches(c, target, double(plan.loss.integer("ignore_index")));
     return;
   }
@@ -101,8 +122,7 @@ void draw_tensors(const Plan& plan, Case& c) {
   std::int64_t rows = 0;
   for (const auto& window : c.windows) rows = std::accumulate(window.begin(), window.end(), rows);
   Drawer drawer(plan, c);
-  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input},
-                         drawer.real(plan.values.empty() ? "normal" : plan.values, 3));
+  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input}, drawer.real(input_family(plan), 3));
   if (plan.gradient_magnitude != 1) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(plan.input); ++i)
       x.set(i, plan.gradient_magnitude * x.value(i));
@@ -111,6 +131,7 @@ void draw_tensors(const Plan& plan, Case& c) {
   draw_layers(plan, c, drawer, rows);
   if (plan.far_mean) move_means(c);
   draw_target(plan, c, drawer, rows);
+  if (input_of(plan) == "digits") show_digits(plan, c);
   if (plan.data == Data::cancelling) draw_cancelling(plan, c);
 }
 

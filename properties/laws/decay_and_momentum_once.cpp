@@ -11,8 +11,9 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   const std::string decay = plan.seed % 2 == 0 ? "l2" : "decoupled";
   plan.recipe.weight_decay = choice("weight_decay", decay, {{"lambda", Decimal{"0.05"}}});
-  if (plan.recipe.optimizer.kind == "sgd" && plan.recipe.optimizer.number("momentum").text == "0") {
-    plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}});
+  if (plan.recipe.optimizer.kind == "sgd") {
+    const Decimal momentum{plan.seed % 3 == 0 ? "0" : "0.9"};  // without it, decay is all that may act twice
+    plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", momentum}});
   }
   plan.recipe.clip = choice("clip", "none");
 }

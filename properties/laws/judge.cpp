@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels/device/launch_paths.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
@@ -91,6 +92,7 @@ bool is_dead(const Outcome& outcome) {
 
 Judged judge(const Case& c, const Subject& subject) {
   Judged judged;
+  const LaunchScope launches;
   try {
     judged.trace = run(c, subject);
   } catch (const NotSupported& reason) {
@@ -98,7 +100,7 @@ Judged judge(const Case& c, const Subject& subject) {
     judged.outcome.message = reason.what();
     return judged;
   }
-  note_judged_run(c, judged.trace);
+  note_judged_run(c, judged.trace, launches.paths());
   note_operations(c, judged.trace);
   for (auto& check : hard_lenses(c, judged.trace, Grouping::declared).checks) add(judged.outcome, std::move(check));
   split_bounds(c, judged.trace, judged.outcome.checks);

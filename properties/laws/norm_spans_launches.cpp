@@ -1,11 +1,12 @@
 // Law: a norm over more tensors than one launch takes counts every element once, and an empty tensor among them counts
 // nothing.
-//   28 parameters: more than the 24 of a launch. Then the kernel alone, on 60 tensors of ones, every third one empty:
-//   the sum of magnitudes is exact.
+//   28 parameters: more than the 24 of a launch on the host. Then the kernel alone, on 60 tensors of ones, every third
+//   one empty: the sum of magnitudes is exact.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/window/arguments.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/laws/designed.hpp"
 #include "properties/laws/judge.hpp"
 #include "properties/laws/shapes.hpp"
 #include "properties/triggers/coverage.hpp"
@@ -17,6 +18,7 @@ constexpr std::int64_t hidden_layers = 13, tensors = 60, elements = 2;
 
 void shape(Plan& plan) {
   static const char* norms[] = {"2", "1", "inf"};
+  static const Dtype masters[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
   plan.input = 2;
   plan.hidden.clear();
   for (std::int64_t i = 1; i <= hidden_layers; ++i) {
@@ -30,6 +32,9 @@ void shape(Plan& plan) {
   plan.recipe.loss_scale = choice("loss_scale", "none");
   plan.recipe.clip =
       choice("clip", "global_norm", {{"max_norm", Decimal{"0.015625"}}, {"norm", std::string(norms[plan.seed % 3])}});
+  plan.recipe.optimizer = choice("optimizer", plan.seed / 3 % 2 == 0 ? "sgd" : "adam");
+  plan.precision.master = masters[plan.seed % 3];
+  if (plan.seed / 6 % 2 == 0) plan.execution.kernels["clip_decay_step"] = "multi_tensor";
 }
 
 /// The 1-norm that the run's kernel finds over `tensors` tensors of ones, every third one empty.
@@ -73,8 +78,9 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "another input has another norm",
     .differs = differs,
-    .weight = 0.1,
+    .weight = 0.3,
 }};
+const RegisterDesigned registered_designed("norm_spans_launches");
 
 }  // namespace
 }  // namespace tally

@@ -1,5 +1,6 @@
 // How small a wrong factor in a weight gradient is still found, by which lens: a ladder of factors 1 + theta, planted
-// before the gradient is stored, in every precision and at every size of the gradient.
+// before the gradient is stored, in every precision and at every size of the gradient. And how small an error of any
+// other stage is.
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "properties/faults/planted_scale.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
+#include "properties/studies/stage_sensitivity.hpp"
 #include "properties/studies/study.hpp"
 
 namespace tally {
@@ -196,8 +198,9 @@ Study run_sensitivity(const StudyOptions& options) {
   study.notes = {
       "The factor is planted in the epilogue of dW = dyᵀ x, before the gradient is rounded to its storage format.",
       "A bound proves the fault; the spread (oracle/spread.md) fails at α = 1e-9 a campaign.",
-      "fp16 runs with a loss scale that undoes the size of the gradient, as a training would."};
-  study.tables.push_back(std::move(table));
+      "fp16 runs with a loss scale that undoes the size of the gradient, as a training would.",
+      "2^-24 is the smallest relative error that changes a float: nothing smaller can be planted."};
+  study.tables = {std::move(table), stage_sensitivity(options)};
   study.plots.push_back(std::move(plot));
   return study;
 }

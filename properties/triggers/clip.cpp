@@ -51,7 +51,30 @@ bool non_finite_later(const Sight& s) { return by_norm(s) && non_finite_gradient
 bool above_255_in_half(const Sight& s) {
   return s.any_value("backward", [](double v, Dtype d) { return d == Dtype::fp16 && std::fabs(v) > 255; });
 }
-bool several_tensors(const Sight& s) { return by_norm(s) && parameters_of(s.c.model).size() > 24; }
+
+/// Where overflow is judged by the norm, such a window is skipped for nothing.
+bool large_in_one_pass(const Sight& s) {
+  const auto& kernels = s.trace.claims.kernels;
+  const bool fused = kernels.contains("unscale_check_norm") && kernels.at("norm").variant == "two_stage";
+  if (!by_norm(s) || !fused || s.c.recipe.loss_scale.kind != "dynamic") return false;
+  for (std::size_t w = 0; w < s.windows(); ++w) {
+    if (s.skipped[w]) continue;
+    for (const std::string& parameter : parameters_of(s.c.model)) {
+      const Tensor* gradient = s.tap(w, "unscale", "d." + parameter);
+      for (std::size_t i = 0; gradient && i < gradient->elements(); ++i) {
+        if (std::fabs(gradient->value(i)) > 0x1p64) return true;
+      }
+    }
+  }
+  return false;
+}
+bool nothing_to_divide_by(const Sight& s) {
+  if (!by_norm(s) || s.c.recipe.clip.number("epsilon").to_double() != 0) return false;
+  for (std::size_t w = 0; w < s.windows(); ++w) {
+    if (s.number(w, "norm", "norm") == 0) return true;
+  }
+  return false;
+}
 
 const RegisterTriggers registered{
     4,
@@ -68,8 +91,9 @@ const RegisterTriggers registered{
      {"first gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_first},
      {"later gradient element not finite", TriggerKind::of_case, "under a clip by norm", non_finite_later},
      {"gradient above 255 in fp16", TriggerKind::of_case, "its square overflows", above_255_in_half},
-     {"several launches", TriggerKind::of_kernel, "one norm over more than the 24 tensors of a launch",
-      several_tensors}}};
+     {"finite gradient whose square overflows", TriggerKind::of_case,
+      "above 2^64 after unscaling, under a dynamic scale, in one pass with the norm", large_in_one_pass},
+     {"norm + epsilon = 0", TriggerKind::of_case, "a gradient of zero, and no epsilon", nothing_to_divide_by}}};
 
 }  // namespace
 }  // namespace tally

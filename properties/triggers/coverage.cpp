@@ -2,17 +2,21 @@
 
 #include <stdexcept>
 
+#include "properties/triggers/reach.hpp"
+
 namespace tally {
 namespace {
 
 thread_local CoverageScope* scope = nullptr;
 
-std::vector<TriggerRecord> unseen() {
+std::vector<TriggerRecord> unseen(ExecutorKind executor) {
   std::vector<TriggerRecord> records;
   const std::size_t digits = (triggers().size() + 3) / 4;
   for (const Trigger& t : triggers()) {
     records.push_back({t.name, t.group, std::string(word_of(t.kind)), t.description, 0, std::string(digits, '0')});
   }
+  const auto& others = records_to_reach(executor);
+  records.insert(records.end(), others.begin(), others.end());
   return records;
 }
 
@@ -25,10 +29,11 @@ std::size_t place_of(std::string_view name) {
 
 }  // namespace
 
-Coverage::Coverage() : records_(unseen()) {}
+Coverage::Coverage(ExecutorKind executor) : records_(unseen(executor)) {}
 
-void Coverage::add_case(const std::vector<std::vector<bool>>& runs) {
-  std::vector<bool> seen(records_.size());
+void Coverage::add_case(const std::vector<std::vector<bool>>& runs, const std::set<std::size_t>& reached) {
+  for (const std::size_t place : reached) ++records_.at(triggers().size() + place).seen;
+  std::vector<bool> seen(triggers().size());
   for (const auto& run : runs) {
     for (std::size_t i = 0; i < run.size(); ++i) {
       if (!run[i]) continue;
@@ -62,11 +67,19 @@ std::vector<bool> triggers_of(const Sight& sight) {
   return seen;
 }
 
-CoverageScope::CoverageScope(const Case& drawn) : drawn_(drawn) { scope = this; }
+CoverageScope::CoverageScope(const Case& drawn, ExecutorKind executor) : drawn_(drawn), executor_(executor) {
+  scope = this;
+}
 CoverageScope::~CoverageScope() { scope = nullptr; }
 
-void note_judged_run(const Case& c, const Trace& trace) {
-  if (scope) scope->runs_.push_back(triggers_of(Sight(scope->drawn_, c, trace)));
+void note_judged_run(const Case& c, const Trace& trace, const std::set<LaunchPath>& paths) {
+  if (!scope) return;
+  scope->runs_.push_back(triggers_of(Sight(scope->drawn_, c, trace)));
+  if (trace.claims.subject == name_of(scope->executor_)) scope->reached_.merge(reached_by(scope->executor_, c, paths));
+}
+
+void note_judged_launches(ExecutorKind executor, const std::set<LaunchPath>& paths) {
+  if (scope && scope->executor_ == executor) scope->reached_.merge(paths_reached(executor, paths));
 }
 
 void note_shown(std::string_view trigger) {

@@ -30,6 +30,14 @@ bool scale_moves(const Sight& s, bool up) {
 bool grows(const Sight& s) { return scale_moves(s, true); }
 bool backs_off(const Sight& s) { return scale_moves(s, false); }
 
+bool below_one(const Sight& s) {
+  for (std::size_t w = 0; w + 1 < s.windows(); ++w) {
+    const double before = s.number(w, "scaler", "in.scale"), after = s.number(w, "scaler", "scale");
+    if (after < before && after < 1) return true;
+  }
+  return false;
+}
+
 enum class Place { first, middle, last };
 template <Place place>
 bool overflow_in(const Sight& s) {
@@ -64,6 +72,7 @@ const RegisterTriggers registered{
      {"scale no power of two", TriggerKind::of_case, "", no_power_of_two},
      {"scale grows", TriggerKind::of_case, "and another window runs under it", grows},
      {"scale backs off", TriggerKind::of_case, "and another window runs under it", backs_off},
+     {"scale backs off below 1", TriggerKind::of_case, "and another window runs under it", below_one},
      {"overflow in the first micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::first>},
      {"overflow in a middle micro-batch", TriggerKind::of_case, "of three or more", overflow_in<Place::middle>},
      {"overflow in the last micro-batch", TriggerKind::of_case, "of several", overflow_in<Place::last>},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "reports/census/census.hpp"
 #include "reports/report.hpp"
@@ -37,6 +38,18 @@ std::string what_failed(const Results& results, const Census& census) {
   return text.empty() ? "a law failed" : text;
 }
 
+/// Why nothing was shown, where every vacuous case says the same; without a word its bounds are wider than its signals.
+std::string nothing_shown(const Results& results) {
+  std::optional<std::string> reason;
+  for (const CaseRecord& c : results.cases) {
+    if (c.status != Status::vacuous) continue;
+    if (reason.value_or(c.message) != c.message) return "nothing was shown";
+    reason = c.message;
+  }
+  const std::string said = one_line(reason.value_or(""));
+  return (said.empty() ? "every bound is wider than its signal" : said) + ": nothing was shown";
+}
+
 std::string so_far(const Results& results, const Census& census) {
   const std::string reason = results.partial_reason.empty() ? "the run did not end" : one_line(results.partial_reason);
   return reason + ": " + inside(census) + " so far";
@@ -50,13 +63,14 @@ std::string verdict_sentence(const Results& results) {
     case Status::fail:
       return "FAIL  " + what_failed(results, census) + (results.partial ? " (run incomplete)" : "");
     case Status::error:
+      if (!results.certified.disagreements.empty()) return "ERROR  " + certified_sentence(results.certified);
       return "ERROR  " + share(census.cases_of(Status::error), census.total, "case", "could not be judged");
     case Status::pass:
       if (census.checks == 0 && !results.faults.empty())
         return "PASS  all " + counted(results.faults.size(), "seeded fault") + " caught";
       return "PASS  " + inside(census) + (results.shard.empty() ? "" : " (shard " + results.shard + ")");
     case Status::vacuous:
-      return "VACUOUS  every bound is wider than its signal: nothing was shown";
+      return "VACUOUS  " + nothing_shown(results);
     case Status::not_run:
       break;
   }

@@ -5,6 +5,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/studies/study.hpp"
+#include "properties/triggers/reach.hpp"
 #include "properties/triggers/trigger.hpp"
 #include "reports/command_line/commands.hpp"
 
@@ -21,6 +22,14 @@ int list(const std::string& what) {
   } else if (what == "triggers") {
     for (const Trigger& t : triggers()) {
       std::cout << t.group << ": " << t.name << "  [" << word_of(t.kind) << "]  " << t.description << "\n";
+    }
+  } else if (what == "options") {
+    for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
+      if (record.kind == "option") std::cout << record.name << "\n";
+  } else if (what == "paths") {
+    for (const LaunchPath& path : launch_paths_of(ExecutorKind::host)) {
+      std::cout << name_of_path(path)
+                << (path.out_of_reach.empty() ? "" : "  [out of reach: " + path.out_of_reach + "]") << "\n";
     }
   } else if (what == "kernels") {
     for (const RegisteredKernel* kernel : registered_kernels()) {

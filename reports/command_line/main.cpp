@@ -152,10 +152,12 @@ void add_study(CLI::App& app, Action& action, const std::string& family, const s
 
 void add_list_and_doctor(CLI::App& app, Action& action) {
   static std::string what;
-  CLI::App& listing = *app.add_subcommand("list", "list laws, faults, triggers, kernels, subjects, sweeps or benches");
+  CLI::App& listing =
+      *app.add_subcommand("list", "list laws, faults, triggers, options, paths, kernels, subjects, sweeps or benches");
   listing.add_option("what", what)
       ->required()
-      ->check(CLI::IsMember({"laws", "faults", "triggers", "kernels", "subjects", "sweeps", "benches"}));
+      ->check(CLI::IsMember(
+          {"laws", "faults", "triggers", "options", "paths", "kernels", "subjects", "sweeps", "benches"}));
   listing.callback([&action] { action = [] { return list(what); }; });
   static std::string probed, order;
   CLI::App& doctor_command = *app.add_subcommand("doctor", "say what there is to run on");

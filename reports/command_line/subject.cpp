@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/gemm_settings.hpp"
+#include "kernels/training_step/kernel_table.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
@@ -44,6 +46,17 @@ const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const st
     all.back().variants[operation] = variant;
   }
   return all.back();
+}
+
+/// What the first variant of every kernel declares of its additions and functions; others declare their own.
+std::map<std::string, KernelClaim> orders_and_functions(ExecutorKind executor) {
+  std::map<std::string, KernelClaim> declared;
+  for (const auto& [operation, claim] : KernelTable(executor, {}).claims) {
+    if (claim.additions.empty() && claim.function_ulp == 0) continue;
+    declared[operation].additions = claim.additions;
+    declared[operation].function_ulp = claim.function_ulp;
+  }
+  return declared;
 }
 
 }  // namespace
@@ -102,6 +115,7 @@ Environment environment_of(const Subject& subject, const SubjectOptions& options
   environment.blas = subject.executor == ExecutorKind::cuda ? "cuBLAS, pedantic fp32" : "host GEMM, order as drawn";
   Claims claims;
   claims.subject = environment.executor;
+  claims.kernels = orders_and_functions(subject.executor);
   if (subject.executor == ExecutorKind::cuda) {
     claim_products(claims, Precision{}, {}, subject.executor, false);
     const GemmTraits& probed = probed_gemm(device(subject.executor), {});

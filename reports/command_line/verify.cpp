@@ -7,6 +7,7 @@
 #include "properties/campaign/fault_task.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/failures.hpp"
+#include "reports/command_line/path_words.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_facts.hpp"
 #include "reports/command_line/run_words.hpp"
@@ -90,7 +91,7 @@ int verify(const VerifyOptions& options) {
   if (options.json) {
     std::cout << to_json(results);
   } else {
-    std::cout << terminal_summary(results)
+    std::cout << terminal_summary(results) << launch_path_words(results, options.subject.kernels)
               << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";
   }
   return code;

@@ -82,6 +82,10 @@ void where_it_ran(Markup& page, const Results& results) {
   if (const std::string clean = clean_sentence(results); !clean.empty()) page.element("p", {}, clean + ".");
   if (const std::string spread = spread_sentence(results); !spread.empty())
     page.element("p", {}, "Statistical lens: " + spread + ".");
+  if (const std::string certified = certified_sentence(results.certified); !certified.empty())
+    page.element("p", {}, "The oracle itself: " + certified + ".");
+  for (const std::string& what : results.certified.disagreements)
+    page.element("p", {{"class", "warn"}}, "\u203C " + what);
   if (results.partial)
     page.element("p", {{"class", "warn"}},
                  "\u203C Incomplete: " +

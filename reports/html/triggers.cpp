@@ -1,5 +1,7 @@
+#include "reports/html/reached.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
 
@@ -40,13 +42,20 @@ void triggers_section(Markup& page, const Results& results) {
   if (results.triggers.empty()) return;
   const auto section = page.open("section", {{"aria-labelledby", "triggers"}});
   page.element("h2", {{"id", "triggers"}}, "Triggers");
-  page.element("p", {},
-               "A trigger is what a case must show before a known kind of bug can be seen in it. " +
-                   trigger_sentence(results.triggers) + " (some exclude each other).");
+  page.element(
+      "p", {},
+      "A trigger is what a case must show before a known kind of bug can be seen in it, somewhere in the "
+      "campaign. Launch paths are counted for each kernel, variant and precision by themselves, as the kernel's "
+      "launch declares them; values of options as their contract makes them. " +
+          trigger_sentence(results.triggers) + " (some pairs exclude each other).");
   const bool required = triggers_are_missing(results);
-  Table table(page, "Every trigger and the number of cases that showed it",
-              {"Verdict", "Group", "Trigger", "Kind", ">Times seen"});
-  for (const TriggerRecord& trigger : results.triggers) trigger_row(page, table, trigger, required);
+  {
+    Table table(page, "Every trigger and the number of cases that showed it",
+                {"Verdict", "Group", "Trigger", "Kind", ">Times seen"});
+    for (const TriggerRecord& trigger : results.triggers)
+      if (!is_made_from_the_program(trigger)) trigger_row(page, table, trigger, required);
+  }
+  reached_tables(page, results);
 }
 
 }  // namespace tally

@@ -66,6 +66,7 @@ void add(Results& whole, Results& part) {
     whole.laws[i].control_differs = whole.laws[i].control_differs || part.laws[i].control_differs;
   }
   merge_triggers(whole.triggers, part.triggers);
+  add(whole.certified, part.certified);
   whole.ran_on_host += part.ran_on_host;
   whole.ran_on_device += part.ran_on_device;
   whole.partial = whole.partial || part.partial;

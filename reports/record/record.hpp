@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/record/certified.hpp"
 #include "reports/record/environment.hpp"
 #include "reports/record/operation.hpp"
 #include "reports/record/profile.hpp"
@@ -148,6 +149,7 @@ struct Results {
   std::vector<FaultRecord> faults;
   std::vector<TrainingRecord> training;
   std::vector<TriggerRecord> triggers;
+  CertifiedRecord certified;
   bool triggers_required = false;  // the default campaign: one that no case shows is a failure
   std::string shard;               // "2/4": these are a part of a campaign, which only `tally merge` judges as a whole
   Environment environment;
@@ -160,6 +162,7 @@ bool control_is_missing(const LawRecord& law);
 /// Whether it is held against the results that some trigger was not reached: a shard alone need not reach all.
 bool triggers_are_missing(const Results& results);
 
+/// error before all else where the oracle's own values disagree with their enclosures: then nothing it judged counts;
 /// fail if a case, law or training failed, a control does not differ, a fault got away or triggers are missing; then
 /// error; then not_run if the run is partial or nothing ran; vacuous if nothing but vacuous cases ran; else pass.
 Status verdict_of(const Results& results);

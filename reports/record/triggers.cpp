@@ -46,6 +46,20 @@ void merge_triggers(std::vector<TriggerRecord>& whole, const std::vector<Trigger
   }
 }
 
+namespace {
+
+/// "130 of 131 launch paths ran"; empty where there is none of this kind.
+std::string sentence_of(const std::vector<TriggerRecord>& triggers, std::string_view kind, const std::string& words) {
+  std::uint64_t all = 0, seen = 0;
+  for (const TriggerRecord& trigger : triggers)
+    all += trigger.kind == kind, seen += trigger.kind == kind && trigger.seen;
+  return all == 0 ? "" : "; " + std::to_string(seen) + " of " + std::to_string(all) + " " + words;
+}
+
+bool is_a_trigger(const TriggerRecord& record) { return record.kind != "option" && record.kind != "path"; }
+
+}  // namespace
+
 bool is_unreached(const TriggerRecord& trigger) { return trigger.kind != "later" && trigger.seen == 0; }
 
 TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
@@ -66,10 +80,13 @@ TriggerTotals trigger_totals(const std::vector<TriggerRecord>& triggers) {
 
 std::string trigger_sentence(const std::vector<TriggerRecord>& triggers) {
   if (triggers.empty()) return "";
-  const TriggerTotals totals = trigger_totals(triggers);
+  std::vector<TriggerRecord> own;
+  std::copy_if(triggers.begin(), triggers.end(), std::back_inserter(own), is_a_trigger);
+  const TriggerTotals totals = trigger_totals(own);
   return std::to_string(totals.expected - totals.unreached) + " of " + std::to_string(totals.expected) +
          " triggers were reached; " + std::to_string(totals.unseen_pairs) + " of " + std::to_string(totals.pairs) +
-         " pairs were never seen together";
+         " pairs were never seen together" + sentence_of(triggers, "option", "values of options were drawn") +
+         sentence_of(triggers, "path", "launch paths ran");
 }
 
 }  // namespace tally

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "reports/census/census.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/summary/markdown.hpp"
 #include "reports/text/numbers.hpp"
@@ -70,6 +71,8 @@ std::string other_failures(const Results& results) {
     if (t.status == Status::fail)
       text += "- \u2717 training " + markdown(t.dataset + ", " + t.model + ", " + t.precision + ", " + t.cut) +
               " failed. " + markdown(t.message) + "\n";
+  for (const std::string& what : results.certified.disagreements)
+    text += "- \u2717 the oracle is wrong: " + markdown(what) + "\n";
   return text.empty() ? "" : text + "\n";
 }
 
@@ -78,6 +81,7 @@ std::string triggers(const Results& results) {
   std::string text = "### Triggers\n\n" + markdown(trigger_sentence(results.triggers)) +
                      ".\n\n| Group | Trigger | Kind | Times seen |\n|---|---|---|---:|\n";
   for (const TriggerRecord& t : results.triggers) {
+    if (is_made_from_the_program(t)) continue;  // the page has tables of them
     const std::string seen = t.kind == "later" ? "later: " + markdown(t.description)
                              : is_unreached(t) ? std::string(triggers_are_missing(results) ? "**0**" : "0")
                                                : grouped(t.seen);

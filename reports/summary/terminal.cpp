@@ -3,6 +3,7 @@
 #include "reports/census/census.hpp"
 #include "reports/census/clean_cases.hpp"
 #include "reports/census/spread.hpp"
+#include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/failure_text.hpp"
@@ -105,12 +106,19 @@ std::string statistical_lens(const Results& results) {
   return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
 }
 
+std::string certified(const Results& results) {
+  const std::string sentence = certified_sentence(results.certified);
+  std::string text = sentence.empty() ? "" : "  " + one_line(sentence) + "\n";
+  for (const std::string& what : results.certified.disagreements) text += "  \u2717 " + one_line(what) + "\n";
+  return text;
+}
+
 /// How many were reached, and the ones that were not.
 std::string triggers(const Results& results) {
   if (results.triggers.empty()) return "";
   std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
   for (const TriggerRecord& trigger : results.triggers) {
-    if (is_unreached(trigger))
+    if (is_unreached(trigger) && (triggers_are_missing(results) || !is_made_from_the_program(trigger)))
       text += "  " + std::string(triggers_are_missing(results) ? "\u2717" : "\u2013") +
               " not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";
   }
@@ -128,7 +136,7 @@ std::string where(const Results& results) {
 
 std::string terminal_summary(const Results& results) {
   return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) +
-         triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
+         certified(results) + triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
          worst_table(results) + failures(results);
 }
 

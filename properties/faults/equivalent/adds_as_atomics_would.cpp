@@ -43,6 +43,7 @@ const Stages& legal() {
       KernelClaim claim = find_kernel(operation, executor, shipped).claim;
       claim.variant = "~" + mutant;
       claim.algorithm = "any";
+      claim.additions.clear();
       register_kernel({operation, executor, std::move(claim), typeid(BiasGradientArguments),
                        reinterpret_cast<void (*)()>(add_in_any_order)},
                       std::source_location::current());

@@ -14,6 +14,17 @@ std::string refusal(const std::string& json) {
   return "";
 }
 
+TEST(Claims, write_how_the_factor_is_rounded_only_where_it_is_not_the_default) {
+  Claims claims;
+  EXPECT_EQ(to_json(claims).find("factor"), std::string::npos);
+  for (const char* word : {"fp32", "fp32_twice"}) {
+    claims.factor = word;
+    EXPECT_EQ(claims_of_json(to_json(claims)).factor, word);
+  }
+  claims.factor = "thrice";
+  EXPECT_THROW(claims_of_json(to_json(claims)), std::runtime_error);
+}
+
 TEST(Claims, ComeBackAsTheyWereWritten) {
   Claims claims;
   claims.subject = "cuda";
@@ -65,6 +76,48 @@ TEST(Claims, RefuseAVariantWithoutABound) {
   claims = {};
   claims.tf32_rounding = "up";
   EXPECT_EQ(refusal(to_json(claims)), "claims: tf32_rounding is \"up\"; expected nearest | truncate | unknown");
+}
+
+TEST(Claims, CarryAnOrderOfAdditionsStepByStep) {
+  Claims claims;
+  claims.kernels["norm"] = {
+      .variant = "v",
+      .additions = {{SumStep::chunks, 4096}, {SumStep::tree}, {SumStep::meet}, {SumStep::lanes, 2}},
+      .function_ulp = 0.51};
+  const std::string json = to_json(claims);
+  EXPECT_NE(json.find(R"("additions":[{"chunks":4096},"tree","meet",{"lanes":2}])"), std::string::npos) << json;
+  const Claims back = claims_of_json(json);
+  EXPECT_EQ(back.kernels.at("norm").additions, claims.kernels.at("norm").additions);
+  EXPECT_EQ(back.kernels.at("norm").function_ulp, 0.51);
+}
+
+TEST(Claims, KeepTheirBytesWhereNothingNewIsDeclared) {
+  Claims claims;
+  claims.kernels["norm"] = {.variant = "v"};
+  const std::string json = to_json(claims);
+  EXPECT_EQ(json.find("additions"), std::string::npos);
+  EXPECT_EQ(json.find("function_ulp"), std::string::npos);
+}
+
+TEST(Claims, RefuseAnOrderOfAdditionsThatIsNone) {
+  const auto refused = [](const std::string& additions) {
+    Claims claims;
+    claims.kernels["norm"] = {.variant = "v", .additions = {{SumStep::tree}}};
+    std::string json = to_json(claims);
+    json.replace(json.find(R"(["tree"])"), 8, additions);
+    return refusal(json);
+  };
+  EXPECT_EQ(refused(R"({"tree": 2})"), R"(claims: kernels.norm.additions is {"tree":2}; expected a list of steps)");
+  EXPECT_NE(refused(R"([{"tree": 2}])"), "");
+  EXPECT_NE(refused(R"(["lanes"])"), "");
+  EXPECT_NE(refused(R"([{"lanes": 1.5}])"), "");
+  EXPECT_EQ(refused(R"([{"lanes": 0}])"), "claims: kernels.norm.additions is lanes 0; expected an order of additions");
+  EXPECT_EQ(refused(R"(["meet"])"),
+            "claims: kernels.norm.additions is a meet without chunks; expected an order of additions");
+  Claims claims;
+  claims.kernels["tanh.forward"] = {.variant = "v", .function_ulp = 0.25};
+  EXPECT_EQ(refusal(to_json(claims)),
+            "claims: kernels.tanh.forward.function_ulp is 0.25; expected a number from 0.5 on");
 }
 
 TEST(Claims, NameTheKeyTheyRefuse) {

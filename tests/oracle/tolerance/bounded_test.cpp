@@ -85,6 +85,28 @@ TEST(Bounded, SumsInAnyOrderWithinTheBoundAndNoFurther) {
   EXPECT_GT(64, a.sum(ones, 6).e);  // a declared tree of height 6 could not have lost them
 }
 
+/// What lies within e of v is stored between the roundings of v - e and v + e.
+TEST(Bounded, StoresAsTheOneNumberThatIsInReach) {
+  const Arithmetic half(fp16);
+  const double unit = 0x1p-10, v = 1 + unit / 4;
+  for (const double e : {0.0, unit / 8}) {
+    EXPECT_LE(unit / 4, half.store({v, e}).e);  // 1 for certain
+    EXPECT_GT(unit / 2, half.store({v, e}).e);
+  }
+  EXPECT_LE(3 * unit / 4, half.store({v, unit / 2}).e);               // 1 or its successor
+  const SourcesScope half_ulps({1, 1, std::nextafter(1.0, 0.0), 1});  // where each store counts half an ulp
+  const Arithmetic counting(fp16);
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 20000; ++i) {
+    const double exact = normal(random), e = std::fabs(normal(random)) * 0x1p-12 * std::fabs(exact);
+    const double moved = exact + e * (2.0 * static_cast<double>(random() % 1024) / 1023 - 1);
+    const Bounded stored = half.store({exact, e});
+    ASSERT_LE(std::fabs(rounded(fp16, moved) - exact), stored.e) << exact << " " << e;
+    ASSERT_LE(stored.e, counting.store({exact, e}).e * inflation);
+  }
+}
+
 TEST(Bounded, MultipliesByAPowerOfTwoExactly) {
   const Arithmetic a(fp32);
   EXPECT_EQ(a.mul({3.7, 0}, {0.25, 0}).e, 0);

@@ -16,12 +16,13 @@ TEST(Ledger, ChangesWithWhatTheSubjectClaims) {
   Claims plain, special;
   special.constants = "fp32";
   special.divide = "window";
+  special.factor = "fp32_twice";
   special.flushes_subnormals = special.tensor_cores = true;
   special.kernels["norm"] = {.variant = "atomics", .height = 40, .global_float_atomics = true};
   Precision half;
   half.storage = Dtype::fp16;
   const auto a = of(plain, Precision{}), b = of(special, half);
-  for (const char* assumption : {"constants", "divisor", "flush to zero in GEMM", "order of addition",
+  for (const char* assumption : {"constants", "factor", "divisor", "flush to zero in GEMM", "order of addition",
                                  "global float atomics", "GEMM", "storage"}) {
     ASSERT_TRUE(a.contains(assumption)) << assumption;
     EXPECT_NE(a.at(assumption), b.at(assumption)) << assumption;

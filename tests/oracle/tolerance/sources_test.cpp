@@ -145,7 +145,9 @@ Outputs at(const Rule& rule, const Setting& setting, const Sources& shares) {
   return rule(setting);
 }
 
-Sources all_at(double share) { return {share, share, share, share}; }
+/// With no share of a store quite 1, every store counts its half ulp: where it is known which number is stored, the
+/// bound is that number's distance, which is no sum of terms.
+Sources all_at(double share) { return {share, share, std::min(share, std::nextafter(1.0, 0.0)), share}; }
 
 constexpr double Sources::*each_source[] = {&Sources::input, &Sources::accumulation, &Sources::storage,
                                             &Sources::function};

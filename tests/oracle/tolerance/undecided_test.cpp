@@ -18,9 +18,13 @@ Choice by_norm() {
 }
 
 TEST(Undecided, StaysSoThroughAFunctionOfSmallRange) {
-  EXPECT_FALSE(decided(tanh_of(single(), {0.25, infinite})));
-  EXPECT_FALSE(decided(erf_of(single(), {0.25, infinite})));
-  EXPECT_TRUE(decided(tanh_of(single(), {0.25, 1000})));
+  const Layer layer{{"tanh", {}}, ""};
+  const ExpectedTensors none;
+  const Elementary fp32({layer, none, {1}, subject, {}}, ".forward");
+
+  EXPECT_FALSE(decided(tanh_of(fp32, {0.25, infinite})));
+  EXPECT_FALSE(decided(erf_of(fp32, {0.25, infinite})));
+  EXPECT_TRUE(decided(tanh_of(fp32, {0.25, 1000})));
 }
 
 TEST(Undecided, StaysSoThroughAReplayedRelu) {

@@ -6,7 +6,6 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/real/number.hpp"
-#include "oracle/window/certificate.hpp"
 #include "tests/oracle/real/second_route.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
@@ -89,29 +88,53 @@ TEST(Answer, RefusesDigitsOutsideItsRange) {
   EXPECT_THROW(answer(small_case({{3}}, "window"), 1001), std::invalid_argument);
 }
 
-TEST(Certificate, IsRefusedWhereTwoPrecisionsDisagree) {
-  const DigitsScope scope(coarse_digits);
-  const Certificate certificate(10);
-  const Real one = 1, off = one + power(Real(0.1), 10), near = one + power(Real(0.1), 11);
-
-  EXPECT_THROW(certificate.text(off, one, one, "here"), NotCertified);
-  EXPECT_EQ(certificate.text(near, one, one, "here"), "1");
-  EXPECT_THROW(certificate.text(not_a_number<Real>(), one, one, "here"), NotCertified);
-  EXPECT_EQ(certificate.text(not_a_number<Real>(), not_a_number<Real>(), one, "here"), "nan");
+/// 1-1-1-2-1, everything that x does lost beside a bias of 1 until 504 bits are held: y = 2^-504.
+Case cancelling_case() {
+  Case c = small_case({{1}}, "window");
+  const auto linear = [](std::int64_t out, bool bias, const char* name) {
+    return Layer{{"linear", {{"out", out}, {"bias", bias}}}, name};
+  };
+  c.model.input = 1;
+  c.model.layers = {linear(1, false, "a"), linear(1, false, "b"), linear(2, true, "c"), linear(1, false, "d")};
+  c.model.loss = {"mse", {{"item_weights", false}}};
+  const auto held = [](std::vector<double> values, std::vector<std::int64_t> shape) {
+    return stored(Eigen::Map<Matrix<double>>(values.data(), 1, static_cast<Eigen::Index>(values.size())), shape);
+  };
+  const double tiny = 0x1p-126;
+  c.tensors = {{"x", held({tiny}, {1, 1})},           {"target", held({0}, {1, 1})},
+               {"a.weight", held({tiny}, {1, 1})},    {"b.weight", held({tiny}, {1, 1})},
+               {"c.weight", held({tiny, 0}, {2, 1})}, {"c.bias", held({1, 1}, {2})},
+               {"d.weight", held({1, -1}, {1, 2})}};
+  return c;
 }
 
-TEST(Certificate, WritesZeroOnlyFarBelowTheGroupsLargest) {
-  const DigitsScope scope(coarse_digits);
-  const Certificate certificate(10);
-  const Real tiny = power(Real(0.1), 12), small = power(Real(0.1), 9);
-
-  EXPECT_EQ(certificate.text(2 * tiny, tiny, Real(1), "here"), "0");
-  EXPECT_THROW(certificate.text(2 * small, small, Real(1), "here"), NotCertified);
-  EXPECT_EQ(certificate.text(tiny, tiny, Real(1), "here"), "1e-12");
+TEST(Answer, FindsWhatTwoPrecisionsBothLose) {
+  const Case c = cancelling_case();
+  for (const unsigned digits : {1u, 5u, 30u, 60u}) {
+    const Json window = answered(c, digits)["full_batch"][0];
+    const DigitsScope scope(coarse_digits);
+    const Real unit = power(Real(0.1), digits) * 10, loss = power(Real(0.5), 1008), gradient = power(Real(0.5), 503);
+    EXPECT_LE(magnitude(read(window["loss"]) - loss), unit * loss) << digits;
+    EXPECT_LE(magnitude(read(window["grad"]["d.weight"]["data"][0]) - gradient), unit * gradient) << digits;
+    EXPECT_LE(magnitude(read(window["grad"]["d.weight"]["data"][1]) - gradient), unit * gradient) << digits;
+  }
 }
 
-TEST(Precisions, DoubleSixTimesAfterTheFirstPair) {
-  EXPECT_EQ(precisions(30), (std::vector<unsigned>{50, 150, 300, 600, 1200, 2400, 4800, 9600}));
+TEST(Answer, NamesThePlaceWhereNoPrecisionDecides) {
+  Case c = small_case({{2}}, "window");
+  c.model.layers[1] = {{"relu", {}}, ""};  // relu of what is x - x, with no point in between
+  c.model.layers.erase(c.model.layers.begin() + 2, c.model.layers.begin() + 4);
+  c.model.layers.insert(c.model.layers.begin(), Layer{{"tanh", {}}, ""});
+  c.tensors.at("fc1.bias") = stored(Matrix<double>::Zero(1, 4), {4});
+  for (std::size_t i = 0; i < 12; ++i) c.tensors.at("fc1.weight").set(i, i == 0 ? 1 : i == 1 ? -1 : i % 3 == 0);
+  c.tensors.at("x").set(1, c.tensors.at("x").value(0));
+  try {
+    answer(c, 5);
+    FAIL() << "answered";
+  } catch (const NotCertified& refused) {
+    EXPECT_NE(std::string(refused.what()).find("full_batch[0]: forward of relu#2"), std::string::npos)
+        << refused.what();
+  }
 }
 
 }  // namespace

@@ -141,5 +141,30 @@ TEST(BoundOptimizer, HoldsAdamFromZeroMomentsOverSeveralUncertainSteps) {
   p.expect_sound("adam parameter, three steps");
 }
 
+/// A rate base factor^n is off by the factor's own rounding n times over before it becomes a constant.
+TEST(BoundOptimizer, HoldsAdamsRateAfterAsManySteps) {
+  Worst worst;
+  std::uint64_t without_the_margin = 0;
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  const std::int64_t t = std::int64_t{1} << 36;
+  const Matrix<float> one = Matrix<float>::Ones(1, 1), zero = Matrix<float>::Zero(1, 1);
+  Choice plain = adam();
+  plain.options["beta2"] = Decimal{"0"};  // the correction of v is 1
+  for (const char* factor : {"0.9999999999", "0.99999999991", "0.99999999983", "0.99999999997"}) {
+    const Choice schedule{"step", {{"base", Decimal{"0.1"}}, {"every", std::int64_t{1}}, {"factor", Decimal{factor}}}};
+    const StepRate rate = step_rate(schedule, t);
+    const double derived = 0.1 * std::pow(Decimal{factor}.to_double(), static_cast<double>(t));
+    const auto held = static_cast<float>(derived / (1 - std::pow(0.9, static_cast<double>(t + 1))));
+    const Matrix<float> moved = Matrix<float>::Constant(1, 1, 0.0f - held * (1.0f / (1.0f + 1e-8f)));
+    worst.hold(adam_parameter(subject, plain, rate, t, exactly(one), exactly(one), exactly(zero), false), moved);
+    Worst blind;
+    blind.hold(adam_parameter(subject, plain, rate.exact, t, exactly(one), exactly(one), exactly(zero), false), moved);
+    without_the_margin += blind.over;
+  }
+  worst.expect_sound("adam's rate, 2^36 steps of a power");
+  EXPECT_GT(without_the_margin, 0u) << "no factor is off far enough: nothing was shown";
+}
+
 }  // namespace
 }  // namespace tally::oracle

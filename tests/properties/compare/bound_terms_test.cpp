@@ -120,7 +120,7 @@ TEST(BoundTerms, AreFilledInForTheFirstFailureAndTheWorstAlone) {
   EXPECT_EQ(failure->tap, tap);
   EXPECT_TRUE(add_up(*failure));
   EXPECT_GT(failure->terms.storage, 0);
-  EXPECT_GT(failure->terms.accumulation, 0);
+  EXPECT_GE(failure->terms.accumulation, 0);  // none where all that it may leave is stored as one number
   const auto filled =
       std::count_if(checks.begin(), checks.end(), [](const auto& check) { return check.terms.sum() > 0; });
   EXPECT_LE(static_cast<std::size_t>(filled), worst_of(checks).size() + 1);

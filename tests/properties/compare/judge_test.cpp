@@ -97,6 +97,34 @@ TEST(Judge, JudgesATensorThatIsZeroThroughoutAgainstItsBound) {
   EXPECT_FALSE(judge(here, expected({0, 1}, {0, 0}), fp32({0, 1})).zero_signal);
 }
 
+TEST(Judge, NeverCallsAZeroSignalWhatItCannotTell) {
+  EXPECT_FALSE(judge(here, expected({0, 0}, {0, infinite}), fp32({0, 0})).zero_signal);
+  EXPECT_FALSE(judge(here, expected({1, 2}, {infinite, infinite}), fp32({1, 2})).zero_signal);
+  // A bound that is wide makes no zero of a signal as long as the subject's own value.
+  const TensorCheck wide = judge(here, expected({1, 2}, {1e12, 1e12}), fp32({1, 2.5}));
+  EXPECT_FALSE(wide.zero_signal);
+  EXPECT_EQ(wide.status, Status::vacuous);
+}
+
+TEST(Judge, ComparesIntegersExactlyBeyondWhatADoubleHolds) {
+  const auto held = [](std::int64_t wanted, std::int64_t got) {
+    Tensor tensor(Dtype::i64, {1});
+    tensor.set_bits(0, static_cast<std::uint64_t>(got));
+    oracle::Expected x{oracle::Matrix<long double>(1, 1), oracle::Matrix<double>::Zero(1, 1)};
+    x.v(0, 0) = static_cast<long double>(wanted);
+    return judge(here, x, tensor);
+  };
+  for (const std::int64_t count : {(std::int64_t{1} << 53) + 1, std::numeric_limits<std::int64_t>::max(),
+                                   std::numeric_limits<std::int64_t>::min() + 1}) {
+    EXPECT_EQ(held(count, count).status, Status::pass) << count;
+    EXPECT_EQ(held(count, count).differing, 0u) << count;
+    const TensorCheck off = held(count, count - 1);
+    EXPECT_EQ(off.status, Status::fail) << count;
+    EXPECT_EQ(off.differing, 1u) << count;
+    EXPECT_EQ(off.error, 1) << count;
+  }
+}
+
 TEST(Judge, FailsATensorOfAnotherSize) {
   EXPECT_EQ(judge(here, expected({1, 2}, {1, 1}), fp32({1})).status, Status::fail);
 }

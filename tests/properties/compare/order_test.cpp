@@ -1,4 +1,6 @@
 // Bits that another order of additions left: a failure of class `order` where a claim fixes it, none where it is free.
+#include <set>
+
 #include "properties/faults/fault.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
@@ -68,6 +70,38 @@ TEST(OrderClass, LeavesAWrongSumToLogic) {
   const auto checks = local_lens(c, trace);
   ASSERT_NE(first_failure(checks), nullptr);
   EXPECT_EQ(first_failure(checks)->failure, FailureClass::logic);
+}
+
+/// The trace of products whose order was drawn, which says that none was.
+Trace labelled_in_order(const Case& c) {
+  RunOptions options;
+  options.order_seed = 5;
+  Trace drawn = run(c, options);
+  KernelClaim& gemm = drawn.claims.kernels.at("gemm");
+  EXPECT_EQ(gemm.algorithm, "");
+  gemm.algorithm = "in_order_fma";
+  return drawn;
+}
+
+TEST(OrderClass, IsWhatProductsInAnotherOrderThanClaimedFailWith) {
+  const Case c = with_rows_of(64, 3);
+  const Trace in_order = run(c);
+  ASSERT_EQ(in_order.claims.kernels.at("gemm").algorithm, "in_order_fma");
+  EXPECT_EQ(first_failure(local_lens(c, in_order)), nullptr);
+  std::set<std::string> stages;
+  for (const TensorCheck& check : local_lens(c, labelled_in_order(c))) {
+    if (check.status != Status::fail) continue;
+    EXPECT_EQ(check.failure, FailureClass::order) << check.tap;
+    stages.insert(check.stage);
+  }
+  EXPECT_EQ(stages, (std::set<std::string>{"forward", "backward"}));
+}
+
+TEST(OrderClass, IsNotPromisedByProductsThatAreReplaced) {
+  const Case c = with_rows_of(64, 3);
+  RunOptions options;
+  options.stages = &find_fault("products-in-two-parts")->stages();
+  EXPECT_EQ(run(c, options).claims.kernels.at("gemm").algorithm, "");
 }
 
 }  // namespace

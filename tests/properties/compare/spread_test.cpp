@@ -24,16 +24,23 @@ struct Drawn {
   Tensor other{Dtype::fp32, {static_cast<std::int64_t>(count_of_elements)}};  // some other tensor of that size
 };
 
+/// One rounding to nearest fp32 of a number near v, taken to be random.
+oracle::Bounded rounded_once(double v) {
+  const oracle::Format fp32 = oracle::format_of(Dtype::fp32);
+  const double half_ulp = fp32.unit_roundoff() * std::exp2(std::floor(std::log2(std::fabs(v))));
+  const double e = oracle::Arithmetic(fp32).mul({v / 1.5, 0}, {1.5, 0}).e;
+  return {v, e, e, half_ulp * half_ulp};
+}
+
 /// got = fl(v (1 + factor) + leak other), one rounding; the bound admits `roundings` of them.
 Drawn drawn(double factor, double leak, double roundings) {
   Drawn d;
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
-  const oracle::Arithmetic fp32(oracle::format_of(Dtype::fp32));
   for (std::size_t i = 0; i < count_of_elements; ++i) {
     const double v = normal(random);
     d.other.set(i, normal(random));
-    const oracle::Bounded once = fp32.mul({v, 0}, {0.75, 0});
+    const oracle::Bounded once = rounded_once(0.75 * v);
     d.expected.v.data()[i] = 0.75L * v;
     d.expected.e.data()[i] = once.e * roundings;
     d.expected.r.data()[i] = once.r * roundings;
@@ -91,7 +98,7 @@ TEST(Spread, counts_elements_that_share_their_rounding_once) {
   for (std::size_t i = 0; i < count_of_elements; ++i) {  // one value and its doubles, each with the same rounding error
     const double v = std::ldexp(1 + 0x1.7p-24, static_cast<int>(i % 3));
     d.expected.v.data()[i] = v;
-    const oracle::Bounded once = oracle::Arithmetic(oracle::format_of(Dtype::fp32)).mul({v / 1.5, 0}, {1.5, 0});
+    const oracle::Bounded once = rounded_once(v);
     d.expected.e.data()[i] = once.e;
     d.expected.r.data()[i] = once.r;
     d.expected.s.data()[i] = once.s;
@@ -108,8 +115,7 @@ TEST(Spread, counts_elements_that_crowd_within_one_ulp_once) {
   for (std::size_t i = 0; i < count_of_elements; ++i) {
     const long double v = 1 + 0x1.7p-24L + 0x1p-40L * static_cast<long double>(i);
     d.expected.v.data()[i] = v;
-    const oracle::Bounded once =
-        oracle::Arithmetic(oracle::format_of(Dtype::fp32)).mul({static_cast<double>(v) / 1.5, 0}, {1.5, 0});
+    const oracle::Bounded once = rounded_once(static_cast<double>(v));
     d.expected.e.data()[i] = once.e;
     d.expected.r.data()[i] = once.r;
     d.expected.s.data()[i] = once.s;

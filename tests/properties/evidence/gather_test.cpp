@@ -12,7 +12,7 @@
 namespace tally {
 namespace {
 
-const EvidencePlan small{.clean_cases = 60, .hard_cases = 1, .climbs = 1, .steps = 5};
+const EvidencePlan small{.clean_cases = 60, .ordinary_networks = 8, .hard_cases = 1, .climbs = 1, .steps = 5};
 
 StudyOptions in(int processes) {
   StudyOptions options;
@@ -39,7 +39,8 @@ TEST(Evidence, is_the_same_whatever_the_number_of_processes) {
 TEST(Evidence, misses_its_figures_under_a_seeded_fault) {
   StudyOptions options = in(2);
   options.subject.stages = &find_fault("sum-not-mean")->stages();
-  const Evidence evidence = gather_evidence({.clean_cases = 12, .hard_cases = 0, .climbs = 0, .steps = 0}, options);
+  const Evidence evidence =
+      gather_evidence({.clean_cases = 12, .ordinary_networks = 2, .hard_cases = 0, .climbs = 0, .steps = 0}, options);
 
   const auto figures = figures_of(evidence);
   EXPECT_FALSE(figure(figures, "false alarms in clean cases").met);
@@ -56,7 +57,8 @@ TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
   Stages broken = shipped_stages();
   broken.variants["accumulate"] = "no such kernel";
   options.subject.stages = &broken;
-  const Evidence evidence = gather_evidence({.clean_cases = 4, .hard_cases = 0, .climbs = 1, .steps = 1}, options);
+  const Evidence evidence =
+      gather_evidence({.clean_cases = 4, .ordinary_networks = 0, .hard_cases = 0, .climbs = 1, .steps = 1}, options);
 
   EXPECT_EQ(evidence.problems.size(), 7u);  // four cases and three climbs
   EXPECT_FALSE(figure(figures_of(evidence), "checks that could not be made").met);

@@ -16,6 +16,8 @@ Strata part(std::uint64_t number, double worst) {
     s.checks = 10 + number;
     s.alarms = number == 2;
     s.vacuous = number;
+    s.refused = number == 3;
+    s.least_chance = -static_cast<double>(number) / 3;
     s.ratios.add(worst / 2);
     s.ratios.add(worst);
     s.see_worst(worst, number, "w0/norm/norm");
@@ -37,6 +39,8 @@ TEST(Strata, add_up_to_the_same_whole_in_any_grouping_and_order) {
   EXPECT_EQ(merged(merged(c, b), a), whole);
   EXPECT_EQ(whole.sum({"all"}).cases, 3u);
   EXPECT_EQ(whole.sum({"all"}).checks, 36u);
+  EXPECT_EQ(whole.sum({"all"}).refused, 1u);
+  EXPECT_EQ(whole.sum({"all"}).least_chance, -1);
   EXPECT_EQ(whole.sum({"all"}).worst_case, 2u) << "of equal ratios the first case";
 }
 
@@ -54,7 +58,7 @@ TEST(Strata, refuse_text_that_is_cut_short_or_garbled) {
 
   EXPECT_THROW(strata_of_text(text.substr(0, text.rfind('\n', text.size() - 2) + 1)), std::runtime_error);
   EXPECT_THROW(strata_of_text("all\n1 2 three\n\n"), std::runtime_error);
-  EXPECT_THROW(strata_of_text("all\n1 0 1 0 0 0 1 0x1p-1 0 tap\n99999 1\n"), std::runtime_error);
+  EXPECT_THROW(strata_of_text("all\n1 0 0 1 0 0 0 1 0x0p+0 0x1p-1 0 tap\n99999 1\n"), std::runtime_error);
 }
 
 TEST(Strata, sum_what_begins_alike_and_list_what_follows) {

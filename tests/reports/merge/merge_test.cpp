@@ -39,6 +39,7 @@ std::vector<Results> shards_of(const Results& whole, int count) {
     if (i > 2) shard.training.clear();
     for (TriggerRecord& trigger : shard.triggers) trigger.seen = i == 2 ? trigger.seen : 0;
     for (LawRecord& law : shard.laws) law.control_differs = law.control_differs && i == 2;
+    if (i != 2) shard.certified = {};
     settle_laws(shard);
     shards.push_back(std::move(shard));
   }

@@ -30,6 +30,24 @@ TEST(Verdict, OneFailureOutweighsEveryPass) {
   EXPECT_EQ(verdict_of(results), Status::fail);
 }
 
+TEST(Verdict, IsAnErrorWhereTheOracleLeavesItsCertificateWhateverElseFailed) {
+  Results results = samples::passing();
+  results.cases.front().status = Status::fail;
+  results.certified.disagreements = {"w0/m0/forward/a.y[3]: 1 in long double, 2 certified"};
+
+  EXPECT_EQ(verdict_of(results), Status::error);
+  EXPECT_EQ(exit_code_of(results), 3);
+  EXPECT_NE(verdict_sentence(results).find("the oracle is wrong"), std::string::npos);
+  EXPECT_NE(terminal_summary(results).find("forward/a.y[3]"), std::string::npos);
+}
+
+TEST(Verdict, SaysWhatWasEvaluatedAgain) {
+  Results results = samples::passing();
+  results.certified.stages = 12, results.certified.cases = 3, results.certified.elements = 450;
+
+  EXPECT_NE(terminal_summary(results).find("12 stages and 3 whole cases"), std::string::npos);
+}
+
 TEST(Verdict, FailsWithTrainingFaultOrControlAlone) {
   Results results = samples::passing();
   results.training.back().status = Status::fail;

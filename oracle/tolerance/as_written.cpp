@@ -1,0 +1,32 @@
+#include "oracle/tolerance/as_written.hpp"
+
+#include "oracle/tolerance/rule.hpp"
+#include "oracle/window/bound_stages.hpp"
+
+namespace tally::oracle {
+
+bool as_written(const Declared& subject, std::string_view operation) { return claim_of(subject, operation).as_written; }
+
+float held(const Decimal& written) { return static_cast<float>(written.to_double()); }
+
+HeldConstant held(const Declared& subject, long double exact, long double margin) {
+  if (subject.claims.constants != "binary64") return {};
+  const auto low = static_cast<float>(static_cast<double>(exact - margin));
+  const auto high = static_cast<float>(static_cast<double>(exact + margin));
+  return low == high ? HeldConstant(low) : std::nullopt;
+}
+
+HeldConstant held_one_minus(const Declared& subject, const Decimal& c) {
+  return held(subject, 1 - number<long double>(c), 0x1p-52L);
+}
+
+long double margin_of_rate(const Choice& schedule, long double exact, std::int64_t step) {
+  if (schedule.kind == "constant") return std::fabs(exact) * 0x1p-53L;
+  return step_rate(schedule, step).margin;
+}
+
+Expected known(const Matrix<float>& bits) {
+  return {bits.cast<long double>(), Matrix<double>::Zero(bits.rows(), bits.cols())};
+}
+
+}  // namespace tally::oracle

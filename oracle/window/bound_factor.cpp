@@ -1,0 +1,129 @@
+// c = scale / divisor and 1 / scale, by the number of roundings that a subject claims.
+#include <numeric>
+
+#include "oracle/tolerance/each.hpp"
+#include "oracle/window/bound_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// Where a constant may lie.
+struct Interval {
+  long double low, high;
+};
+
+Interval around(const Expected& x) {
+  const long double e = incoming(x.e(0, 0));
+  return {x.v(0, 0) - e, x.v(0, 0) + e};
+}
+
+/// Rounding is monotone, so the ends decide, each with the rounding of its own place.
+Interval rounded_to_float(Interval x) {
+  const auto nearest = [](long double end) {
+    return static_cast<long double>(static_cast<float>(static_cast<double>(end)));
+  };
+  return {nearest(x.low), nearest(x.high)};
+}
+
+Interval widened(Interval x, long double relative) {
+  return {x.low - std::fabs(x.low) * relative, x.high + std::fabs(x.high) * relative};
+}
+
+long double rows_of(const Case& c, std::size_t window) {
+  return static_cast<long double>(std::accumulate(c.windows[window].begin(), c.windows[window].end(), std::int64_t{0}));
+}
+
+/// A few operations of binary64, none of them a cancellation, over a divisor that is a sum over the window's rows.
+Interval in_binary64(Interval x, const Case& c, std::size_t window) {
+  return widened(x, (rows_of(c, window) + 16) * 0x1p-53L);
+}
+
+/// A sum of item weights in fp32: the float of an integer; else one rounding a weight and an addition.
+Interval counted_in_fp32(long double n, const Case& c, std::size_t window) {
+  if (n == std::floor(n)) return rounded_to_float({n, n});
+  return widened({n, n}, gam(2 * static_cast<double>(rows_of(c, window)), single().u()));
+}
+
+/// Of a positive divisor. Undecided where it may be 0.
+Interval quotient(Interval over, Interval by) {
+  if (!(by.low > 0)) return {-static_cast<long double>(infinite), infinite};
+  const long double ends[] = {over.low / by.low, over.low / by.high, over.high / by.low, over.high / by.high};
+  return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
+}
+
+Expected held(long double exact, Interval by_subject) {
+  const auto e = static_cast<double>(std::max(std::fabs(exact - by_subject.low), std::fabs(by_subject.high - exact)));
+  return scalar(exact, e > 0 ? e * inflation : e);
+}
+
+bool by_window(const Declared& subject) { return subject.claims.divide == "window"; }
+
+/// K, over which micro-batches take their mean; the item weights' sum takes its place where there is no such mean.
+long double micro_batches(const Case& c, std::size_t window) {
+  const bool configured = c.normalisation == Normalisation::mean_of_means_configured;
+  return static_cast<long double>(c.windows[configured ? 0 : window].size());
+}
+
+/// The window's share of the divisor: N, K, or 1. 0 where N is.
+long double window_divisor(const Case& c, std::size_t window) {
+  if (c.normalisation == Normalisation::window_items) return divisor<long double>(c, window, 0);
+  return c.normalisation == Normalisation::sum ? 1 : micro_batches(c, window);
+}
+
+/// What factor() divides the scale by. 0 where the factor is 0.
+long double factor_divisor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch) {
+  const long double by = divisor<long double>(c, window, micro_batch), whole = window_divisor(c, window);
+  return by_window(subject) && whole != 0 ? by / whole : by;
+}
+
+/// fl(fl(scale / K) / n) where K n is the divisor. Where it is not, two operations that are not known: one rounding
+/// each.
+Interval divided_twice(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                       Interval scale, long double by) {
+  const bool one_factor = by_window(subject) || c.normalisation == Normalisation::sum;
+  const long double first = one_factor ? 1 : micro_batches(c, window);
+  const long double second = one_factor ? by : micro_batch_items<long double>(c, window, micro_batch);
+  const auto divided = [&](Interval x, long double n) {
+    return rounded_to_float(quotient(x, counted_in_fp32(n, c, window)));
+  };
+  if (first * second == by) return divided(divided(scale, first), second);
+  const Interval exact = widened(quotient(scale, counted_in_fp32(by, c, window)), gam(2, single().u()));
+  const long double lost = 2 * single().underflow();
+  return {exact.low - lost, exact.high + lost};
+}
+
+Interval factor_interval(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                         const Expected& scale, long double by) {
+  const Interval over = around(scale);
+  if (subject.claims.factor == "binary64") return rounded_to_float(in_binary64(quotient(over, {by, by}), c, window));
+  if (subject.claims.factor == "fp32") return rounded_to_float(quotient(over, counted_in_fp32(by, c, window)));
+  return divided_twice(subject, c, window, micro_batch, over, by);
+}
+
+}  // namespace
+
+Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                const Expected& scale) {
+  const long double by = factor_divisor(subject, c, window, micro_batch);
+  if (by == 0) return scalar(0);
+  return held(scale.v(0, 0) / by, factor_interval(subject, c, window, micro_batch, scale, by));
+}
+
+Expected predicted_factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+                          const Expected& scale) {
+  const long double by = factor_divisor(subject, c, window, micro_batch);
+  if (by == 0) return scalar(0);
+  const Interval held_by_subject = factor_interval(subject, c, window, micro_batch, scale, by);
+  const bool known = held_by_subject.low == held_by_subject.high;
+  return known ? scalar(held_by_subject.low) : factor(subject, c, window, micro_batch, scale);
+}
+
+Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale) {
+  const long double whole = by_window(subject) ? window_divisor(c, window) : 1;
+  if (whole == 0) return scalar(0);
+  const Interval s = around(scale);
+  const Interval inverse = quotient({1 / whole, 1 / whole}, s);
+  return held(1 / (scale.v(0, 0) * whole), rounded_to_float(in_binary64(inverse, c, window)));
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,108 @@
+// SGD and Adam, bit by bit.
+#include "oracle/window/exact_stages.hpp"
+#include "oracle/window/predicted_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+struct Corrections {
+  HeldConstant rate, root;  // lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1))
+};
+
+/// 1 - beta^(t+1), and how far binary64 may be from it, relatively: beta's own rounding t + 1 times over, the power,
+/// the difference.
+struct Correction {
+  long double value, relative;
+};
+
+Correction correction(const Decimal& beta, std::int64_t step) {
+  const long double times = static_cast<long double>(step) + 1;
+  const long double power = std::pow(number<long double>(beta), times);
+  return {1 - power, (times + 4) * 0x1p-53L * power / (1 - power) + 0x1p-49L};
+}
+
+Corrections corrections(const Declared& subject, const Choice& optimizer, const Choice& schedule, std::int64_t step) {
+  const auto rate = learning_rate<long double>(schedule, step);
+  const Correction first = correction(optimizer.number("beta1"), step);
+  const Correction second = correction(optimizer.number("beta2"), step);
+  const long double corrected = rate / first.value, root = std::sqrt(second.value);
+  const long double of_rate = 2 * margin_of_rate(schedule, rate, step) / first.value;
+  return {held(subject, corrected, of_rate + std::fabs(corrected) * first.relative),
+          held(subject, root, root * second.relative)};
+}
+
+/// fl(fl(beta old) + fl(fl(1 - beta) now)), stored.
+Prediction moment(const Declared& subject, const Decimal& beta, const Matrix<float>& old, const Matrix<float>& now) {
+  const HeldConstant rest = held_one_minus(subject, beta);
+  if (!as_written(subject, "adam") || !rest) return {};
+  const float keep = held(beta);
+  return of_each(now.rows(), now.cols(), [&](Eigen::Index i) {
+    const float kept = keep * (old.size() == 0 ? 0.0F : old.data()[i]);
+    const float taken = *rest * now.data()[i];
+    return stored(subject.master, kept + taken);
+  });
+}
+
+}  // namespace
+
+Prediction predicted_sgd_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+                                  const Matrix<float>& old) {
+  if (!as_written(subject, "sgd")) return {};
+  const auto first = [&](Eigen::Index i) { return stored(subject.master, gradient.data()[i]); };
+  if (old.size() == 0) return of_each(gradient.rows(), gradient.cols(), first);
+  const HeldConstant rest = held_one_minus(subject, optimizer.number("dampening"));
+  if (!rest) return {};
+  const float mu = held(optimizer.number("momentum"));
+  return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
+    const float kept = mu * old.data()[i];
+    const float taken = *rest * gradient.data()[i];
+    return stored(subject.master, kept + taken);
+  });
+}
+
+Prediction predicted_sgd_parameter(const Declared& subject, const Choice& optimizer, float rate,
+                                   const Matrix<float>& gradient, const Matrix<float>& momentum,
+                                   const Matrix<float>& parameter) {
+  if (!as_written(subject, "sgd")) return {};
+  const float mu = held(optimizer.number("momentum"));
+  const bool nesterov = momentum.size() != 0 && optimizer.flag("nesterov");
+  const Matrix<float>& straight = momentum.size() != 0 ? momentum : gradient;
+  return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
+    float direction = straight.data()[i];
+    if (nesterov) {
+      const float ahead = mu * direction;
+      direction = gradient.data()[i] + ahead;
+    }
+    const float move = rate * direction;
+    return stored(subject.master, parameter.data()[i] - move);
+  });
+}
+
+Prediction predicted_exp_avg(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+                             const Matrix<float>& old) {
+  return moment(subject, optimizer.number("beta1"), old, gradient);
+}
+
+Prediction predicted_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+                                const Matrix<float>& old) {
+  return moment(subject, optimizer.number("beta2"), old, gradient.cwiseProduct(gradient));
+}
+
+Prediction predicted_adam_parameter(const Declared& subject, const Choice& optimizer, const Choice& schedule,
+                                    std::int64_t step, const Matrix<float>& exp_avg, const Matrix<float>& exp_avg_sq,
+                                    const Matrix<float>& parameter) {
+  if (!as_written(subject, "adam")) return {};
+  const Corrections c = corrections(subject, optimizer, schedule, step);
+  if (!c.rate || !c.root) return {};
+  const float eps = held(optimizer.number("eps"));
+  return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
+    const float root = std::sqrt(exp_avg_sq.data()[i]);
+    const float corrected = root / *c.root;
+    const float divisor = corrected + eps;
+    const float quotient = exp_avg.data()[i] / divisor;
+    const float move = *c.rate * quotient;
+    return stored(subject.master, parameter.data()[i] - move);
+  });
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,72 @@
+#include "properties/generators/drawn_options.hpp"
+
+#include <algorithm>
+
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/rules.hpp"
+#include "oracle/case/sections.hpp"
+#include "properties/generators/case_frame.hpp"
+#include "properties/generators/option_values.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::uint64_t one_in = 4;
+
+/// Whether the plan's case would keep the rules, but for those of its tensors, which are not drawn yet.
+bool is_legal(const Plan& plan) {
+  Findings findings;
+  apply_rules(case_frame(plan), findings);
+  return std::all_of(findings.errors().begin(), findings.errors().end(),
+                     [](const CaseError& error) { return error.path.starts_with("$.tensors"); });
+}
+
+/// A list of numbers has one for each output: the drawn one and its double by turns.
+OptionValue as_long_as_needed(OptionValue value, std::int64_t outputs) {
+  auto* numbers = std::get_if<std::vector<Decimal>>(&value);
+  if (numbers == nullptr || numbers->empty()) return value;
+  const Decimal first = numbers->front();
+  numbers->clear();
+  for (std::int64_t i = 0; i < outputs; ++i) numbers->push_back(i % 2 == 0 ? first : Decimal{"1"});
+  return value;
+}
+
+class OptionDrawer {
+ public:
+  explicit OptionDrawer(Plan& plan) : plan_(plan), random_(plan.seed ^ 0x9fb21c651e98df25ull) {}
+
+  void draw() {
+    for (Layer& layer : plan_.hidden) draw_in("layer", layer);
+    draw_in("loss", plan_.loss);
+    for (const RecipeSection& section : recipe_sections) draw_in(section.name, plan_.recipe.*section.choice);
+  }
+
+ private:
+  void draw_in(std::string_view section, Choice& choice) {
+    const Contract& contract = *find_contract(section, choice.kind);
+    for (const Option& option : contract.options) {
+      const auto values = values_worth_drawing(contract, option);
+      if (random_.below(one_in) != 0 || values.empty()) continue;
+      const OptionValue before = choice.options.at(option.name);
+      choice.options[option.name] = as_long_as_needed(values[random_.below(values.size())], plan_.outputs);
+      if (!is_legal(plan_)) choice.options[option.name] = before;
+    }
+  }
+
+  Plan& plan_;
+  executor::Schedule random_;
+};
+
+}  // namespace
+
+void draw_options(Plan& plan) { OptionDrawer(plan).draw(); }
+
+void fit_options(Plan& plan) {
+  for (auto& [name, value] : plan.loss.options) {
+    const auto* numbers = std::get_if<std::vector<Decimal>>(&value);
+    if (numbers != nullptr && !numbers->empty() && std::ssize(*numbers) != plan.outputs)
+      value = as_long_as_needed(value, plan.outputs);
+  }
+}
+
+}  // namespace tally

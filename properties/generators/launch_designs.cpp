@@ -1,0 +1,149 @@
+#include "properties/generators/launch_designs.hpp"
+
+#include <array>
+
+#include "oracle/case/grid_choice.hpp"
+#include "properties/generators/choices.hpp"
+
+namespace tally {
+namespace {
+
+/// Features of the layers, rows of the two micro-batches. Each is the smallest that shows its ways: a warp takes rows
+/// from 33 features on, eight threads a column from 64 rows on; blocks hold 32 columns, 128 rows or 4 of a warp's, 256
+/// elements; chunks of tensors 4096, of rows 16.
+struct Sizes {
+  std::int64_t features;
+  std::array<std::int64_t, 2> rows;
+  std::int64_t input = 2;
+  const char* most_blocks = "";
+};
+
+constexpr std::array<Sizes, 10> sizes{{{777, {2, 2}},
+                                       {64, {8, 5}},
+                                       {33, {67, 64}},
+                                       {64, {64, 2}},
+                                       {32, {64, 3}},
+                                       {5, {129, 2}},
+                                       {4, {256, 8}},
+                                       {512, {2, 2}, 16},
+                                       {300, {5, 2}, 16, "1"},
+                                       {2, {770, 2}, 2, "1"}}};
+constexpr std::uint64_t rounds = launch_designs / sizes.size();
+
+constexpr std::array formats{Dtype::fp32, Dtype::fp16, Dtype::bf16};
+
+/// Which of the variants and formats: `round` runs through all sizes; `precision` is the storage's number. In six
+/// rounds every variant that knows the storage format meets every size, in those of three precisions every other one
+/// does.
+struct Round {
+  std::uint64_t number, precision;
+
+  template <std::size_t count>
+  const char* of(const std::array<const char*, count>& words, std::uint64_t at) const {
+    return words[at % count];
+  }
+  bool is_odd() const { return number % 2 == 1; }
+  bool steps_at_once() const { return (number + precision) % 3 == 0; }
+  /// The pass over all parameters takes only one norm with it: for every buffer's format there is a round with that one
+  /// and a round with another.
+  bool takes_the_norm_along() const { return (number / 2 + precision) % 2 == 0; }
+};
+
+Round round_of(const Plan& plan) {
+  std::uint64_t precision = 0;
+  while (formats[precision] != plan.precision.storage) ++precision;
+  return {plan.seed % launch_designs / sizes.size() % rounds, precision};
+}
+
+Layer activation(std::uint64_t number) {
+  switch (number % 5) {
+    case 0:
+      return layer("relu");
+    case 1:
+      return layer("tanh");
+    case 2:
+      return layer("sigmoid");
+    case 3:
+      return layer("gelu");
+    default:
+      return layer("gelu", "", {{"approximate", std::string("tanh")}});
+  }
+}
+
+void design_model(Plan& plan, const Sizes& size, const Round& round) {
+  const std::string statistics = round.is_odd() ? "window" : "micro_batch";
+  plan.input = size.input;
+  plan.outputs = size.features;
+  plan.output_bias = true;
+  plan.hidden = {layer("linear", "fc1", {{"out", size.features}}),
+                 layer("layer_norm", "norm1", {{"affine", plan.seed % 7 != 0}}), activation(round.number),
+                 layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
+                 activation(round.number + 2)};
+  if (round.is_odd()) {
+    plan.hidden.push_back(layer("dropout", "drop", {{"p", Decimal{"0.25"}}}));
+  } else {
+    plan.hidden.push_back(layer("batch_norm", "norm3", {{"statistics", std::string("frozen")}}));
+  }
+  plan.hidden.push_back(layer("linear", "fc2", {{"out", std::int64_t{2}}}));
+  plan.windows = {{size.rows[0], size.rows[1]}};
+  plan.normalisation = Normalisation::window_items;
+  plan.empty_micro_batch = false;
+}
+
+void design_loss(Plan& plan, const Round& round) {
+  plan.ignored_percent = 0;
+  if (round.number % 5 == 0) {
+    plan.loss = choice("loss", "mse", {{"item_weights", round.number == 0}});
+    return;
+  }
+  const Decimal smoothing{round.number % 5 <= 2 ? "0" : "0.25"};
+  plan.loss = choice("loss", "cross_entropy", {{"label_smoothing", smoothing}});
+  plan.ignored_percent = round.is_odd() ? 25 : 0;
+}
+
+void design_recipe(Plan& plan, const Round& round) {
+  static const std::array norms{"1", "2", "inf"};
+  Recipe& recipe = plan.recipe;
+  recipe.optimizer = round.number < 3 ? choice("optimizer", "sgd", {{"momentum", Decimal{plan.seed % 2 ? "0" : "0.9"}}})
+                                      : choice("optimizer", "adam");
+  recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
+  const bool decoupled = (round.number / 3 + round.precision) % 2 == 1;
+  recipe.weight_decay = choice("weight_decay", decoupled ? "decoupled" : "l2", {{"lambda", Decimal{"0.01"}}});
+  const std::string norm = round.of(norms, round.number + round.precision);
+  recipe.clip = round.number == 5 ? choice("clip", "value", {{"max_value", Decimal{"0.01"}}})
+                                  : choice("clip", "global_norm", {{"max_norm", Decimal{"0.25"}}, {"norm", norm}});
+  recipe.loss_scale = choice("loss_scale", "dynamic", {{"initial", Decimal{"8"}}});
+}
+
+void design_execution(Plan& plan, const Sizes& size, const Round& round) {
+  static const std::array layer_norms{"two_pass", "one_pass", "welford"};
+  static const std::array bias_gradients{"column_lanes", "atomic_add", "two_stage", "warp_shuffle"};
+  static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
+  const char* const norm_in_passes = round.takes_the_norm_along() ? "two_stage" : "shared_tree";
+  auto& kernels = plan.execution.kernels;
+  kernels = {{"layer_norm.forward", round.of(layer_norms, round.number)},
+             {"batch_norm.statistics", round.of(layer_norms, round.number)},
+             {"linear.bias_gradient", round.of(bias_gradients, round.number)},
+             {"norm", round.is_odd() ? round.of(norms, round.number) : norm_in_passes},
+             {"accumulate", round.is_odd() ? "kahan" : "grid_stride"},
+             {"cross_entropy", round.is_odd() ? "online" : "row_lanes"}};
+  if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
+  if (round.steps_at_once()) kernels["clip_decay_step"] = "multi_tensor";
+  if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;
+  plan.execution.recompute = false;
+}
+
+}  // namespace
+
+void design_launches(Plan& plan) {
+  const Sizes& size = sizes[plan.seed % sizes.size()];
+  const Round round = round_of(plan);
+  plan.precision = {
+      .storage = plan.precision.storage, .accumulate = formats[round.number / 2], .master = formats[round.number % 3]};
+  design_model(plan, size, round);
+  design_loss(plan, round);
+  design_recipe(plan, round);
+  design_execution(plan, size, round);
+}
+
+}  // namespace tally

@@ -1,0 +1,111 @@
+#include "kernels/device/launch_paths.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/kernel_clock.hpp"
+#include "kernels/training_step/kernel_table.hpp"
+
+namespace tally {
+namespace {
+
+std::set<LaunchPath> declared(const char* operation, const char* variant = "") {
+  return declared_paths(find_kernel(operation, ExecutorKind::host, variant));
+}
+
+bool has(const std::set<LaunchPath>& paths, const std::string& precision, const std::string& way) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const LaunchPath& path) { return path.precision == precision && path.way == way; });
+}
+
+/// The ways that relu's launch takes with so many elements, and at most so many blocks.
+std::set<std::string> ways_of_relu(std::int64_t elements, std::int64_t most_blocks = 0) {
+  Device& on = device(ExecutorKind::host);
+  Stream stream(on);
+  Tensor values(Dtype::fp16, {elements});
+  for (std::size_t i = 0; i < values.elements(); ++i) values.set(i, i % 2 == 0 ? 1 : -1);
+  const DeviceTensor x(on, "x", values), y(on, "y", Dtype::fp16, {elements});
+  const GridLimit limit(most_blocks);
+  const LaunchScope scope;
+  timed("relu.forward", kernel<ActivationArguments>("relu.forward", ExecutorKind::host), stream,
+        {Dtype::fp16, x.data(), nullptr, y.data(), elements});
+  stream.synchronize();
+  for (std::size_t i = 0; i < values.elements(); ++i) EXPECT_EQ(y.read().value(i), i % 2 == 0 ? 1 : 0) << i;
+  std::set<std::string> ways;
+  for (const LaunchPath& path : scope.paths()) {
+    EXPECT_EQ(path.kernel, "relu.forward/grid_stride");
+    EXPECT_EQ(path.precision, "fp16");
+    ways.insert(path.way);
+  }
+  return ways;
+}
+
+using Ways = std::set<std::string>;
+
+TEST(LaunchPaths, are_declared_by_every_kernel_in_each_of_its_precisions) {
+  const auto paths = declared("layer_norm.forward", "two_pass");
+
+  for (const char* precision : {"fp32", "fp16", "bf16"}) {
+    EXPECT_TRUE(has(paths, precision, "one thread a row: several blocks, the last one cut")) << precision;
+    EXPECT_TRUE(has(paths, precision, "a warp a row: a row's last stride cut")) << precision;
+    EXPECT_TRUE(has(paths, precision, "a warp a row: 768 elements a row or more")) << precision;
+  }
+  EXPECT_EQ(paths.size(), 3u * (4 + 4 + 3));
+}
+
+TEST(LaunchPaths, of_two_formats_are_declared_for_each_pair) {
+  const auto paths = declared("accumulate", "kahan");
+
+  EXPECT_EQ(paths.size(), 9u * 5);
+  EXPECT_TRUE(has(paths, "fp16, bf16", "strides over the grid"));
+}
+
+TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
+  EXPECT_TRUE(has(declared("cross_entropy", "online"), "bf16", "a warp a row, smoothed or weighted: one block"));
+  EXPECT_TRUE(has(declared("clip_decay_step"), "fp16", "Adam: several chunks, the last one cut"));
+  EXPECT_TRUE(has(declared("unscale_check_norm"), "fp32", "without a norm: one launch"));
+  EXPECT_TRUE(has(declared("unscale_check_norm"), "fp32", "inf-norm: partial results in several strides"));
+  EXPECT_TRUE(has(declared("scaler"), "", "its one way"));
+}
+
+TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
+  const KernelTable stages_run(ExecutorKind::host, {});
+  for (const RegisteredKernel* kernel : registered_kernels()) {
+    if (kernel->declare == nullptr || kernel->executor != ExecutorKind::host) continue;
+    if (!stages_run.claims.contains(kernel->operation)) continue;  // of tests: those may do what needs arguments
+    EXPECT_FALSE(declared_paths(*kernel).empty()) << kernel->operation;
+  }
+}
+
+TEST(LaunchPaths, that_a_call_takes_follow_from_its_sizes) {
+  EXPECT_EQ(ways_of_relu(0), Ways{});
+  EXPECT_EQ(ways_of_relu(64), Ways{"one block, full"});
+  EXPECT_EQ(ways_of_relu(65), Ways{"one block, its last warp cut"});
+  EXPECT_EQ(ways_of_relu(512), Ways{"several blocks, the last one full"});
+  EXPECT_EQ(ways_of_relu(513), Ways{"several blocks, the last one cut"});
+}
+
+TEST(LaunchPaths, under_a_limit_stride_over_the_grid) {
+  EXPECT_EQ(ways_of_relu(700, 2), (Ways{"several blocks, the last one cut", "strides over the grid"}));
+  EXPECT_EQ(ways_of_relu(700, 3), Ways{"several blocks, the last one cut"});
+}
+
+TEST(LaunchPaths, that_are_taken_are_declared) {
+  const auto all = declared("relu.forward");
+  for (const std::int64_t elements : {1, 32, 256, 257, 1024}) {
+    for (const std::string& way : ways_of_relu(elements, 1)) EXPECT_TRUE(has(all, "fp16", way)) << way;
+  }
+}
+
+TEST(LaunchScope, of_the_inner_ones_alone_are_noted) {
+  const LaunchScope outer;
+  EXPECT_FALSE(ways_of_relu(64).empty());
+  EXPECT_TRUE(outer.paths().empty());
+}
+
+}  // namespace
+}  // namespace tally

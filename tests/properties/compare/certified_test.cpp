@@ -1,0 +1,83 @@
+#include "properties/compare/certified.hpp"
+
+#include "oracle/tolerance/bounded.hpp"
+#include "properties/compare/judge.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+/// A number that draws the case.
+std::uint64_t taking_draw(std::uint64_t from) {
+  for (;; ++from) {
+    const CertifiedSample sample(from);
+    if (wants_expectations()) return from;
+  }
+}
+
+CertifiedRecord certified(const Case& c, std::uint64_t draw) {
+  const Trace trace = run(c);
+  const CertifiedSample sample(draw);
+  local_lens(c, trace);
+  return sample.record();
+}
+
+void expect_agreement(const Case& c) {
+  const CertifiedRecord record = certified(c, taking_draw(1));
+  EXPECT_GT(record.stages, 0u);
+  EXPECT_GT(record.elements, 0u);
+  for (const std::string& what : record.disagreements) ADD_FAILURE() << what;
+}
+
+TEST(CertifiedSample, AgreesWithTheLongDoublesThatTheLensesUse) {
+  for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      expect_agreement(normal_everything(seed, storage));
+      expect_agreement(mlp(seed, storage));
+    }
+  }
+}
+
+TEST(CertifiedSample, TakesASmallCaseWhole) { EXPECT_EQ(certified(normal_case(4), taking_draw(1)).cases, 1u); }
+
+TEST(CertifiedSample, TakesOneRunOfOneCaseInSixteen) {
+  std::uint64_t taken = 0;
+  for (std::uint64_t draw = 0; draw < 1600; ++draw) {
+    const CertifiedSample sample(draw);
+    taken += wants_expectations();
+  }
+  EXPECT_GT(taken, 1600 / CertifiedSample::one_in / 2);
+  EXPECT_LT(taken, 1600 / CertifiedSample::one_in * 2);
+  EXPECT_FALSE(wants_expectations());
+}
+
+/// One value of the expectations off by `factor` times what the bound sets apart for long double.
+CertifiedRecord with_one_value_off(const std::string& stage, long double factor) {
+  const Case c = normal_case(4);
+  const Trace trace = run(c);
+  Expectations judged;
+  {
+    const JudgeObserver observer([&](const Place& place, const oracle::Expected& expected, const Tensor&) {
+      judged.insert_or_assign(place.tap, expected);
+    });
+    local_lens(c, trace);
+  }
+  for (auto& [tap, expected] : judged) {
+    if (tap.find(stage) == std::string::npos) continue;
+    for (Eigen::Index i = 0; i < expected.v.size(); ++i)
+      expected.v.data()[i] += factor * (oracle::pays - 1) * expected.e.data()[i];
+  }
+  const CertifiedSample sample(taking_draw(1));
+  certify(c, trace, judged);
+  return sample.record();
+}
+
+TEST(CertifiedSample, NamesAValueThatLongDoubleIsNotAllowed) {
+  EXPECT_TRUE(with_one_value_off("backward/d.", 0.5L).disagreements.empty());
+  const CertifiedRecord record = with_one_value_off("backward/d.", 3);
+  ASSERT_FALSE(record.disagreements.empty());
+  EXPECT_NE(record.disagreements.front().find("/backward/d."), std::string::npos) << record.disagreements.front();
+}
+
+}  // namespace
+}  // namespace tally

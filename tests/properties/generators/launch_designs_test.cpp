@@ -1,0 +1,55 @@
+#include "properties/generators/launch_designs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/training_step/run.hpp"
+#include "properties/generators/random_plan.hpp"
+#include "properties/triggers/reach.hpp"
+
+namespace tally {
+namespace {
+
+Plan designed(Dtype storage, std::uint64_t number) {
+  Plan plan = random_plan(storage)(rc::Random(5), rc::kNominalSize).value();
+  plan.seed = number;
+  design_launches(plan);
+  return plan;
+}
+
+/// Kernels that a law launches by itself (properties/laws/norms_count_every_element.cpp), and more tensors than a
+/// launch takes (properties/laws/norm_spans_launches.cpp).
+bool is_another_laws(const LaunchPath& path) {
+  return path.kernel.starts_with("norm/") || path.kernel.starts_with("unscale_check_norm/") ||
+         path.way.ends_with("several launches");
+}
+
+TEST(LaunchDesigns, take_every_kernel_through_every_way_in_each_precision) {
+  std::set<LaunchPath> left = launch_paths_of(ExecutorKind::host);
+  const std::set<LaunchPath> declared = left;
+  for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (std::uint64_t number = 0; number < launch_designs; ++number) {
+      const LaunchScope scope;
+      run(case_of(designed(storage, number)));
+      for (const LaunchPath& path : scope.paths()) {
+        EXPECT_TRUE(declared.contains(path)) << "undeclared: " << name_of_path(path);
+        left.erase(path);
+      }
+      if (HasFailure()) return;
+    }
+  }
+  std::erase_if(left, is_another_laws);
+  for (const LaunchPath& path : left) ADD_FAILURE() << "not taken: " << name_of_path(path);
+  EXPECT_GE(declared.size(), 500u);
+}
+
+TEST(LaunchDesigns, draw_wide_norms_and_many_features_in_every_precision) {
+  for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    std::int64_t widest = 0;
+    for (std::uint64_t number = 0; number < launch_designs; ++number)
+      widest = std::max(widest, designed(storage, number).hidden.front().integer("out"));
+    EXPECT_GE(widest, 768);
+  }
+}
+
+}  // namespace
+}  // namespace tally

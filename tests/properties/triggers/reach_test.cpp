@@ -1,0 +1,111 @@
+#include "properties/triggers/reach.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "oracle/case/sections.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/drawn_options.hpp"
+#include "properties/generators/option_values.hpp"
+#include "properties/generators/random_plan.hpp"
+#include "properties/laws/judge.hpp"
+#include "properties/triggers/coverage.hpp"
+
+namespace tally {
+namespace {
+
+std::vector<std::string> names_of(const Contract& contract, const std::string& option) {
+  std::vector<std::string> names;
+  for (const Option& each : contract.options) {
+    if (each.name != option) continue;
+    for (const OptionValue& value : values_worth_drawing(contract, each)) names.push_back(name_of_value(value));
+  }
+  return names;
+}
+
+std::vector<const Contract*> all_contracts() {
+  std::vector<const Contract*> all;
+  for (const char* section : {"layer", "loss", "optimizer", "learning_rate", "weight_decay", "clip", "loss_scale"}) {
+    const auto found = contracts_of(section);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+bool is_size(const Contract& contract, const Option& option) {
+  return contract.section == "layer" && option.type == OptionType::integer;
+}
+
+TEST(OptionValues, are_three_for_every_option_that_has_as_many) {
+  for (const Contract* contract : all_contracts()) {
+    for (const Option& option : contract->options) {
+      const std::size_t values = values_worth_drawing(*contract, option).size();
+      const bool few = option.type == OptionType::boolean || option.type == OptionType::number_list;
+      const std::size_t least = is_size(*contract, option) ? 0
+                                : few                      ? 2
+                                                           : std::min<std::size_t>(3, 1 + option.words.size());
+      if (option.type == OptionType::text) {
+        EXPECT_EQ(values, option.words.size()) << contract->kind << " " << option.name;
+      } else {
+        EXPECT_GE(values, least) << contract->kind << " " << option.name;
+      }
+    }
+  }
+}
+
+TEST(OptionValues, hold_zero_where_it_is_legal_and_no_value_out_of_range) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of(*find_contract("optimizer", "adam"), "beta1"), (Names{"0.9", "0", "0.5"}));
+  EXPECT_EQ(names_of(*find_contract("clip", "global_norm"), "epsilon"), (Names{"1e-06", "0", "1e-04", "1e-08"}));
+  EXPECT_EQ(names_of(*find_contract("layer", "layer_norm"), "eps"), (Names{"1e-05", "0.001", "1e-07"}));
+  EXPECT_EQ(names_of(*find_contract("loss_scale", "dynamic"), "backoff_factor"), (Names{"0.5", "0.25", "0.75"}));
+  EXPECT_EQ(names_of(*find_contract("loss", "cross_entropy"), "ignore_index"), (Names{"-100", "-1", "0", "1", "2"}));
+  EXPECT_EQ(names_of(*find_contract("weight_decay", "l2"), "exclude"), (Names{"none", "bias", "norm", "bias, norm"}));
+}
+
+/// A contract that no list knows.
+TEST(OptionValues, of_a_new_option_of_a_new_kind_need_no_list) {
+  const Contract contract{.section = "clip",
+                          .kind = "by_percentile",
+                          .options = {{.name = "share",
+                                       .type = OptionType::number,
+                                       .standard = std::nullopt,
+                                       .range = {.above = "0", .at_most = "1"}}}};
+  EXPECT_EQ(names_of(contract, "share"), (std::vector<std::string>{"1", "0.5", "0.25"}));
+}
+
+TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
+  std::set<std::string> missing;
+  for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
+    if (record.kind == "option") missing.insert(record.name);
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    Plan plan = random_plan(Dtype::fp32)(rc::Random(seed), rc::kNominalSize).value();
+    draw_options(plan);
+    Case c;
+    ASSERT_NO_THROW(c = case_of(plan)) << seed;
+    for (const std::size_t place : reached_by(ExecutorKind::host, c, {}))
+      missing.erase(records_to_reach(ExecutorKind::host)[place].name);
+  }
+  EXPECT_TRUE(missing.empty()) << *missing.begin() << " and " << missing.size() - 1 << " more";
+}
+
+TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {
+  const Plan plan = random_plan(Dtype::fp32)(rc::Random(5), 20).value();
+  const Case c = case_of(plan);
+  const CoverageScope scope(c);
+  judge(c, Subject{});
+  const auto& records = records_to_reach(ExecutorKind::host);
+  const auto paths = std::ranges::count_if(scope.reached(), [&](std::size_t i) { return records[i].kind == "path"; });
+  EXPECT_GT(paths, 0);
+
+  Coverage coverage;
+  coverage.add_case(scope.runs(), scope.reached());
+
+  std::int64_t seen = 0;
+  for (const TriggerRecord& record : coverage.records()) seen += record.kind == "path" && record.seen == 1;
+  EXPECT_EQ(seen, paths);
+}
+
+}  // namespace
+}  // namespace tally
