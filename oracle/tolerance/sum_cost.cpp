@@ -136,7 +136,8 @@ SumCost cost_of(double height, double u, double size) {
 
 SumCost cost_of(const OrderOfSum& order, double u, const std::vector<double>& sizes) {
   require(order);
-  if (!order.empty() && order.front().kind == SumStep::chunks) return cost_of(order, u, std::vector{sizes});
+  if (!order.empty() && order.front().kind == SumStep::chunks)
+    return cost_of(order, u, std::vector<std::vector<double>>{sizes});
   Additions additions(u, true);
   const Partial sum = additions.take(order, addends(sizes));
   return paid(sum.growth, additions.squares(), static_cast<double>(sizes.size()));

@@ -1,6 +1,7 @@
 // A shipped kernel called with other arguments than it was given, as its own variant on every executor.
 #pragma once
 
+#include <source_location>
 #include <string>
 
 #include "kernels/device/kernel_registry.hpp"
@@ -16,7 +17,8 @@ Arguments arguments_of(void (*)(Stream&, Arguments, Kernel<Arguments>));
 /// The shipped stages with `operation` run by `Around`, which gets the arguments and the shipped kernel. The variant
 /// is named after the fault and keeps the shipped kernel's claims.
 template <auto Around>
-Stages with_kernel_around(const std::string& operation, const std::string& shipped, const std::string& fault) {
+Stages with_kernel_around(const std::string& operation, const std::string& shipped, const std::string& fault,
+                          std::source_location at = std::source_location::current()) {
   using Arguments = decltype(planted::arguments_of(Around));
   static std::string operation_run, variant_run;  // of this instantiation: one fault
   operation_run = operation;
@@ -28,7 +30,7 @@ Stages with_kernel_around(const std::string& operation, const std::string& shipp
     KernelClaim claim = find_kernel(operation, executor, shipped).claim;
     claim.variant = "~" + fault;
     register_kernel({operation, executor, std::move(claim), typeid(Arguments), reinterpret_cast<void (*)()>(launch)},
-                    std::source_location::current());
+                    at);
   }
   return with_kernel(operation, fault);
 }

@@ -1,6 +1,8 @@
 #include "properties/generators/option_values.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/option.hpp"
@@ -36,6 +38,13 @@ class Values {
   std::vector<OptionValue> all_;
 };
 
+/// Without what the division left in the last digits: 1e-07, not 1.0000000000000001e-07.
+Decimal of_few_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return decimal(std::stod(text));
+}
+
 /// The default, what is allowed at an end, the middle of a range with two ends; a hundredth and hundredfold of the
 /// default where one end is open and the default is small.
 void add_numbers(const Option& option, Values& values) {
@@ -45,8 +54,8 @@ void add_numbers(const Option& option, Values& values) {
     if (!end.empty()) values.add(Decimal{end});
   const double standard = option.standard ? std::get<Decimal>(*option.standard).to_double() : 0;
   if (range.below.empty() && range.at_most.empty() && standard > 0 && standard < 1) {
-    values.add(decimal(standard * 100));
-    values.add(decimal(standard / 100));
+    values.add(of_few_digits(standard * 100));
+    values.add(of_few_digits(standard / 100));
   }
   values.add_until(3, {"0.5", "0.25", "0.75"});
   values.add_until(3, {"3", "1.5", "1"});
