@@ -2,9 +2,11 @@
 
 #include <stdexcept>
 
+#include "kernels/subject/stage_group.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/smallest_caught.hpp"
 #include "properties/campaign/workers.hpp"
+#include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/magnitude.hpp"
 
@@ -32,6 +34,13 @@ const CaseRecord* failing(const TaskResult& result) {
     if (c.status == Status::fail || c.status == Status::error) return &c;
   }
   return nullptr;
+}
+
+/// The stage itself, or stages judged together that hold it.
+bool is_found_in(const std::string& found, const std::string& stage) {
+  const auto dots = found.find("..");
+  return found == stage ||
+         (dots != std::string::npos && StageGroup{found.substr(0, dots), found.substr(dots + 2)}.holds(stage));
 }
 
 std::vector<const Fault*> chosen(const std::vector<std::string>& names) {
@@ -63,7 +72,7 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.caught = true;
       record.law = law->name;
       record.found_stage = caught->first_stage;
-      record.right_stage = record.found_stage == fault.stage;
+      record.right_stage = is_found_in(record.found_stage, fault.stage);
       record.token = caught->token;
       record.message = caught->message;
       record.suspects = caught->suspects;
@@ -72,6 +81,7 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);
       }
       if (magnitude() == 1 && fault.knob != "none") {
+        const NoDiagnosis none;
         const auto cases = failing_cases(*law, storage, seeded, cases_for_the_smallest);
         record.smallest_caught = smallest_caught(*law, cases, seeded.subject);
       }

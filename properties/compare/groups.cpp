@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "properties/compare/absent_stages.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -92,7 +93,9 @@ void add_groups(GroupedChecks& found, const Groups& groups, const std::set<std::
 
 }  // namespace
 
-GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) {
+namespace {
+
+GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) {
   LocalWalk local(c, trace);
   check_all_and_sample(local);
   GroupedChecks found{in_order(trace, local.checks), {}};
@@ -111,6 +114,14 @@ GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) 
     return found;
   }
   found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
+  return found;
+}
+
+}  // namespace
+
+GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) {
+  GroupedChecks found = both_lenses(c, trace, grouping);
+  if (grouping == Grouping::declared) name_absent_stage(trace, found.checks);
   return found;
 }
 

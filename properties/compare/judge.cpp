@@ -254,11 +254,4 @@ TensorCheck bitwise_check(const std::string& tap, const std::string& stage, cons
   return check;
 }
 
-const TensorCheck* first_failure(const std::vector<TensorCheck>& checks) {
-  for (const TensorCheck& check : checks) {
-    if (check.status == Status::fail || check.status == Status::error) return &check;
-  }
-  return nullptr;
-}
-
 }  // namespace tally

@@ -58,7 +58,7 @@ void check_overflow(LocalWalk& walk) {
   }
   if (complete) {
     const Tensor* decision = walk.hold("overflow_check", "found", oracle::scalar(found ? 1 : 0));
-    if (decision != nullptr && walk.checks.back().status == Status::fail) {
+    if (decision != nullptr && !walk.checks.empty() && walk.checks.back().status == Status::fail) {
       walk.checks.back().failure = FailureClass::skip_decision;
     }
   }

@@ -90,11 +90,19 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
 }
 
 void LocalWalk::keep(const std::string& stage, const std::string& tensor, std::vector<double> expected,
-                     const Tensor& got) {
+                     const Tensor& got, std::vector<double> bound) {
   const TapName name{window, micro_batch, stage, tensor};
   if (wanted == nullptr || wanted->contains(name.text())) {
-    kept->push_back({name, got.dtype, std::move(expected), values_of(got)});
+    kept->push_back({name, got.dtype, std::move(expected), values_of(got), std::move(bound)});
   }
+}
+
+void LocalWalk::keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
+                     const Tensor& got) {
+  const auto& v = expected.v;
+  const auto& e = expected.e;
+  keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), got,
+       std::vector<double>(e.data(), e.data() + e.size()));
 }
 
 const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const LayerInputs& inputs) {
@@ -127,7 +135,11 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
   const oracle::Prediction predicted = bits.predict && wanted == nullptr ? bits.predict() : std::nullopt;
   if (!judges) {
-    if (!predicted) output.of.at(output.name);
+    if (kept != nullptr) {
+      keep(stage, tensor, output.expected(), *got);
+    } else if (!predicted) {
+      output.of.at(output.name);
+    }
     return got;
   }
   if (predicted && holds_bits(here, *got, output, predicted)) {
@@ -143,10 +155,7 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
     check.failure = FailureClass::precision;
   }
   checks.push_back(std::move(check));
-  if (kept != nullptr) {
-    const oracle::Matrix<long double> v = output.expected().v;
-    keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), *got);
-  }
+  if (kept != nullptr) keep(stage, tensor, output.expected(), *got);
   return got;
 }
 

@@ -13,6 +13,7 @@
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
+#include "properties/compare/held_tensor.hpp"
 #include "properties/compare/layer_view.hpp"
 #include "properties/compare/spread.hpp"
 
@@ -27,13 +28,6 @@ struct SubjectState {
   oracle::ExpectedScale scale;
   std::int64_t step = 0;
   bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing
-};
-
-/// What the lens expected of a tap, element by element, and what came.
-struct HeldTensor {
-  TapName name;
-  Dtype dtype;
-  std::vector<double> expected, got;
 };
 
 /// The tensors of one layer for a bound rule, as `stage` read them for walk.micro_batch. Incomplete where taps miss.
@@ -67,7 +61,8 @@ class LocalWalk {
   std::set<std::string> unread;
   /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
   const std::set<std::string>* wanted = nullptr;
-  bool judges = true;  // else expectations are computed and nothing is held against them: what the rules cost
+  /// Else expectations are computed and nothing is held against them: what the rules cost, and what they would give.
+  bool judges = true;
   /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
   std::vector<HeldTensor>* kept = nullptr;
 
@@ -101,7 +96,9 @@ class LocalWalk {
   bool holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
-  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got);
+  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got,
+            std::vector<double> bound = {});
+  void keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected, const Tensor& got);
 
   struct Read {
     LayerInputs inputs;

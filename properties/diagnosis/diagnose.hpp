@@ -10,10 +10,23 @@
 namespace tally {
 
 /// What the first failing check looks like, the likeliest first: a few, and all that are as good as the first. A
-/// suspect is listed only if it explains at least half of the squared error, and chance alone (explained.hpp) would do
-/// as well less than once in a thousand diagnoses, all suspects tried together. Ranked by share, as far as rounding
-/// lets it be told; then fewer fitted numbers; then by name. Empty when nothing fails, nothing fits, or the failing
-/// check has no tensor in this trace.
+/// suspect is listed only if it says what the failing tensor and all others of its kind hold, to within their rounding
+/// (explained.hpp), and chance alone would do as well less than once in a thousand diagnoses, all that were tried
+/// together. Ranked by what it leaves unexplained, as far as rounding lets it be told; then fewer fitted numbers; then
+/// by name. Empty when nothing fails, nothing fits, or the failing check has no tensor in this trace; a stage that
+/// left none at all is the suspect itself.
 std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks);
+
+/// While one lives on this thread, diagnose() finds nothing: for runs that only ask whether a case fails.
+class NoDiagnosis {
+ public:
+  NoDiagnosis();
+  ~NoDiagnosis();
+  NoDiagnosis(const NoDiagnosis&) = delete;
+  NoDiagnosis& operator=(const NoDiagnosis&) = delete;
+
+ private:
+  bool before_;
+};
 
 }  // namespace tally

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "oracle/case/float_bits.hpp"
+#include "properties/compare/local_walk.hpp"
 
 namespace tally {
 namespace {
@@ -71,6 +72,19 @@ Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorChe
   walk.kept = &held;
   check_all(walk);
   if (check.stage == "optimizer" && check.failure == FailureClass::skip_decision) hold_unwanted_steps(*this);
+}
+
+std::set<std::string> Evidence::names() const {
+  std::set<std::string> taps;
+  for (const HeldTensor& each : held) taps.insert(each.name.text());
+  return taps;
+}
+
+const HeldTensor* Evidence::failing() const {
+  for (const HeldTensor& each : held) {
+    if (each.name.text() == check.tap) return &each;
+  }
+  return nullptr;
 }
 
 std::optional<Values> Evidence::tap(int window, int micro_batch, const std::string& stage,

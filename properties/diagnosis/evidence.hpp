@@ -2,10 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "properties/compare/local_walk.hpp"
+#include "oracle/case/case.hpp"
+#include "properties/compare/held_tensor.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 
@@ -22,6 +25,10 @@ class Evidence {
   const Trace& trace;
   const TensorCheck& check;
   std::vector<HeldTensor> held;
+  /// The taps of `held`.
+  std::set<std::string> names() const;
+  /// The tensor that fails; nullptr where it is not held.
+  const HeldTensor* failing() const;
 
   /// nullopt where it was not tapped.
   std::optional<Values> tap(int window, int micro_batch, const std::string& stage, const std::string& tensor) const;

@@ -9,15 +9,19 @@
 namespace tally {
 namespace {
 
-constexpr double finest_resolution = 0x1p-20;
+/// Numbers of a host are exact: one that a formula gives shows no more than one in this many would.
+constexpr double resolution_of_integers = 0x1p-24;
+/// What a formula may be off by, in roundings of the tensor and in bounds of its right value: it is evaluated without
+/// the roundings in between.
+constexpr double roundings_allowed = 4, bounds_allowed = 2;
 
 struct Element {
-  double got, expected, candidate, unit_roundoff;
+  double got, expected, candidate, bound, unit_roundoff;
 };
 
-double unit_roundoff_of(Dtype dtype) {
-  return dtype == Dtype::i64 || dtype == Dtype::u8 ? 0 : oracle::format_of(dtype).unit_roundoff();
-}
+bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
+
+double unit_roundoff_of(Dtype dtype) { return is_integer(dtype) ? 0 : oracle::format_of(dtype).unit_roundoff(); }
 
 std::vector<Element> elements_of(const std::vector<HeldTensor>& held,
                                  const std::vector<std::optional<Values>>& candidates) {
@@ -26,9 +30,11 @@ std::vector<Element> elements_of(const std::vector<HeldTensor>& held,
     const HeldTensor& tensor = held[t];
     const Values& candidate = candidates[t] ? *candidates[t] : tensor.expected;
     if (candidate.size() != tensor.got.size() || tensor.expected.size() != tensor.got.size()) continue;
+    const double unit_roundoff = unit_roundoff_of(tensor.dtype);
     for (std::size_t i = 0; i < tensor.got.size(); ++i) {
-      const double left = candidates[t] ? rounded_to(tensor.dtype, candidate[i]) : candidate[i];
-      all.push_back({tensor.got[i], tensor.expected[i], left, unit_roundoff_of(tensor.dtype)});
+      const double bound = tensor.bound.empty() ? 0 : tensor.bound[i];
+      all.push_back({tensor.got[i], rounded_to(tensor.dtype, tensor.expected[i]),
+                     rounded_to(tensor.dtype, candidate[i]), bound, unit_roundoff});
     }
   }
   return all;
@@ -47,6 +53,7 @@ std::optional<Explained> explained_by_finiteness(const std::vector<Element>& ele
   found.share = both / either;
   found.dimensions = either;
   found.chance = std::pow(1 - found.share, either / 2);
+  found.within = both == either;
   return found;
 }
 
@@ -60,11 +67,17 @@ double fitted_factor(const std::vector<Element>& elements) {
   return square > 0 ? static_cast<double>(product / square) : 1;
 }
 
+double allowance_of(const Element& x, double factor) {
+  const double size = std::fabs(factor * x.candidate);
+  const double larger = x.expected == 0 ? 1 : std::max(1.0, size / std::fabs(x.expected));
+  return roundings_allowed * x.unit_roundoff * size + bounds_allowed * x.bound * larger;
+}
+
 double chance_of(const Explained& found, bool fits_factor) {
-  if (!(found.share > 0)) return 1;
-  if (!fits_factor) return std::pow(1 - found.share, found.dimensions / 2);
+  if (!(found.rest < 1)) return 1;
+  if (!fits_factor) return std::pow(found.rest, found.dimensions / 2);
   if (!(found.dimensions > 1)) return 1;
-  return boost::math::ibeta((found.dimensions - 1) / 2, 0.5, 1 - found.share);
+  return boost::math::ibeta((found.dimensions - 1) / 2, 0.5, found.rest);
 }
 
 }  // namespace
@@ -75,18 +88,23 @@ Explained explained_by(const std::vector<HeldTensor>& held, const std::vector<st
   if (const auto found = explained_by_finiteness(elements)) return *found;
   Explained found;
   found.factor = fits_factor ? fitted_factor(elements) : 1;
-  long double before = 0, after = 0, fourth = 0, rounding = 0;
+  found.within = true;
+  long double before = 0, after = 0, fourth = 0, rounding = 0, floor = 0;
   for (const Element& x : elements) {
     if (!std::isfinite(x.got) || !std::isfinite(x.expected)) continue;
     const long double error = static_cast<long double>(x.got) - x.expected;
     const long double rest = static_cast<long double>(x.got) - static_cast<long double>(found.factor) * x.candidate;
     before += error * error, fourth += error * error * error * error, after += rest * rest;
     rounding += std::pow(2 * x.unit_roundoff * x.got, 2);
+    floor += std::pow((x.unit_roundoff > 0 ? x.unit_roundoff / 2 : resolution_of_integers) * x.got, 2);
+    found.within = found.within && std::fabs(static_cast<double>(rest)) <= allowance_of(x, found.factor);
   }
   if (!(before > 0)) return found;
-  found.share = std::isfinite(static_cast<double>(after)) ? static_cast<double>(1 - after / before) : 0;
+  const auto left = static_cast<double>(after / before);
+  found.share = std::isfinite(left) ? 1 - left : 0;
   found.dimensions = fourth > 0 ? static_cast<double>(before * before / fourth) : 1;
-  found.resolution = std::min(static_cast<double>(rounding / before), finest_resolution);
+  found.resolution = static_cast<double>(rounding / before);
+  found.rest = std::max(left, static_cast<double>(floor / before));
   found.chance = chance_of(found, fits_factor);
   return found;
 }

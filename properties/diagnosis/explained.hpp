@@ -8,7 +8,8 @@
 
 namespace tally {
 
-/// Of the squared error |got - expected|^2, by a candidate in place of the expectation:
+/// Of the squared error |got - expected|^2, both rounded to the tensor's format, by a candidate in place of the
+/// expectation:
 ///   share = 1 - |got - f candidate|^2 / |got - expected|^2,   f = 1, or fitted: <got, candidate> / |candidate|^2
 /// Where elements are not finite that should be (or the other way round), the share is that of these elements: both
 /// sets' intersection over their union, and f is 1.
@@ -16,12 +17,17 @@ struct Explained {
   double share = 0, factor = 1;
   /// Elements that count: (sum r^2)^2 / sum r^4 of the error r, so that one wild element counts as one.
   double dimensions = 0;
-  /// What rounding to the formats of the tensors may leave unexplained, at most 2^-20: shares nearer than this to 1 are
-  /// equally good.
+  /// What rounding to the formats of the tensors may leave unexplained: shares nearer than this to 1 are equally good.
   double resolution = 0;
-  /// The chance that a candidate without a reason does as well. Fixed: uniform in the ball around `got` that reaches to
-  /// the expectation, (1 - share)^(n/2). Fitted: a random direction in n dimensions, whose share of the energy is
-  /// Beta(1/2, (n - 1)/2), of mean 1/n; 1 for n <= 1, where any factor fits.
+  /// What is left of the squared error, and no less than half a rounding leaves.
+  double rest = 1;
+  /// Whether every element is what the candidate says, as far as rounding lets it be told: a few roundings of the
+  /// format, and the bound of the right value. A formula that comes near without being within is another bug's.
+  bool within = false;
+  /// The chance that a candidate without a reason does as well, where no rest counts as less than half a
+  /// rounding of the format: a tensor of one 16-bit element shows next to nothing. Fixed: uniform in the ball around
+  /// `got` that reaches to the expectation, (1 - share)^(n/2). Fitted: a random direction in n dimensions, whose share
+  /// of the energy is Beta(1/2, (n - 1)/2), of mean 1/n; 1 for n <= 1, where any factor fits.
   double chance = 1;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "properties/diagnosis/evidence.hpp"
+#include "properties/diagnosis/what_if.hpp"
 
 namespace tally {
 
@@ -25,6 +26,8 @@ struct Suspect {
   int parameters = 0;
   /// got = f * left, with one f for all tensors, fitted by least squares: one more parameter.
   bool fits_factor = false;
+  /// In place of `left`: many ways of one sort, each with its own sentence and formula, under one name.
+  std::vector<Hypothesis> (*ways)(const Evidence& evidence) = nullptr;
 };
 
 struct RegisterSuspect {

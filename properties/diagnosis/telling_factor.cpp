@@ -66,10 +66,13 @@ std::string telling_factor(const Case& c, int window, int micro_batch, Dtype dty
   if (!std::isfinite(factor) || dtype == Dtype::i64 || dtype == Dtype::u8) return "";
   const double rounding = 4 * oracle::format_of(dtype).unit_roundoff();
   if (std::fabs(factor - 1) <= rounding) return "";
+  std::string words;
   for (const auto& [value, word] : factors_of(c, window, micro_batch)) {
-    if (std::fabs(factor - value) <= rounding * std::fabs(value)) return word;
+    const bool plain = word == "one half" || word == "two";  // where K is 2, nobody knows which it is
+    if (!(std::fabs(factor - value) <= rounding * std::fabs(value)) || (!words.empty() && !plain)) continue;
+    words += (words.empty() ? "" : ", or ") + word;
   }
-  return "";
+  return words;
 }
 
 }  // namespace tally

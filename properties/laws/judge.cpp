@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "kernels/device/launch_paths.hpp"
+#include "properties/compare/absent_stages.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
@@ -45,6 +46,12 @@ std::string order_sentence(const TensorCheck& check) {
          short_number(check.worst_ratio) + "x of its bound)";
 }
 
+/// Nothing was left by a stage that must run.
+std::string absence_sentence(const TensorCheck& check, const std::string& behind) {
+  return check.tap + " is absent: the recipe demands " + check.stage + ", which was not run" +
+         (behind.empty() ? "" : "; behind it fails " + behind);
+}
+
 std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (check.lens == "relation" && check.worst_index.empty()) return check.tap;  // a sentence of its own
   if (check.failure == FailureClass::order) return order_sentence(check);
@@ -60,6 +67,13 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
           short_number(check.worst_ratio) + "x)";
   if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   return text;
+}
+
+/// What first fails but for the absent stage.
+std::string failing_behind(std::vector<TensorCheck> checks, const TensorCheck& absent) {
+  std::erase_if(checks, [&](const TensorCheck& check) { return is_absent(check) && check.tap == absent.tap; });
+  const TensorCheck* next = first_failure(checks);
+  return next == nullptr ? "" : sentence_of(*next, "");
 }
 
 /// Suspects, and what the worst element's ratio tells, of a local failure.
@@ -191,7 +205,8 @@ Outcome settled(Outcome outcome) {
   const TensorCheck* failure = first_failure(outcome.checks);
   if (failure) {
     outcome.status = Status::fail;
-    outcome.message = sentence_of(*failure, outcome.ratio);
+    outcome.message = is_absent(*failure) ? absence_sentence(*failure, failing_behind(outcome.checks, *failure))
+                                          : sentence_of(*failure, outcome.ratio);
     if (!outcome.suspects.empty()) {
       outcome.message += "; " + text_of(outcome.suspects) + ": " + outcome.suspects.front().sentence;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "properties/campaign/equivalent_task.hpp"
+#include "properties/campaign/fault_matrix.hpp"
 #include "properties/campaign/fault_task.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/progress.hpp"
@@ -22,6 +23,9 @@ void say_how_to_replay(const Results& results) {
   }
 }
 
+/// All of them; in here the name stands for the command.
+std::vector<const Fault*> faults_planted() { return tally::faults(); }
+
 }  // namespace
 
 int faults(const FaultsOptions& options) {
@@ -36,10 +40,16 @@ int faults(const FaultsOptions& options) {
   results.seed = campaign.seed;
   results.faults = run_faults(options.names, campaign);
   results.environment = environment_of(campaign.subject, subject);
+  std::vector<FaultRow> matrix;
+  if (options.names.empty()) {
+    matrix = fault_matrix(faults_planted(), campaign);
+    results.studies.push_back(study_of(matrix));
+  }
   std::cout << (options.json ? to_json(results) : terminal_summary(results));
   if (!options.names.empty() && !options.json) say_how_to_replay(results);
   if (results.faults.empty()) return nothing_ran;
   if (options.names.empty() && !options.json) {
+    std::cout << text_of(matrix);
     std::cout.flush();  // the processes to come must not print what is still buffered
     const auto equivalents = run_equivalents(campaign);
     std::cout << text_of(equivalents);

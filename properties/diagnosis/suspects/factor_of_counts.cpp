@@ -1,0 +1,117 @@
+// Every tensor is the right one times a number of its own: of its rows, its features, the window's items.
+#include <cmath>
+#include <cstdio>
+
+#include "properties/diagnosis/settings.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/layer_at.hpp"
+
+namespace tally {
+namespace {
+
+/// A number that is known of every tensor; not positive where it is not.
+struct Count {
+  std::string word;
+  std::function<double(const Evidence& evidence, const HeldTensor& held)> of;
+};
+
+/// Features of the layer that the tensor belongs to; the model's own output at the loss.
+double features_of(const Evidence& evidence, const HeldTensor& held, bool in) {
+  const Model& model = evidence.c.model;
+  if (held.name.stage == "loss") return static_cast<double>(features_before(model, model.layers.size()));
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (held.name.tensor.find(label_of(model, i) + ".") == std::string::npos) continue;
+    return static_cast<double>(features_before(model, in ? i : i + 1));
+  }
+  return 0;
+}
+
+const std::vector<Count>& counts() {
+  static const std::vector<Count> all{
+      {"the rows of the micro-batch",
+       [](const Evidence& e, const HeldTensor& h) {
+         return h.name.micro_batch < 0 ? 0.0 : static_cast<double>(e.rows(h.name.window, h.name.micro_batch));
+       }},
+      {"the rows of the window",
+       [](const Evidence& e, const HeldTensor& h) { return static_cast<double>(e.rows(h.name.window)); }},
+      {"the items of the micro-batch",
+       [](const Evidence& e, const HeldTensor& h) {
+         return h.name.micro_batch < 0 ? 0.0 : e.items(h.name.window, h.name.micro_batch);
+       }},
+      {"the items of the window", [](const Evidence& e, const HeldTensor& h) { return e.items(h.name.window); }},
+      {"K", [](const Evidence& e, const HeldTensor& h) { return static_cast<double>(e.micro_batches(h.name.window)); }},
+      {"the features that enter", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, true); }},
+      {"the features that leave", [](const Evidence& e, const HeldTensor& h) { return features_of(e, h, false); }},
+      {"the loss scale", [](const Evidence& e, const HeldTensor& h) { return e.scale(h.name.window); }},
+      {"the elements of the tensor",
+       [](const Evidence&, const HeldTensor& h) { return static_cast<double>(h.got.size()); }}};
+  return all;
+}
+
+struct Form {
+  std::string before, after;
+  double (*of)(double count);
+};
+
+const std::vector<Form>& forms() {
+  static const std::vector<Form> all{{"", "", [](double n) { return n; }},
+                                     {"1 / ", "", [](double n) { return 1 / n; }},
+                                     {"(n-1)/n of ", "", [](double n) { return (n - 1) / n; }},
+                                     {"n/(n-1) of ", "", [](double n) { return n / (n - 1); }},
+                                     {"n/(n+1) of ", "", [](double n) { return n / (n + 1); }},
+                                     {"the root of ", "", [](double n) { return std::sqrt(n); }},
+                                     {"1 over the root of ", "", [](double n) { return 1 / std::sqrt(n); }},
+                                     {"the root of (n-1)/n of ", "", [](double n) { return std::sqrt((n - 1) / n); }},
+                                     {"the root of n/(n-1) of ", "", [](double n) { return std::sqrt(n / (n - 1)); }}};
+  return all;
+}
+
+/// Options of the stage: every tensor by the same number.
+std::vector<Count> options_of(const Evidence& evidence) {
+  std::vector<Count> all;
+  for (const Setting& setting : settings_of(evidence)) {
+    const Decimal* number = std::get_if<Decimal>(&setting.value());
+    if (number == nullptr) continue;
+    const double v = number->to_double();
+    const std::string word = setting.option->name + " of " + setting.of;
+    all.push_back({word, [v](const Evidence&, const HeldTensor&) { return v; }});
+    all.push_back({"1 - " + word, [v](const Evidence&, const HeldTensor&) { return 1 - v; }});
+  }
+  for (const double v : {2.0, 3.0, 4.0}) {
+    all.push_back({std::to_string(static_cast<int>(v)), [v](const Evidence&, const HeldTensor&) { return v; }});
+  }
+  return all;
+}
+
+void add(std::vector<Hypothesis>& all, const Evidence& evidence, const Count& count, const Form& form) {
+  const std::string word = form.before + count.word + form.after;
+  Hypothesis way{{}, "the right tensor times " + word, "got = expected times " + word, 1};
+  for (const HeldTensor& held : evidence.held) {
+    const double n = count.of(evidence, held), factor = n > 0 ? form.of(n) : 1;
+    const bool other = std::isfinite(factor) && factor != 1;
+    way.left.push_back(other ? std::optional(times(held.expected, factor)) : std::nullopt);
+  }
+  all.push_back(std::move(way));
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  std::vector<Hypothesis> all;
+  std::vector<Count> known = counts();
+  for (Count& option : options_of(evidence)) known.push_back(std::move(option));
+  for (const Count& count : known) {
+    for (const Form& form : forms()) add(all, evidence, count, form);
+  }
+  return all;
+}
+
+const RegisterSuspect registered{{
+    .name = "factor-of-counts",
+    .faults = {},
+    .stages = {},
+    .sentence = "every tensor is the right one times a number of its own rows, features or items",
+    .formula = "got = expected times a count",
+    .ways = ways,
+}};
+
+}  // namespace
+}  // namespace tally

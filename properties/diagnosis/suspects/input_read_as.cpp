@@ -1,0 +1,206 @@
+// What one of the stage's inputs was read as: in part, in another format, from another place, or not at all.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "properties/diagnosis/settings.hpp"
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/tensor_roles.hpp"
+
+namespace tally {
+namespace {
+
+/// Another reading of a tensor; nullopt where it is none.
+struct Reading {
+  std::string sentence;  // "is read as zero"
+  std::function<std::optional<Tensor>(const Tensor& as_left)> read;
+};
+
+/// Element by element.
+Reading by_value(const std::string& sentence, double (*of)(double value)) {
+  return {sentence, [of](const Tensor& given) {
+            Tensor other = given;
+            for (std::size_t i = 0; i < other.elements(); ++i) other.set(i, of(given.value(i)));
+            return std::optional(std::move(other));
+          }};
+}
+
+struct Size {
+  std::size_t rows, columns;
+};
+
+Size size_of(const Tensor& tensor) {
+  if (tensor.shape.size() == 2) return {std::size_t(tensor.shape[0]), std::size_t(tensor.shape[1])};
+  return {1, tensor.elements()};
+}
+
+/// Every element another's, by index.
+Reading by_place(const std::string& sentence, std::size_t (*from)(std::size_t i, Size size)) {
+  return {sentence, [from](const Tensor& given) -> std::optional<Tensor> {
+            if (given.elements() < 2) return std::nullopt;
+            Tensor other = given;
+            for (std::size_t i = 0; i < other.elements(); ++i) other.set(i, given.value(from(i, size_of(given))));
+            return other;
+          }};
+}
+
+/// Along what a tensor is cut.
+struct Axis {
+  std::string one, many;
+  std::size_t (*length)(const Tensor& tensor, Size size);
+  std::size_t (*place)(std::size_t i, Size size);
+};
+
+const std::vector<Axis>& axes() {
+  static const std::vector<Axis> all{
+      {"row", "rows", [](const Tensor&, Size s) { return s.rows; },
+       [](std::size_t i, Size s) { return i / s.columns; }},
+      {"column", "columns", [](const Tensor&, Size s) { return s.columns; },
+       [](std::size_t i, Size s) { return i % s.columns; }},
+      {"element", "elements", [](const Tensor& t, Size s) { return s.rows > 1 ? t.elements() : std::size_t{0}; },
+       [](std::size_t i, Size) { return i; }}};  // of a matrix; those of a vector are its columns
+  return all;
+}
+
+/// Zero where a place along the axis is cut off, by its number and the length; nullopt where nothing is.
+Reading cut(const std::string& sentence, const Axis& axis, bool (*off)(std::size_t place, std::size_t length)) {
+  return {sentence, [&axis, off](const Tensor& given) -> std::optional<Tensor> {
+            const Size size = size_of(given);
+            const std::size_t length = axis.length(given, size);
+            std::size_t lost = 0;
+            for (std::size_t k = 0; k < length; ++k) lost += off(k, length);
+            if (lost == 0 || lost == length) return std::nullopt;
+            Tensor other = given;
+            for (std::size_t i = 0; i < other.elements(); ++i) {
+              if (off(axis.place(i, size), length)) other.set(i, 0);
+            }
+            return other;
+          }};
+}
+
+double tf32(double value) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xffffe000u);
+}
+
+void add_values(std::vector<Reading>& all) {
+  all.push_back(by_value("is read as zero, or left out", [](double) { return 0.0; }));
+  all.push_back(by_value("is read as one, or left out", [](double) { return 1.0; }));
+  all.push_back(by_value("is read with the other sign", [](double v) { return -v; }));
+  all.push_back(by_value("is read without its sign", [](double v) { return std::fabs(v); }));
+  all.push_back(by_value("is read squared", [](double v) { return v * v; }));
+  all.push_back(by_value("is read twice as large", [](double v) { return 2 * v; }));
+  all.push_back(by_value("is read half as large", [](double v) { return v / 2; }));
+  all.push_back(by_value("is read as its inverse", [](double v) { return 1 / v; }));
+  all.push_back(by_value("is read as its root", [](double v) { return std::sqrt(v); }));
+  all.push_back(by_value("is read as one minus it", [](double v) { return 1 - v; }));
+  all.push_back(by_value("is read with one added", [](double v) { return 1 + v; }));
+}
+
+void add_formats(std::vector<Reading>& all) {
+  const auto narrow = [&](const std::string& sentence, double (*of)(double)) {
+    Reading reading = by_value(sentence, of);
+    reading.read = [inner = reading.read](const Tensor& given) {
+      return given.dtype == Dtype::fp32 ? inner(given) : std::nullopt;
+    };
+    all.push_back(std::move(reading));
+  };
+  narrow("is read as bf16", [](double v) { return rounded_to(Dtype::bf16, v); });
+  narrow("is read as fp16", [](double v) { return rounded_to(Dtype::fp16, v); });
+  narrow("is read as TF32", tf32);
+  narrow("is read with subnormal numbers as zero", [](double v) { return std::fabs(v) < 0x1p-126 ? 0 : v; });
+}
+
+void add_places(std::vector<Reading>& all) {
+  all.push_back(
+      by_place("is read one element too far", [](std::size_t i, Size s) { return (i + 1) % (s.rows * s.columns); }));
+  all.push_back(by_place("is read one element too early",
+                         [](std::size_t i, Size s) { return (i + s.rows * s.columns - 1) % (s.rows * s.columns); }));
+  all.push_back(by_place("is read one row too far",
+                         [](std::size_t i, Size s) { return (i + s.columns) % (s.rows * s.columns); }));
+  all.push_back(by_place("is read by its first element alone", [](std::size_t, Size) { return std::size_t{0}; }));
+  all.push_back(by_place("is read by its first row alone", [](std::size_t i, Size s) { return i % s.columns; }));
+  all.push_back(by_place("is read with rows and columns exchanged",
+                         [](std::size_t i, Size s) { return i % s.rows * s.columns + i / s.rows; }));
+}
+
+/// The grid or the loop ends too early: what is beyond the last whole block, or beyond the first, is never read.
+template <std::size_t n>
+void add_blocks(std::vector<Reading>& all) {
+  const std::string number = std::to_string(n);
+  for (const Axis& axis : axes()) {
+    all.push_back(cut("is read without the " + axis.many + " beyond the last whole " + number, axis,
+                      [](std::size_t k, std::size_t length) { return k >= length / n * n; }));
+    all.push_back(cut("is read up to its first " + number + " " + axis.many, axis,
+                      [](std::size_t k, std::size_t) { return k >= n; }));
+  }
+}
+
+void add_parts(std::vector<Reading>& all) {
+  for (const Axis& axis : axes()) {
+    all.push_back(cut("is read without its last " + axis.one, axis,
+                      [](std::size_t k, std::size_t length) { return k + 1 == length; }));
+    all.push_back(cut("is read without its last two " + axis.many, axis,
+                      [](std::size_t k, std::size_t length) { return k + 2 >= length; }));
+    all.push_back(cut("is read without its last four " + axis.many, axis,
+                      [](std::size_t k, std::size_t length) { return k + 4 >= length; }));
+    all.push_back(
+        cut("is read without its first " + axis.one, axis, [](std::size_t k, std::size_t) { return k == 0; }));
+    all.push_back(cut("is read by the first half of its " + axis.many, axis,
+                      [](std::size_t k, std::size_t length) { return k >= length / 2; }));
+    all.push_back(
+        cut("is read by its first " + axis.one + " alone", axis, [](std::size_t k, std::size_t) { return k > 0; }));
+    all.push_back(
+        cut("is read without its odd " + axis.many, axis, [](std::size_t k, std::size_t) { return k % 2 == 1; }));
+  }
+  add_blocks<2>(all), add_blocks<4>(all), add_blocks<8>(all), add_blocks<16>(all), add_blocks<32>(all);
+  add_blocks<64>(all), add_blocks<128>(all), add_blocks<256>(all), add_blocks<1024>(all);
+}
+
+const std::vector<Reading>& readings() {
+  static const std::vector<Reading> all = [] {
+    std::vector<Reading> readings;
+    add_values(readings), add_formats(readings), add_places(readings), add_parts(readings);
+    return readings;
+  }();
+  return all;
+}
+
+/// The inputs of one role, all windows and micro-batches, read otherwise.
+Hypothesis read_as(const Evidence& evidence, const std::string& role, const Reading& reading) {
+  bool changed = false;
+  const std::string& stage = evidence.check.stage;
+  const Trace other = altered(evidence.trace, [&](const Tap& tap) -> std::optional<Tensor> {
+    if (tap.name.stage != stage || role_of(evidence.c, tap.name) != role) return std::nullopt;
+    auto read = reading.read(tap.value);
+    changed = changed || (read && !(*read == tap.value));
+    return read;
+  });
+  Hypothesis way{{}, words_of_role(role) + " " + reading.sentence, "the same formula of another input", 1};
+  if (changed) way.left = what_if(evidence, evidence.c, other);
+  return way;
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  std::vector<Hypothesis> all;
+  if (!affordable(evidence)) return all;
+  for (const std::string& role : input_roles(evidence)) {
+    for (const Reading& reading : readings()) {
+      Hypothesis way = read_as(evidence, role, reading);
+      if (says_something(evidence, way)) all.push_back(std::move(way));
+    }
+  }
+  return all;
+}
+
+const RegisterSuspect registered{{
+    .name = "input-read-as",
+    .faults = {},
+    .stages = {},
+    .sentence = "the stage works on a part of an input, on another format of it, or on other places",
+    .formula = "the same formula of another input",
+    .ways = ways,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,25 @@
+// The stage is left out there, and its taps with it: nothing of it is in the trace.
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void sometimes(Run& run) {
+  const bool left_out = run.group_begin > 0 || run.window > 0;
+  if (!left_out) stage::running_stats(run);
+}
+
+const RegisterFault registered{{
+    .name = "running-stats-not-run",
+    .stage = "running_stats",
+    .right = "one update a micro-batch or window",
+    .wrong = "nothing after the first micro-batch, no tap",
+    .condition = "batch norm, K > 1 or two windows",
+    .knob = "none",
+    .source = "source mutation: the call removed",
+    .laws = {"running_statistics_move_once"},
+    .stages = replaced<&Stages::running_stats, sometimes>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,66 @@
+// Of several failing checks the one that tells the cause.
+#include <gtest/gtest.h>
+
+#include "properties/compare/lens.hpp"
+
+namespace tally {
+namespace {
+
+TensorCheck failing(const std::string& lens, const std::string& tap, const std::string& stage) {
+  TensorCheck check;
+  check.lens = lens, check.tap = tap, check.stage = stage;
+  check.status = Status::fail;
+  check.elements = check.over_bound = 1;
+  return check;
+}
+
+TensorCheck passing(const std::string& lens, const std::string& tap, const std::string& stage) {
+  TensorCheck check = failing(lens, tap, stage);
+  check.status = Status::pass;
+  return check;
+}
+
+TEST(FirstFailure, names_what_the_output_is_computed_from_though_it_is_tapped_after) {
+  const std::vector<TensorCheck> checks{failing("local", "w0/m0/forward/ln.y", "forward"),
+                                        passing("local", "w0/m0/forward/ln.mean", "forward"),
+                                        failing("local", "w0/m0/forward/ln.rstd", "forward")};
+
+  EXPECT_EQ(first_failure(checks)->tap, "w0/m0/forward/ln.rstd");
+}
+
+TEST(FirstFailure, leaves_another_layers_statistics_and_another_micro_batchs_alone) {
+  const std::vector<TensorCheck> checks{failing("local", "w0/m0/forward/fc.y", "forward"),
+                                        failing("local", "w0/m0/forward/ln.rstd", "forward"),
+                                        failing("local", "w0/m1/forward/fc.mean", "forward")};
+
+  EXPECT_EQ(first_failure(checks)->tap, "w0/m0/forward/fc.y");
+}
+
+TEST(FirstFailure, names_the_moment_before_the_parameter_that_it_moves) {
+  const std::vector<TensorCheck> checks{failing("local", "w0/optimizer/fc.weight", "optimizer"),
+                                        failing("local", "w0/optimizer/exp_avg_sq.fc.weight", "optimizer")};
+
+  EXPECT_EQ(first_failure(checks)->tap, "w0/optimizer/exp_avg_sq.fc.weight");
+}
+
+TEST(FirstFailure, quotes_the_lens_that_judged_the_stage_on_bits_of_its_own) {
+  const std::vector<TensorCheck> checks{failing("end_to_end", "w0/optimizer/fc.bias", "optimizer"),
+                                        failing("group", "w0/optimizer/fc.weight", "clip..optimizer")};
+  const std::vector<TensorCheck> elsewhere{failing("end_to_end", "w0/optimizer/fc.bias", "optimizer"),
+                                           failing("group", "w1/optimizer/fc.weight", "clip..optimizer")};
+
+  EXPECT_EQ(first_failure(checks)->lens, "group");
+  EXPECT_EQ(first_failure(elsewhere)->lens, "end_to_end");
+}
+
+TEST(FirstFailure, takes_batch_norms_sums_before_the_gradient_that_is_made_of_them) {
+  const TensorCheck var = passing("local", "w0/m0/forward/bn.var", "forward");
+  const TensorCheck dx = failing("local", "w0/m0/backward/d.bn.x", "backward");
+  const TensorCheck sum = failing("local", "w0/m0/backward/d.bn.weight", "backward");
+
+  EXPECT_EQ(first_failure({var, dx, sum})->tap, sum.tap);
+  EXPECT_EQ(first_failure({dx, sum})->tap, dx.tap);  // no batch norm
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,172 @@
+// Bugs that no catalogue lists: an option taken for another value, an input read in part, a term left out. What a stage
+// leaves is what it leaves under another case or on other inputs; its suspect must say so.
+#include <gtest/gtest.h>
+
+#include "properties/compare/absent_stages.hpp"
+#include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/what_if.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+std::string first_sentence(const std::vector<Suspicion>& suspects) {
+  return suspects.empty() ? "none" : suspects.front().name + ": " + suspects.front().sentence;
+}
+
+/// The first suspect of a run of another case, held against this one.
+std::string taken_for(const Case& c, const Case& other) {
+  const Trace trace = run(other);
+  return first_sentence(diagnose(c, trace, local_lens(c, trace)));
+}
+
+Case with(Case c, Choice Recipe::*section, const Choice& choice) {
+  c.recipe.*section = choice;
+  return c;
+}
+
+Case redrawn(Case c) {
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 7);
+  return c;
+}
+
+/// Another value of one option, in a case of one window, so that what is read is the same.
+void expect_option(const std::string& section, const std::string& kind, Choice Recipe::*choice, const Options& given,
+                   const std::string& option, const OptionValue& taken, const std::string& said) {
+  Case c = normal_case(7);
+  c.windows = {{4, 3}};
+  c = redrawn(with(c, choice, choice_of(section, kind, given)));
+  Options wrong = given;
+  wrong[option] = taken;
+  const std::string sentence = taken_for(c, with(c, choice, choice_of(section, kind, wrong)));
+  EXPECT_NE(sentence.find("as if " + option + " of " + kind + " were " + said), std::string::npos)
+      << option << ": " << sentence;
+}
+
+TEST(UnlistedBugs, an_option_of_the_optimizer_that_is_hard_coded_is_named_with_its_value) {
+  const Options adam{{"beta1", Decimal{"0.8"}}, {"beta2", Decimal{"0.95"}}, {"eps", Decimal{"1e-3"}}};
+  expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta1", Decimal{"0.9"}, "0.9");
+  expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.999"}, "0.999");
+  expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.97"}, "0.97");
+}
+
+TEST(UnlistedBugs, an_option_of_decay_or_clip_that_is_hard_coded_is_named_with_its_value) {
+  expect_option("weight_decay", "l2", &Recipe::weight_decay, {{"lambda", Decimal{"0.02"}}}, "lambda", Decimal{"0.01"},
+                "0.01");
+  expect_option("weight_decay", "decoupled", &Recipe::weight_decay, {{"lambda", Decimal{"0.2"}}}, "lambda",
+                Decimal{"0.3"}, "0.3");
+  expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
+}
+
+/// The bits of one output, changed; what comes after it goes on from them.
+Trace with_output(const Trace& trace, const std::string& stage, const std::string& tensor,
+                  const std::function<void(Tensor&)>& change) {
+  return altered(trace, [&](const Tap& tap) -> std::optional<Tensor> {
+    if (tap.name.stage != stage || tap.name.tensor != tensor) return std::nullopt;
+    Tensor other = tap.value;
+    change(other);
+    return other;
+  });
+}
+
+std::string looks_like(const Case& c, const std::string& stage, const std::string& tensor,
+                       const std::function<void(Tensor&)>& change) {
+  const Trace trace = with_output(run(c), stage, tensor, change);
+  return first_sentence(diagnose(c, trace, local_lens(c, trace)));
+}
+
+TEST(UnlistedBugs, a_tail_that_is_never_written_is_named_with_its_place) {
+  const std::string said = looks_like(mlp(3), "backward", "d.fc1.weight", [](Tensor& t) {
+    for (std::size_t i = 500; i < t.elements(); ++i) t.set(i, 0);
+  });
+
+  EXPECT_NE(said.find("elements from 500 on are zero"), std::string::npos) << said;
+}
+
+TEST(UnlistedBugs, numbers_in_each_others_places_are_named) {
+  const auto reversed = [](Tensor& t) {
+    const Tensor right = t;
+    for (std::size_t i = 0; i < t.elements(); ++i) t.set(i, right.value(t.elements() - 1 - i));
+  };
+  const auto next = [](Tensor& t) {
+    const Tensor right = t;
+    for (std::size_t i = 0; i + 1 < t.elements(); ++i) t.set(i, right.value(i + 1));
+  };
+
+  const std::string backwards = looks_like(mlp(3), "backward", "d.fc1.weight", reversed);
+  const std::string shifted = looks_like(mlp(3), "backward", "d.fc1.weight", next);
+
+  EXPECT_NE(backwards.find("in reverse order"), std::string::npos) << backwards;
+  EXPECT_NE(shifted.find("index is one too large"), std::string::npos) << shifted;
+}
+
+/// A bug as random as the error of a wrong formula that nobody knows.
+TEST(UnlistedBugs, an_error_of_no_known_kind_is_not_named) {
+  for (const char* tensor : {"d.fc1.weight", "d.fc2.bias"}) {
+    const std::string said = looks_like(mlp(3), "backward", tensor, [](Tensor& t) {
+      for (std::size_t i = 0; i < t.elements(); ++i) t.set(i, t.value(i) * (1 + 0.3 * std::sin(double(7 * i + 3))));
+    });
+    EXPECT_EQ(said, "none") << tensor;
+  }
+}
+
+TEST(UnlistedBugs, one_number_that_is_off_by_a_few_per_cent_is_not_named) {
+  Case c = normal_case(7);
+  c.recipe.clip = choice_of("clip", "global_norm", {{"max_norm", Decimal{"0.1"}}});
+  for (const double factor : {0.93, 1.07, 1.31}) {
+    const std::string said = looks_like(redrawn(c), "norm", "norm", [&](Tensor& t) { t.set(0, t.value(0) * factor); });
+    EXPECT_EQ(said, "none") << factor;
+  }
+}
+
+TEST(AbsentStages, a_stage_without_any_tap_is_named_where_something_behind_it_fails) {
+  Case c = normal_case(7);
+  c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.5"}}});
+  c = redrawn(c);
+  const Trace whole = run(c);
+  Trace without;
+  without.claims = whole.claims;
+  for (const Tap& tap : whole.taps()) {
+    if (tap.name.stage == "decay") continue;
+    Tensor value = tap.value;
+    if (tap.name.stage == "optimizer" && tap.name.tensor.starts_with("in.d.")) {
+      const Tensor* undecayed = whole.find(TapName{tap.name.window, -1, "unscale", tap.name.tensor.substr(3)}.text());
+      if (undecayed != nullptr) value = *undecayed;
+    }
+    without.add(tap.name, std::move(value));
+  }
+  auto checks = local_lens(c, without);
+  ASSERT_EQ(first_failure(checks), nullptr);  // every stage that left something did right by its inputs
+  for (TensorCheck& check : end_to_end_lens(c, without)) checks.push_back(std::move(check));
+  TensorCheck behind;
+  behind.lens = "end_to_end", behind.tap = "w0/optimizer/fc1.weight", behind.stage = "optimizer";
+  behind.status = Status::fail;
+  checks.push_back(behind);
+
+  name_absent_stage(without, checks);
+
+  const TensorCheck* found = first_failure(checks);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->stage, "decay") << found->tap;
+  EXPECT_TRUE(is_absent(*found));
+  EXPECT_EQ(diagnose(c, without, checks).front().name, "stage-not-run");
+}
+
+TEST(AbsentStages, a_stage_is_not_named_where_only_something_before_it_fails) {
+  const Case c = normal_case(7);
+  const Trace whole = run(c);
+  TensorCheck missing, before;
+  missing.lens = before.lens = "local";
+  missing.tap = "w0/decay/fc1.weight", missing.stage = "decay", missing.status = Status::not_run;
+  before.tap = "w0/m0/forward/fc1.y", before.stage = "forward", before.status = Status::fail, before.elements = 4;
+  std::vector<TensorCheck> checks{missing, before};
+
+  name_absent_stage(whole, checks);
+
+  EXPECT_EQ(first_failure(checks)->stage, "forward");
+}
+
+}  // namespace
+}  // namespace tally
