@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "kernels/device/executor/captured.hpp"
 #include "kernels/training_step/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
@@ -162,6 +163,8 @@ class Row {
         cell.reason = "changes no bit there: " + needs();
       }
     } catch (const NotSupported& why) {
+      cell.reason = why.what();
+    } catch (const executor::WaitsWhileCaptured& why) {
       cell.reason = why.what();
     }
   }

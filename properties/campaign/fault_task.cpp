@@ -1,5 +1,8 @@
 #include "properties/campaign/fault_task.hpp"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <stdexcept>
 
 #include "kernels/subject/stage_group.hpp"
@@ -15,6 +18,8 @@ namespace {
 
 /// Some of a fault's cases show more of it than others: Adam's, say, where its bias correction is wrong.
 constexpr int cases_for_the_smallest = 8;
+/// And some of its cases suit other suspects as well.
+constexpr int cases_to_compare = 12;
 
 FaultRecord catalogue_row(const Fault& fault) {
   FaultRecord record;
@@ -54,6 +59,19 @@ std::vector<const Fault*> chosen(const std::vector<std::string>& names) {
   return found;
 }
 
+/// Bugs that one case cannot tell apart differ in others: first come those that most of the failing cases list.
+void order_by_other_cases(std::vector<Suspicion>& suspects, const Law& law, const std::vector<Case>& cases,
+                          const CampaignOptions& seeded) {
+  std::map<std::string, int> listed;
+  for (const Case& c : cases) {
+    std::set<std::string> names;
+    for (const Suspicion& suspicion : outcome_of(law, c, seeded.subject).suspects) names.insert(suspicion.name);
+    for (const std::string& name : names) ++listed[name];
+  }
+  std::stable_sort(suspects.begin(), suspects.end(),
+                   [&](const Suspicion& a, const Suspicion& b) { return listed[a.name] > listed[b.name]; });
+}
+
 }  // namespace
 
 FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
@@ -76,6 +94,9 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.token = caught->token;
       record.message = caught->message;
       record.suspects = caught->suspects;
+      if (record.suspects.size() > 1) {
+        order_by_other_cases(record.suspects, *law, failing_cases(*law, storage, seeded, cases_to_compare), seeded);
+      }
       if (!record.suspects.empty()) {
         const Suspect* first = find_suspect(record.suspects.front().name);
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);

@@ -17,6 +17,7 @@ namespace {
 constexpr double chance_of_a_false_claim = 1e-3;
 constexpr std::size_t listed_suspects = 3;
 constexpr double telling_factors = 30;  // of one case, at most
+constexpr double any_factors = 1000;    // of three digits
 
 thread_local bool asked = true;
 
@@ -25,6 +26,7 @@ struct Tried {
   Explained found;
   Suspicion suspicion;
   double tries = 1;
+  double rivals = 1;  // statements of this sort that might have been made: the fewer, the more this one says
 
   double unexplained() const { return std::max(1 - found.share, found.resolution); }
 };
@@ -42,6 +44,7 @@ void name_factor(Tried& tried, const Evidence& evidence) {
   s.factor = tried.found.factor;
   s.factor_word = telling_factor(evidence.c, at.window, at.micro_batch, evidence.held.front().dtype, s.factor);
   s.parameters += s.factor_word.empty() ? 2 : 1;
+  tried.rivals = s.factor_word.empty() ? any_factors : telling_factors;
   if (!s.factor_word.empty()) {
     const double listed = telling_factors * std::pow(tried.found.rest, tried.found.dimensions / 2);
     tried.found.chance = std::min(tried.found.chance, listed);
@@ -60,7 +63,10 @@ bool fails(const HeldTensor& held) {
 /// A bug of one path of a kernel leaves tensors of its kind right that took another: said of those that fail alone.
 /// nullopt where it was said of no others.
 std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const Hypothesis& way) {
-  Hypothesis some{{}, way.sentence + ", in the tensors that fail", way.formula, way.parameters + 1, way.tries};
+  Hypothesis some = way;
+  some.left.clear();
+  some.sentence += ", in the tensors that fail";
+  ++some.parameters;
   bool others = false;
   for (std::size_t i = 0; i < way.left.size(); ++i) {
     others = others || (way.left[i] && !failing[i]);
@@ -71,7 +77,11 @@ std::optional<Hypothesis> where_it_fails(const std::vector<bool>& failing, const
 }
 
 Tried held_against(const Evidence& evidence, const Suspect& suspect, const Hypothesis& hypothesis) {
-  Tried one{&suspect, explained_by(evidence.held, hypothesis.left, suspect.fits_factor), {}, hypothesis.tries};
+  Tried one{&suspect,
+            explained_by(evidence.held, hypothesis.left, suspect.fits_factor, hypothesis.bounds),
+            {},
+            hypothesis.tries,
+            std::max(hypothesis.rivals, 1.0)};
   one.suspicion.name = suspect.name;
   one.suspicion.share = one.found.share;
   one.suspicion.parameters = hypothesis.parameters;
@@ -92,6 +102,9 @@ std::vector<Hypothesis> ways_of(const Suspect& suspect, const Evidence& evidence
     ways.push_back(std::move(one));
   }
   std::erase_if(ways, [&](const Hypothesis& way) { return !says_something(evidence, way); });
+  for (Hypothesis& way : ways) {
+    if (way.rivals == 0) way.rivals = static_cast<double>(ways.size());
+  }
   return ways;
 }
 
@@ -147,8 +160,8 @@ std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::ve
     all = likely(evidence, std::move(all), true);
   }
   std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) {
-    return std::make_tuple(a.unexplained(), a.suspicion.parameters, a.found.rest, a.suspicion.name) <
-           std::make_tuple(b.unexplained(), b.suspicion.parameters, b.found.rest, b.suspicion.name);
+    return std::make_tuple(a.unexplained(), a.suspicion.parameters, a.rivals, a.found.rest, a.suspicion.name) <
+           std::make_tuple(b.unexplained(), b.suspicion.parameters, b.rivals, b.found.rest, b.suspicion.name);
   });
   std::vector<Suspicion> listed;
   for (const Tried& each : all) {

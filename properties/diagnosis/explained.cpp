@@ -24,7 +24,8 @@ bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8;
 double unit_roundoff_of(Dtype dtype) { return is_integer(dtype) ? 0 : oracle::format_of(dtype).unit_roundoff(); }
 
 std::vector<Element> elements_of(const std::vector<HeldTensor>& held,
-                                 const std::vector<std::optional<Values>>& candidates) {
+                                 const std::vector<std::optional<Values>>& candidates,
+                                 const std::vector<std::optional<Values>>& bounds) {
   std::vector<Element> all;
   for (std::size_t t = 0; t < held.size(); ++t) {
     const HeldTensor& tensor = held[t];
@@ -32,7 +33,8 @@ std::vector<Element> elements_of(const std::vector<HeldTensor>& held,
     if (candidate.size() != tensor.got.size() || tensor.expected.size() != tensor.got.size()) continue;
     const double unit_roundoff = unit_roundoff_of(tensor.dtype);
     for (std::size_t i = 0; i < tensor.got.size(); ++i) {
-      const double bound = tensor.bound.empty() ? 0 : tensor.bound[i];
+      const double own = tensor.bound.empty() ? 0 : tensor.bound[i];
+      const double bound = t < bounds.size() && bounds[t] ? std::max(own, (*bounds[t])[i]) : own;
       all.push_back({tensor.got[i], rounded_to(tensor.dtype, tensor.expected[i]),
                      rounded_to(tensor.dtype, candidate[i]), bound, unit_roundoff});
     }
@@ -83,8 +85,8 @@ double chance_of(const Explained& found, bool fits_factor) {
 }  // namespace
 
 Explained explained_by(const std::vector<HeldTensor>& held, const std::vector<std::optional<Values>>& candidates,
-                       bool fits_factor) {
-  const std::vector<Element> elements = elements_of(held, candidates);
+                       bool fits_factor, const std::vector<std::optional<Values>>& bounds) {
+  const std::vector<Element> elements = elements_of(held, candidates, bounds);
   if (const auto found = explained_by_finiteness(elements)) return *found;
   Explained found;
   found.factor = fits_factor ? fitted_factor(elements) : 1;

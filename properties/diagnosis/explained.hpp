@@ -31,8 +31,9 @@ struct Explained {
   double chance = 1;
 };
 
-/// `candidates[i]` stands for `held[i]`; where it is empty, the expectation itself does.
+/// `candidates[i]` stands for `held[i]`; where it is empty, the expectation itself does. So does `bounds[i]` for its
+/// bounds, where a candidate has those of other places.
 Explained explained_by(const std::vector<HeldTensor>& held, const std::vector<std::optional<Values>>& candidates,
-                       bool fits_factor);
+                       bool fits_factor, const std::vector<std::optional<Values>>& bounds = {});
 
 }  // namespace tally

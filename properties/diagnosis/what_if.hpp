@@ -17,6 +17,8 @@ struct Hypothesis {
   std::string sentence, formula;  // for people
   int parameters = 0;             // numbers that were chosen by looking at what came
   double tries = 1;               // as many values that one of them could have taken and told as much
+  double rivals = 0;              // how many ways come before this one in plausibility; 0: as many as its suspect has
+  std::vector<std::optional<Values>> bounds = {};  // of `left`, where an element has the bound of another place
 };
 
 /// The oracle's own rules on this case and this trace, in place of the evidence's, for every held tensor; empty where

@@ -17,7 +17,7 @@ const RegisterFault registered{{
     .condition = "batch norm, K > 1 or two windows",
     .knob = "none",
     .source = "source mutation: the call removed",
-    .laws = {"running_statistics_move_once"},
+    .laws = {"every_tap_is_there"},
     .stages = replaced<&Stages::running_stats, sometimes>,
 }};
 

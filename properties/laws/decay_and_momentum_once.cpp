@@ -11,6 +11,9 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   const std::string decay = plan.seed % 2 == 0 ? "l2" : "decoupled";
   plan.recipe.weight_decay = choice("weight_decay", decay, {{"lambda", Decimal{"0.05"}}});
+  if (plan.recipe.learning_rate.kind == "warmup_cosine") {  // its first rates may be zero: such a decay does nothing
+    plan.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
+  }
   if (plan.recipe.optimizer.kind == "sgd") {
     const Decimal momentum{plan.seed % 3 == 0 ? "0" : "0.9"};  // without it, decay is all that may act twice
     plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", momentum}});

@@ -51,7 +51,8 @@ void keep_captured(const Launch& launch, std::shared_ptr<const void> arguments) 
 void keep_captured(std::function<void()> work) { capturing->work.emplace_back(std::move(work)); }
 
 void refuse_while_capturing() {
-  if (capturing != nullptr) throw std::logic_error("the host waits, or touches device memory, while work is captured");
+  if (capturing != nullptr)
+    throw WaitsWhileCaptured("the host waits, or touches device memory, while work is captured");
 }
 
 }  // namespace tally::executor

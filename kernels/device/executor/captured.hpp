@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 
 #include "kernels/device/executor/launch.hpp"
 
@@ -11,7 +12,12 @@ namespace tally::executor {
 void keep_captured(const Launch& launch, std::shared_ptr<const void> arguments);
 void keep_captured(std::function<void()> work);
 
-/// Throws std::logic_error during a capture: nothing of it has been done yet.
+/// The host waits, or touches device memory, while nothing of what it waits for has been done.
+struct WaitsWhileCaptured : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// Throws WaitsWhileCaptured during a capture.
 void refuse_while_capturing();
 
 }  // namespace tally::executor

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "oracle/case/option.hpp"
 #include "properties/diagnosis/explained.hpp"
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
@@ -61,7 +62,9 @@ std::vector<Other> other_integers(const Setting& setting) {
   const auto v = std::get<std::int64_t>(setting.value());
   std::vector<Other> all;
   const auto add = [&](std::int64_t value, const std::string& why) {
-    all.push_back({value, std::to_string(value), why});
+    Findings findings;
+    check_option(*setting.option, value, "", findings);
+    if (findings.empty()) all.push_back({value, std::to_string(value), why});
   };
   if (setting.option->standard) add(std::get<std::int64_t>(*setting.option->standard), "its default");
   if (v < INT64_MAX) add(v + 1, "one more");
@@ -127,7 +130,7 @@ class Solver {
         const double move = (*there)[k] - (*here)[k], missing = failing_.got[k] - (*here)[k];
         along += move * missing, square += move * move, rest += missing * missing;
       }
-      if (!(square > 0) || !(along * along >= 0.5 * square * rest)) return i > 1 ? std::optional(at) : std::nullopt;
+      if (!(square > 0) || !(along * along >= 0.5 * square * rest)) return i > 0 ? std::optional(at) : std::nullopt;
       const double next = at + step * along / square;
       if (next == at) break;
       at = next;
@@ -156,7 +159,7 @@ class Solver {
 };
 
 /// The solved number, where one of few digits does as well: options are written with few.
-void add_solved(std::vector<Hypothesis>& ways, const Evidence& evidence, const Setting& setting) {
+void add_solved(std::vector<Hypothesis>& ways, const Evidence& evidence, const Setting& setting, double rivals) {
   constexpr int most_digits = 4;
   constexpr double decades = 20;
   if (!std::holds_alternative<Decimal>(setting.value())) return;
@@ -169,6 +172,7 @@ void add_solved(std::vector<Hypothesis>& ways, const Evidence& evidence, const S
     if (left.empty() || !explained_by(evidence.held, left, false).within) continue;
     ways.push_back(hypothesis_of(setting, {Decimal{text}, text, "solved for"}, std::move(left)));
     ways.back().parameters = 2;
+    ways.back().rivals = rivals;
     ways.back().tries = decades * std::pow(10, digits);
     return;
   }
@@ -180,13 +184,15 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
   for (const Setting& setting : settings_of(evidence)) {
     Case c = evidence.c;
     bool matters = false;
+    double rivals = 1;
     for (const Other& other : others(setting)) {
       if (other.value == setting.value()) continue;
       setting.set(c, other.value);
       all.push_back(hypothesis_of(setting, other, what_if(evidence, c, evidence.trace)));
+      all.back().rivals = rivals++;
       matters = matters || says_something(evidence, all.back());
     }
-    if (matters) add_solved(all, evidence, setting);
+    if (matters) add_solved(all, evidence, setting, rivals);
   }
   return all;
 }

@@ -143,13 +143,16 @@ void add_mappings(std::vector<Hypothesis>& all, const Evidence& evidence) {
       auto shape = shape_of(evidence, held);
       const std::size_t columns = shape.size() == 2 ? columns_of(evidence, held) : size;
       if (size < 3 || columns == 0) {
-        way.left.push_back(std::nullopt);
+        way.left.push_back(std::nullopt), way.bounds.push_back(std::nullopt);
         continue;
       }
-      Values left(size);
+      Values left(size), bound(held.bound.empty() ? 0 : size);
       for (std::size_t i = 0; i < size; ++i) {
-        left[i] = held.expected[mapping.from(i, size / columns, columns)];
+        const std::size_t from = mapping.from(i, size / columns, columns);
+        left[i] = held.expected[from];
+        if (!bound.empty()) bound[i] = held.bound[from];
       }
+      way.bounds.push_back(bound.empty() ? std::nullopt : std::optional(std::move(bound)));
       if (mapping.reads_past_the_end) left.front() = held.got.front(), left.back() = held.got.back();
       way.left.push_back(std::move(left));
     }

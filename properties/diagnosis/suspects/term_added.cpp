@@ -87,10 +87,12 @@ std::string sentence_of(const Term& term, double factor, const std::string& word
 
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
-  for (const Term& term : terms_of(evidence)) {
+  const std::vector<Term> terms = terms_of(evidence);
+  const std::vector<Named> factors = factors_of(evidence);
+  for (const Term& term : terms) {
     const auto fit = fitted(evidence, term);
     if (!fit) continue;
-    for (const auto& [size, word] : factors_of(evidence)) {
+    for (const auto& [size, word] : factors) {
       const double factor = std::copysign(size, *fit);
       const double near = oracle::format_of(Dtype::bf16).unit_roundoff();
       if (size == 0 || !(std::fabs(*fit - factor) <= near * std::fabs(factor))) continue;
@@ -103,6 +105,8 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
         }
         way.left.push_back(std::move(left));
       }
+      const bool plain = factor == -1 || factor == 1 || factor == -2;
+      way.rivals = static_cast<double>(terms.size() * (plain ? 3 : 2 * factors.size()));
       all.push_back(std::move(way));
     }
   }

@@ -49,14 +49,14 @@ TEST(UnlistedBugs, an_option_of_the_optimizer_that_is_hard_coded_is_named_with_i
   const Options adam{{"beta1", Decimal{"0.8"}}, {"beta2", Decimal{"0.95"}}, {"eps", Decimal{"1e-3"}}};
   expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta1", Decimal{"0.9"}, "0.9");
   expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.999"}, "0.999");
-  expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.97"}, "0.97");
+  expect_option("optimizer", "adam", &Recipe::optimizer, adam, "beta2", Decimal{"0.937"}, "0.937");
 }
 
 TEST(UnlistedBugs, an_option_of_decay_or_clip_that_is_hard_coded_is_named_with_its_value) {
   expect_option("weight_decay", "l2", &Recipe::weight_decay, {{"lambda", Decimal{"0.02"}}}, "lambda", Decimal{"0.01"},
                 "0.01");
   expect_option("weight_decay", "decoupled", &Recipe::weight_decay, {{"lambda", Decimal{"0.2"}}}, "lambda",
-                Decimal{"0.3"}, "0.3");
+                Decimal{"0.37"}, "0.37");
   expect_option("clip", "value", &Recipe::clip, {{"max_value", Decimal{"0.01"}}}, "max_value", Decimal{"0.02"}, "0.02");
 }
 
@@ -114,6 +114,7 @@ TEST(UnlistedBugs, an_error_of_no_known_kind_is_not_named) {
 
 TEST(UnlistedBugs, one_number_that_is_off_by_a_few_per_cent_is_not_named) {
   Case c = normal_case(7);
+  c.windows = {{4, 3}};  // one norm: two that are off by one factor would tell
   c.recipe.clip = choice_of("clip", "global_norm", {{"max_norm", Decimal{"0.1"}}});
   for (const double factor : {0.93, 1.07, 1.31}) {
     const std::string said = looks_like(redrawn(c), "norm", "norm", [&](Tensor& t) { t.set(0, t.value(0) * factor); });
@@ -125,20 +126,10 @@ TEST(AbsentStages, a_stage_without_any_tap_is_named_where_something_behind_it_fa
   Case c = normal_case(7);
   c.recipe.weight_decay = choice_of("weight_decay", "l2", {{"lambda", Decimal{"0.5"}}});
   c = redrawn(c);
-  const Trace whole = run(c);
-  Trace without;
-  without.claims = whole.claims;
-  for (const Tap& tap : whole.taps()) {
-    if (tap.name.stage == "decay") continue;
-    Tensor value = tap.value;
-    if (tap.name.stage == "optimizer" && tap.name.tensor.starts_with("in.d.")) {
-      const Tensor* undecayed = whole.find(TapName{tap.name.window, -1, "unscale", tap.name.tensor.substr(3)}.text());
-      if (undecayed != nullptr) value = *undecayed;
-    }
-    without.add(tap.name, std::move(value));
-  }
+  const Trace without = run(with(c, &Recipe::weight_decay, choice_of("weight_decay", "none")));
   auto checks = local_lens(c, without);
-  ASSERT_EQ(first_failure(checks), nullptr);  // every stage that left something did right by its inputs
+  ASSERT_EQ(first_failure(checks), nullptr)
+      << told(first_failure(checks));  // every stage that left something did right by its inputs
   for (TensorCheck& check : end_to_end_lens(c, without)) checks.push_back(std::move(check));
   TensorCheck behind;
   behind.lens = "end_to_end", behind.tap = "w0/optimizer/fc1.weight", behind.stage = "optimizer";
