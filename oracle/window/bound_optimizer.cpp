@@ -79,6 +79,8 @@ double longest_step(const Declared& subject, const Choice& optimizer, const Corr
                      relative(one_minus(subject, optimizer.number("beta1"))) +
                      relative(one_minus(subject, optimizer.number("beta2")));
   const double grown = (1 + gam(6 * t + 16, single().u())) * std::exp(2 * off);
+  // The rate takes no part in the quotient: it may overflow where the step would not.
+  if (!((ratio + lost) * grown * inflation < single().threshold())) return infinite;
   return (std::fabs(static_cast<double>(rate.exact)) * (ratio + (ratio + lost) * grown) +
           2 * eta * (1 + std::fabs(c.rate.v))) *
          inflation;
@@ -157,8 +159,9 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, const 
     const double least = std::max(divisor.v - divisor.e, least_divisor);
     Bounded quotient = fp32.div(m, divisor);
     if (!decided(quotient) && decided(m) && decided(v)) {
-      quotient.v = m.v / divisor.v;
-      quotient.e = (std::fabs(m.v) + m.e) / least * (1 + gam(2, fp32.u())) + std::fabs(quotient.v);
+      const double middle = m.v / divisor.v;
+      const double off = (std::fabs(m.v) + m.e) / least * (1 + gam(2, fp32.u())) + std::fabs(middle);
+      if (std::fabs(middle) + off < fp32.threshold()) quotient = {middle, off};
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);

@@ -67,6 +67,24 @@ TEST(BoundOptimizer, AgreesWithTheExactUpdate) {
   agree(adam_parameter(subject, adam(), 0.125L, 3, m1, m2, exactly(p), false).v, exact.parameter);
 }
 
+/// A gradient that is gone leaves a first moment beside a second one of zero: m / eps overflows before the rate could
+/// make a step of it.
+TEST(BoundOptimizer, CallsAdamsStepUndecidedWhereItsQuotientMayOverflow) {
+  const Claims claims;
+  const Declared subject = declared(fp32, claims);
+  const Choice tiny{"adam", {{"beta1", Decimal{"0.9"}}, {"beta2", Decimal{"0"}}, {"eps", Decimal{"1e-38"}}}};
+  const Expected m = exactly(Matrix<float>::Constant(1, 1, 9.0f));
+  Expected none = exactly(Matrix<float>::Zero(1, 1));
+  none.e.fill(0x1p-149);
+  const auto step = [&](const Choice& optimizer, double rate, const Expected& v) {
+    return adam_parameter(subject, optimizer, rate, 1, m, v, exactly(Matrix<float>::Ones(1, 1)), false).e(0, 0);
+  };
+
+  EXPECT_TRUE(std::isinf(step(tiny, 1e-3, none)));
+  EXPECT_TRUE(std::isinf(step(tiny, 0, none)));
+  EXPECT_FALSE(std::isinf(step(adam(), 1e-3, none)));
+}
+
 struct AdamState {
   Matrix<float> m, v, p;
 };
