@@ -11,7 +11,7 @@ Bounded factor(const BoundPass& pass) {
   const Arithmetic fp32 = single();
   const Bounded in_fp32 = fp32.div({1, 0}, fp32.sub({1, 0}, constant(p)));
   const long double exact = 1 / (1 - number<long double>(p));
-  return derived_constant(pass.subject, exact, in_fp32, exact * exact * 0x1p-51L);
+  return derived_constant(pass.subject, exact, in_fp32, exact * of_inverse(exact * 0x1p-51L));
 }
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {

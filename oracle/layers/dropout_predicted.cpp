@@ -1,4 +1,5 @@
 // dropout: mask ? fl(x f) : 0 with f = fl(1 / (1 - p)), stored; backward the same on dy.
+#include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/exact_stages.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
   const long double exact = 1 / (1 - number<long double>(pass.layer.number("p")));
-  const HeldConstant factor = held(pass.subject, exact, exact * exact * 0x1p-51L);
+  const HeldConstant factor = held(pass.subject, exact, exact * of_inverse(exact * 0x1p-51L));
   if (!as_written(pass.subject, operation) || !factor) return {};
   const auto& mask = pass.tensors.at("mask").v;
   return of_each(in.rows(), in.cols(), [&](Eigen::Index i) {

@@ -58,7 +58,7 @@ Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const Soft
   const Bounded kept = fp32.mul(fp32.mul(weights.keep(), weights.weight(target)), row.nll[target]);
   const Bounded first = fp32.add(kept, fp32.mul(weights.spread(), fp32.sum(apart, form.height)));
   const Bounded second = fp32.sum(together, form.height);
-  return first.e >= second.e ? first : second;
+  return wider(first, second);
 }
 
 ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,

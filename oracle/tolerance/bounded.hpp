@@ -48,6 +48,14 @@ inline double gam(double h, double u) { return std::expm1(h * std::log1p(u)); }
 
 inline bool decided(Bounded x) { return x.e < infinite; }
 
+/// A number that is computed in one of two ways, whichever: finite, infinite or NaN for certain only where both are.
+inline Bounded wider(Bounded a, Bounded b) {
+  if (std::isfinite(a.v) && std::isfinite(b.v)) return a.e >= b.e ? a : b;
+  const bool same = a.v == b.v || (std::isnan(a.v) && std::isnan(b.v));
+  if (same) return a.e >= b.e ? a : b;
+  return {std::isfinite(a.v) ? a.v : b.v, infinite};
+}
+
 /// What several elements share is drawn once for all of them: not random for any one.
 inline Bounded shared(Bounded x) { return {x.v, x.e}; }
 

@@ -37,6 +37,13 @@ Bounded reciprocal(const Declared& subject, double n) {
   return derived_constant(subject, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
 }
 
+Complement complement_of_power(const Decimal& beta, long double times) {
+  const long double power = std::pow(number<long double>(beta), times);
+  return {1 - power, power * std::expm1((times + 4) * 0x1p-53L) / (1 - power) + 0x1p-49L};
+}
+
+long double of_inverse(long double relative) { return relative < 1 ? relative / (1 - relative) : infinite; }
+
 Bounded one_minus(const Declared& subject, const Decimal& c) {
   const long double exact = 1 - number<long double>(c);
   const bool held = number<long double>(c) == c.to_double();

@@ -26,6 +26,16 @@ Bounded derived_constant(const Declared& subject, long double exact, Bounded in_
 /// 1 / n for a count that fp32 holds.
 Bounded reciprocal(const Declared& subject, double n);
 
+/// 1 - beta^times, and how far a binary64 one may be from it, relatively: beta's own rounding `times` over, the power's
+/// and the difference's. At 1 and beyond it may be 0.
+struct Complement {
+  long double value, relative;
+};
+Complement complement_of_power(const Decimal& beta, long double times);
+
+/// How far 1 / x may be off, relatively, where x is off by `relative`: infinite where x may be 0.
+long double of_inverse(long double relative);
+
 /// 1 - c: the binary64 nearest to c may be off by 2^-53 where it is not c, and the difference rounds once more.
 Bounded one_minus(const Declared& subject, const Decimal& c);
 

@@ -9,8 +9,6 @@ namespace {
 
 bool any_algorithm(const KernelClaim& claim) { return claim.algorithm.empty() || claim.algorithm == "any"; }
 
-Bounded wider(Bounded a, Bounded b) { return a.e >= b.e ? a : b; }
-
 /// By the claimed algorithm, or with the larger bound of all where none is.
 MeanAndVariance by_algorithm(const Declared& subject, const KernelClaim& claim, const Sample& x) {
   const double h = height_of(claim, x.n);

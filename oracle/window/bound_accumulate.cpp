@@ -30,8 +30,6 @@ Bounded compensated(const Arithmetic& in, Bounded buffer, Bounded gradient) {
   return in.add(buffer, in.sub(gradient, compensation));
 }
 
-Bounded wider(Bounded a, Bounded b) { return a.e >= b.e ? a : b; }
-
 Bounded one_addition(const Declared& subject, const std::string& algorithm, Bounded a, Bounded g) {
   const Arithmetic in(subject.accumulate);
   if (algorithm.empty() || algorithm == "plain") return plain(in, a, g);

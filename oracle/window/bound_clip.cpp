@@ -95,13 +95,15 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
 Expected coefficient(const Choice& clip, const Expected& norm) {
   const Arithmetic fp32 = single();
   const Bounded n = bounded_scalar(norm);
-  if (std::isinf(n.v) && decided(n)) return scalar(0);
-  if (std::isnan(n.v)) return scalar(NAN, n.e);
-  if (!decided(n)) return scalar(clip_coefficient<long double>(clip, norm.v(0, 0)), infinite);
   const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
+  if (std::isnan(n.v)) return scalar(NAN, n.e);
+  if (std::isinf(n.v) && decided(n)) return scalar(0, decided(most) ? 0 : infinite);  // infinity over infinity
+  if (!decided(n) || !decided(most) || !decided(fp32.add(n, epsilon))) {
+    return scalar(clip_coefficient<long double>(clip, norm.v(0, 0)), infinite);
+  }
   // Where the norm may be 0 the quotient has no bound, but the coefficient falls with the norm and lies in [least, 1].
   const double least = most.v / (n.v + n.e + epsilon.v) * (1 - gam(8, fp32.u()));
-  if (least >= 1 || n.v + epsilon.v == 0) return scalar(1);
+  if (least >= 1 || (n.v + epsilon.v == 0 && n.e == 0)) return scalar(1);
   const Bounded ratio = fp32.div(most, fp32.add(n, epsilon));
   const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0));
   return scalar(exact, std::min(ratio.e, 1 - least));

@@ -15,23 +15,16 @@ Expected zeros_like(const Expected& x) {
   return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
 }
 
-/// How far binary64 may be from 1 - beta^(t+1), relative to it: beta's own rounding t+1 times, the power, the
-/// difference.
-long double correction_margin(long double power, std::int64_t step) {
-  return (static_cast<long double>(step + 1) + 4) * 0x1p-53L * power / (1 - power) + 0x1p-49L;
-}
-
 struct Corrections {
   long double first, second;     // 1 - beta^(t+1)
   Bounded rate, root_of_second;  // fl(lr / bc1), fl(sqrt bc2)
 };
 
 Corrections corrections(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step) {
-  const auto power = [&](const char* beta) {
-    return std::pow(number<long double>(optimizer.number(beta)), static_cast<long double>(step + 1));
-  };
-  const long double power1 = power("beta1"), power2 = power("beta2");
-  Corrections c{1 - power1, 1 - power2, {}, {}};
+  const auto times = static_cast<long double>(step) + 1;
+  const Complement first = complement_of_power(optimizer.number("beta1"), times),
+                   second = complement_of_power(optimizer.number("beta2"), times);
+  Corrections c{first.value, second.value, {}, {}};
   const Arithmetic fp32 = single();
   // In fp32 the power carries t + 1 roundings and beta's own t + 1 times over.
   const auto in_fp32 = [&](long double p) {
@@ -39,10 +32,10 @@ Corrections corrections(const Declared& subject, const Choice& optimizer, const 
     return fp32.sub({1, 0}, {value, gam(2.0 * static_cast<double>(step + 1) + 8, fp32.u()) * value});
   };
   const long double corrected = rate.exact / c.first, root = std::sqrt(c.second);
-  c.rate = derived_constant(subject, corrected, fp32.div(held_rate(subject, rate), in_fp32(power1)),
-                            std::fabs(corrected) * correction_margin(power1, step) + rate.margin / c.first);
-  c.root_of_second =
-      derived_constant(subject, root, fp32.sqrt(in_fp32(power2)), root * correction_margin(power2, step));
+  const long double off = of_inverse(first.relative);
+  const long double margin = off < infinite ? std::fabs(corrected) * off + rate.margin / c.first * (1 + off) : infinite;
+  c.rate = derived_constant(subject, corrected, fp32.div(held_rate(subject, rate), in_fp32(1 - c.first)), margin);
+  c.root_of_second = derived_constant(subject, root, fp32.sqrt(in_fp32(1 - c.second)), root * second.relative);
   return c;
 }
 
@@ -60,6 +53,8 @@ double largest_ratio(const Choice& optimizer, const Corrections& c, std::int64_t
   return static_cast<double>((1 - beta1) / c.first * std::sqrt(c.second / (1 - beta2)) * std::sqrt(sum));
 }
 
+bool is_positive(Bounded x) { return x.v - x.e > 0; }
+
 /// How far a constant may be off, relative to itself.
 double relative(Bounded c) { return c.v == 0 ? 0 : c.e / std::fabs(c.v); }
 
@@ -70,7 +65,8 @@ double relative(Bounded c) { return c.v == 0 ? 0 : c.e / std::fabs(c.v); }
 double longest_step(const Declared& subject, const Choice& optimizer, const Corrections& c, const StepRate& rate,
                     std::int64_t step, double least_divisor) {
   const double ratio = largest_ratio(optimizer, c, step), eta = single().underflow();
-  if (!(ratio < infinite) || !(least_divisor > 0)) return infinite;
+  if (!(ratio < infinite) || !(least_divisor > 0) || !decided(c.rate) || !is_positive(c.root_of_second))
+    return infinite;
   const auto t = static_cast<double>(step + 1);
   const double lost =
       (ratio * std::sqrt(3 * t * eta / static_cast<double>(c.second)) + 2 * t * eta / static_cast<double>(c.first)) /
@@ -158,7 +154,7 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, const 
     const Bounded divisor = fp32.add(fp32.div(fp32.sqrt({std::max(v.v, 0.0), v.e}), c.root_of_second), eps);
     const double least = std::max(divisor.v - divisor.e, least_divisor);
     Bounded quotient = fp32.div(m, divisor);
-    if (!decided(quotient) && decided(m) && decided(v)) {
+    if (!decided(quotient) && decided(m) && decided(v) && is_positive(c.root_of_second)) {
       const double middle = m.v / divisor.v;
       const double off = (std::fabs(m.v) + m.e) / least * (1 + gam(2, fp32.u())) + std::fabs(middle);
       if (std::fabs(middle) + off < fp32.threshold()) quotient = {middle, off};

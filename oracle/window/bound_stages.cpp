@@ -89,7 +89,8 @@ ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bo
   const auto exact = next_scale<long double>(loss_scale, before, found_non_finite);
   if (loss_scale.kind != "dynamic" || exact.scale == before.scale) return {now.scale, exact.growth_counter};
   const Decimal& by = loss_scale.number(found_non_finite ? "backoff_factor" : "growth_factor");
-  return {scalar(exact.scale, single().mul(bounded_scalar(now.scale), constant(by)).e), exact.growth_counter};
+  const Bounded next = single().mul(bounded_scalar(now.scale), constant(by));
+  return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
 }
 
 }  // namespace tally::oracle

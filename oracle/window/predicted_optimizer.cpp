@@ -1,4 +1,5 @@
 // SGD and Adam, bit by bit.
+#include "oracle/tolerance/constants.hpp"
 #include "oracle/window/exact_stages.hpp"
 #include "oracle/window/predicted_stages.hpp"
 
@@ -9,26 +10,16 @@ struct Corrections {
   HeldConstant rate, root;  // lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1))
 };
 
-/// 1 - beta^(t+1), and how far binary64 may be from it, relatively: beta's own rounding t + 1 times over, the power,
-/// the difference.
-struct Correction {
-  long double value, relative;
-};
-
-Correction correction(const Decimal& beta, std::int64_t step) {
-  const long double times = static_cast<long double>(step) + 1;
-  const long double power = std::pow(number<long double>(beta), times);
-  return {1 - power, (times + 4) * 0x1p-53L * power / (1 - power) + 0x1p-49L};
-}
-
 Corrections corrections(const Declared& subject, const Choice& optimizer, const Choice& schedule, std::int64_t step) {
   const auto rate = learning_rate<long double>(schedule, step);
-  const Correction first = correction(optimizer.number("beta1"), step);
-  const Correction second = correction(optimizer.number("beta2"), step);
+  const auto times = static_cast<long double>(step) + 1;
+  const Complement first = complement_of_power(optimizer.number("beta1"), times);
+  const Complement second = complement_of_power(optimizer.number("beta2"), times);
+  const long double off = of_inverse(first.relative);
+  if (!(off < infinite)) return {};
   const long double corrected = rate / first.value, root = std::sqrt(second.value);
-  const long double of_rate = 2 * margin_of_rate(schedule, rate, step) / first.value;
-  return {held(subject, corrected, of_rate + std::fabs(corrected) * first.relative),
-          held(subject, root, root * second.relative)};
+  const long double of_rate = 2 * margin_of_rate(schedule, rate, step) / first.value * (1 + off);
+  return {held(subject, corrected, of_rate + std::fabs(corrected) * off), held(subject, root, root * second.relative)};
 }
 
 /// fl(fl(beta old) + fl(fl(1 - beta) now)), stored.

@@ -103,5 +103,16 @@ TEST(InfiniteGradients, HaveAnInfiniteNormAndTheCoefficientZero) {
   EXPECT_EQ(c.e(0, 0), 0);
 }
 
+/// Two associations of one sum may disagree on whether it overflows: then neither is known.
+TEST(Wider, is_certain_of_what_is_not_finite_only_where_both_are) {
+  const double big = infinite;
+  EXPECT_EQ(wider({1, 0x1p-3}, {1, 0x1p-2}).e, 0x1p-2);
+  EXPECT_FALSE(decided(wider({big, 0}, {1, 0x1p-2})));
+  EXPECT_FALSE(decided(wider({1, 0x1p-2}, {big, 0})));
+  EXPECT_FALSE(decided(wider({big, 0}, {-big, 0})));
+  EXPECT_TRUE(decided(wider({big, 0}, {big, 0})));
+  EXPECT_TRUE(decided(wider({NAN, 0}, {NAN, 0})));
+}
+
 }  // namespace
 }  // namespace tally::oracle
