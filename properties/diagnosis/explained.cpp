@@ -42,23 +42,6 @@ std::vector<Element> elements_of(const std::vector<HeldTensor>& held,
   return all;
 }
 
-/// Where the wrong elements are those that are finite or not against expectation.
-std::optional<Explained> explained_by_finiteness(const std::vector<Element>& elements) {
-  double wrong = 0, both = 0, either = 0;
-  for (const Element& x : elements) {
-    const bool came = std::isfinite(x.got) != std::isfinite(x.expected);
-    const bool said = std::isfinite(x.candidate) != std::isfinite(x.expected);
-    wrong += came, both += came && said, either += came || said;
-  }
-  if (wrong == 0) return std::nullopt;
-  Explained found;
-  found.share = both / either;
-  found.dimensions = either;
-  found.chance = std::pow(1 - found.share, either / 2);
-  found.within = both == either;
-  return found;
-}
-
 double fitted_factor(const std::vector<Element>& elements) {
   long double product = 0, square = 0;
   for (const Element& x : elements) {
@@ -71,8 +54,29 @@ double fitted_factor(const std::vector<Element>& elements) {
 
 double allowance_of(const Element& x, double factor) {
   const double size = std::fabs(factor * x.candidate);
+  if (!std::isfinite(x.expected)) return roundings_allowed * x.unit_roundoff * size;
   const double larger = x.expected == 0 ? 1 : std::max(1.0, size / std::fabs(x.expected));
   return roundings_allowed * x.unit_roundoff * size + bounds_allowed * x.bound * larger;
+}
+
+/// Where the wrong elements are those that are finite or not against expectation.
+std::optional<Explained> explained_by_finiteness(const std::vector<Element>& elements) {
+  double wrong = 0, both = 0, either = 0;
+  bool alike = true;
+  for (const Element& x : elements) {
+    const bool came = std::isfinite(x.got) != std::isfinite(x.expected);
+    const bool said = std::isfinite(x.candidate) != std::isfinite(x.expected);
+    wrong += came, both += came && said, either += came || said;
+    alike = alike && (!std::isfinite(x.got) || !std::isfinite(x.candidate) ||
+                      std::fabs(x.got - x.candidate) <= allowance_of(x, 1));
+  }
+  if (wrong == 0) return std::nullopt;
+  Explained found;
+  found.share = both / either;
+  found.dimensions = either;
+  found.chance = std::pow(1 - found.share, either / 2);
+  found.within = both == either && alike;
+  return found;
 }
 
 double chance_of(const Explained& found, bool fits_factor) {

@@ -2,6 +2,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/census/clean_cases.hpp"
+#include "reports/census/likely_cause.hpp"
 #include "reports/census/spread.hpp"
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
@@ -79,6 +80,7 @@ void where_it_ran(Markup& page, const Results& results) {
                                                                       : ": " + results.device_message));
     }
   }
+  if (const std::string cause = likely_cause_sentence(results); !cause.empty()) page.element("p", {}, cause + ".");
   if (const std::string clean = clean_sentence(results); !clean.empty()) page.element("p", {}, clean + ".");
   if (const std::string spread = spread_sentence(results); !spread.empty())
     page.element("p", {}, "Statistical lens: " + spread + ".");

@@ -2,6 +2,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/census/clean_cases.hpp"
+#include "reports/census/likely_cause.hpp"
 #include "reports/census/spread.hpp"
 #include "reports/record/reached.hpp"
 #include "reports/report.hpp"
@@ -101,6 +102,11 @@ std::string clean_cases(const Results& results) {
   return sentence.empty() ? "" : "  " + sentence + "\n";
 }
 
+std::string cause(const Results& results) {
+  const std::string sentence = likely_cause_sentence(results);
+  return sentence.empty() ? "" : "  " + one_line(sentence) + "\n";
+}
+
 std::string statistical_lens(const Results& results) {
   const std::string sentence = spread_sentence(results);
   return sentence.empty() ? "" : "  statistical lens: " + one_line(sentence) + "\n";
@@ -135,9 +141,9 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + clean_cases(results) + statistical_lens(results) +
-         certified(results) + triggers(results) + law_table(results) + fault_table(results) + training_table(results) +
-         worst_table(results) + failures(results);
+  return verdict_sentence(results) + "\n" + where(results) + cause(results) + clean_cases(results) +
+         statistical_lens(results) + certified(results) + triggers(results) + law_table(results) +
+         fault_table(results) + training_table(results) + worst_table(results) + failures(results);
 }
 
 }  // namespace tally

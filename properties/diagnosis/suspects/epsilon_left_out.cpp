@@ -1,5 +1,6 @@
 // The epsilon in the coefficient's denominator is left out.
 #include <algorithm>
+#include <cmath>
 
 #include "properties/diagnosis/suspect.hpp"
 
@@ -10,7 +11,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Choice& clip = evidence.c.recipe.clip;
   if (held.name.tensor != "coefficient") return std::nullopt;
   const auto norm = evidence.tap(held.name.window, -1, "clip", "in.norm");
-  if (!norm) return std::nullopt;
+  if (!norm || std::isnan(norm->front())) return std::nullopt;  // NaN stays NaN, with or without an epsilon
   return Values{std::min(1.0, rounded_to(Dtype::fp32, clip.number("max_norm").to_double()) / norm->front())};
 }
 

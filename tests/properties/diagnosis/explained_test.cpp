@@ -88,6 +88,10 @@ TEST(Explained, elements_that_are_not_finite_are_matched_by_place) {
   EXPECT_EQ(explained_by({held}, {Values{nan, 0, nan, 0}}, false).share, 1);
   EXPECT_EQ(explained_by({held}, {Values{nan, 0, 0, 0}}, false).share, 0.5);
   EXPECT_EQ(explained_by({held}, {Values{0, 0, 0, 0}}, false).share, 0);
+
+  const HeldTensor hidden = tensor({nan}, {1});
+  EXPECT_TRUE(explained_by({hidden}, {Values{1}}, false).within);
+  EXPECT_FALSE(explained_by({hidden}, {Values{0}}, false).within);
 }
 
 /// The chance given is that of a random direction: of 4000 of them in five dimensions, those that explain a share with
