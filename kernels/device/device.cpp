@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/device/checker/memory.hpp"
+#include "kernels/device/executor/captured.hpp"
 #include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/guard_zone.hpp"
 #include "kernels/device/memory_account.hpp"
@@ -57,12 +58,12 @@ void Device::release(void* address) noexcept {
   try {
     MemoryAccount::note_released(*this, address);
     const std::lock_guard lock(allocations_->mutex);
-    const auto found = allocations_->live.find(static_cast<std::byte*>(address));
-    if (found != allocations_->live.end()) {
-      const auto& [data, block] = *found;
-      allocations_->damage += guard_damage(*this, data, block.bytes, block.number, block.name);
-      allocations_->live.erase(found);
+    const auto found = allocations_->live.extract(static_cast<std::byte*>(address));  // gone, whatever its guards say
+    if (!found.empty()) {
+      const Allocations::Block& block = found.mapped();
+      allocations_->damage += guard_damage(*this, found.key(), block.bytes, block.number, block.name);
     }
+  } catch (const executor::WaitsWhileCaptured&) {  // inside a capture nobody may look
   } catch (const std::exception& error) {  // a failing device: the next call on it says so
     allocations_->damage += std::string("guard zones not read: ") + error.what() + "\n";
   }

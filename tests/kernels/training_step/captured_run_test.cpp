@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 
+#include "kernels/training_step/device_tensor.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {
@@ -98,6 +100,16 @@ TEST(CapturedWork, is_done_when_launched_and_refuses_the_host_meanwhile) {
   EXPECT_THROW(CapturedWork(stream, [&] { on.read(buffer.data(), &value, sizeof value); }), std::logic_error);
   EXPECT_THROW(CapturedWork(stream, [&] { stream.synchronize(); }), std::logic_error);
   on.read(buffer.data(), &value, sizeof value);  // and the host is free again
+}
+
+/// Its guards cannot be read then; nobody may look at them, or write to them, later either.
+TEST(CapturedWork, lets_memory_go_while_it_is_captured) {
+  Device& host = device(ExecutorKind::host);
+  Stream stream(host);
+  auto tensor = std::make_unique<DeviceTensor>(host, "short-lived", Dtype::fp32, std::vector<std::int64_t>{8});
+  const CapturedWork work(stream, [&] { tensor.reset(); });
+
+  EXPECT_EQ(host.check_guards(), "");
 }
 
 }  // namespace
