@@ -64,7 +64,7 @@ void Device::release(void* address) noexcept {
       allocations_->damage += guard_damage(*this, found.key(), block.bytes, block.number, block.name);
     }
   } catch (const executor::WaitsWhileCaptured&) {  // inside a capture nobody may look
-  } catch (const std::exception& error) {  // a failing device: the next call on it says so
+  } catch (const std::exception& error) {          // a failing device: the next call on it says so
     allocations_->damage += std::string("guard zones not read: ") + error.what() + "\n";
   }
   functions_->release(static_cast<std::byte*>(address) - guard_bytes);
