@@ -200,6 +200,13 @@ Outcome vacuous(Outcome outcome, const std::string& reason) {
   return outcome;
 }
 
+Outcome not_for(const std::string& what_it_needs) {
+  Outcome outcome;
+  outcome.status = Status::not_run;
+  outcome.message = "the law needs " + what_it_needs;
+  return outcome;
+}
+
 Outcome settled(Outcome outcome) {
   if (outcome.status == Status::not_run) return outcome;
   const TensorCheck* failure = first_failure(outcome.checks);

@@ -74,6 +74,7 @@ Case resumed_after(const Case& c, const Trace& trace) {
 }
 
 Outcome holds(const Case& c, const Subject& subject) {
+  if (c.windows.size() != 2) return not_for("two windows");
   Judged whole = judge(c, subject);
   if (whole.outcome.status == Status::not_run) return whole.outcome;
   const Judged second = judge(resumed_after(c, whole.trace), subject);

@@ -49,6 +49,11 @@ void require_same_gradients(Outcome& outcome, const Case& c, const Trace& trace)
 }
 
 Outcome holds(const Case& c, const Subject& subject) {
+  const Choice& rate = c.recipe.learning_rate;
+  const bool still = rate.kind == "constant" && rate.number("base").to_double() == 0;
+  if (c.windows.size() != 2 || c.windows[0] != c.windows[1] || !still) {
+    return not_for("two windows of the same micro-batches and a learning rate of 0");
+  }
   const Case repeated = with_repeated_rows(c);
   Judged judged = judge(repeated, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
