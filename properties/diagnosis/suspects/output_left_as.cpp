@@ -109,15 +109,15 @@ void add_parts(std::vector<Hypothesis>& all, const Evidence& evidence) {
 struct Mapping {
   std::string sentence;
   std::size_t (*from)(std::size_t i, std::size_t rows, std::size_t columns);
-  bool reads_past_the_end = false;
+  bool past_the_last = false, before_the_first = false;  // read there: that element is not known
 };
 
 const std::vector<Mapping>& mappings() {
   static const std::vector<Mapping> all{
       {"every element is its right neighbour's: the index is one too large",
-       [](std::size_t i, std::size_t r, std::size_t c) { return (i + 1) % (r * c); }, true},
+       [](std::size_t i, std::size_t r, std::size_t c) { return (i + 1) % (r * c); }, true, false},
       {"every element is its left neighbour's: the index is one too small",
-       [](std::size_t i, std::size_t r, std::size_t c) { return (i + r * c - 1) % (r * c); }, true},
+       [](std::size_t i, std::size_t r, std::size_t c) { return (i + r * c - 1) % (r * c); }, false, true},
       {"every row is the next one's", [](std::size_t i, std::size_t r, std::size_t c) { return (i + c) % (r * c); }},
       {"every row is the one before",
        [](std::size_t i, std::size_t r, std::size_t c) { return (i + r * c - c) % (r * c); }},
@@ -134,7 +134,7 @@ const std::vector<Mapping>& mappings() {
   return all;
 }
 
-/// Numbers that wrap around at the end are not held to it: what is read past the end is not known.
+/// What is read past an end is not known, and not held to anything.
 void add_mappings(std::vector<Hypothesis>& all, const Evidence& evidence) {
   for (const Mapping& mapping : mappings()) {
     Hypothesis way{{}, mapping.sentence, "got[i] = expected[another i]", 1};
@@ -153,7 +153,8 @@ void add_mappings(std::vector<Hypothesis>& all, const Evidence& evidence) {
         if (!bound.empty()) bound[i] = held.bound[from];
       }
       way.bounds.push_back(bound.empty() ? std::nullopt : std::optional(std::move(bound)));
-      if (mapping.reads_past_the_end) left.front() = held.got.front(), left.back() = held.got.back();
+      if (mapping.past_the_last) left.back() = held.got.back();
+      if (mapping.before_the_first) left.front() = held.got.front();
       way.left.push_back(std::move(left));
     }
     all.push_back(std::move(way));
