@@ -7,8 +7,8 @@
 
 namespace tally {
 
-/// Why the settled outcome is vacuous, where a gradient of the trace is not zero; empty where it is another status, or
-/// where every gradient is exactly zero: two dead runs agree whatever they compute.
+/// Why the settled outcome is vacuous, where a window's gradient is not zero (a micro-batch's where none is tapped);
+/// empty where it is another status, or where every gradient is exactly zero: dead runs agree whatever they compute.
 std::string refusal_of(const Outcome& settled, const Trace& trace);
 
 }  // namespace tally
