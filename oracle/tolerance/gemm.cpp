@@ -2,6 +2,7 @@
 
 #include "oracle/tolerance/accumulation.hpp"
 #include "oracle/tolerance/shared_addends.hpp"
+#include "oracle/tolerance/tried_order.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -116,6 +117,10 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
   if (c != nullptr && c->random()) {
     z.r += c->r;
     z.s += c->s;
+  }
+  if (tried_order() != nullptr && sum.spread > 0) {
+    const OrderOfSum& claimed = claim_of(subject, "gemm").additions;
+    z.v = multiplied(*tried_order(), claimed, c != nullptr ? c->v : Matrix<double>(), a.v, b.v);
   }
   const double limit = sum.threshold / (1 + sum.kappa);
   bool finite = true;

@@ -1,6 +1,7 @@
 #include "oracle/tolerance/rule.hpp"
 
 #include "oracle/tolerance/certifying.hpp"
+#include "oracle/tolerance/tried_order.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -80,12 +81,22 @@ Addends addends_of(const KernelClaim& claim) {
   return terms;
 }
 
-Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms) {
+namespace {
+
+Bounded bounded_sum(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms) {
   if (!terms.keeps_sizes || !(terms.magnitude < infinite)) return arithmetic.sum(terms, height_of(claim, terms.count));
   const SumCost by_steps = cost_of(claim.additions, arithmetic.u(), terms.sizes);
   const SumCost by_height = cost_of(height_of(claim, terms.count), arithmetic.u(), terms.magnitude);
   return arithmetic.sum(terms,
                         {std::min(by_steps.growth, by_height.growth), std::min(by_steps.squares, by_height.squares)});
+}
+
+}  // namespace
+
+Bounded sum_of(const Arithmetic& arithmetic, const KernelClaim& claim, const Addends& terms) {
+  Bounded sum = bounded_sum(arithmetic, claim, terms);
+  if (tried_order() != nullptr && sum.s > 0) sum.v = added(*tried_order(), claim.additions, terms.each);
+  return sum;
 }
 
 FunctionError functions_of(const KernelClaim& claim) {

@@ -26,6 +26,12 @@ const oracle::Expected& Evaluation::at(const std::string& output) {
   return expected_->at(output);
 }
 
+oracle::ExpectedTensors Evaluation::tried(const oracle::TriedOrder& order) {
+  const oracle::TriedOrderScope scope(order);
+  const oracle::BoundsOnlyScope values_of_the_rule;
+  return rule_();
+}
+
 const oracle::Expected& Evaluation::without(std::size_t source, const std::string& output) {
   auto& expected = without_[source];
   if (!expected) {
@@ -50,6 +56,11 @@ BoundTerms Evaluation::terms(const std::string& output, Eigen::Index i) {
 oracle::Expected Output::expected() const {
   const oracle::Expected& all = of.at(name);
   return count < 0 ? all : rows_of(all, first, count);
+}
+
+oracle::Expected Output::tried(const oracle::TriedOrder& order) const {
+  const oracle::ExpectedTensors outputs = of.tried(order);
+  return count < 0 ? outputs.at(name) : rows_of(outputs.at(name), first, count);
 }
 
 TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split_bound) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "oracle/tolerance/expected.hpp"
+#include "oracle/tolerance/tried_order.hpp"
 #include "properties/compare/judge.hpp"
 
 namespace tally {
@@ -19,6 +20,8 @@ class Evaluation {
   explicit Evaluation(Rule rule) : rule_(std::move(rule)) {}
 
   const oracle::Expected& at(const std::string& output);
+  /// What a right kernel may come to that adds up in this order (oracle/tolerance/tried_order.hpp).
+  oracle::ExpectedTensors tried(const oracle::TriedOrder& order);
   /// Of element i of an output, row-major. All zero where its bound is 0 or infinite.
   BoundTerms terms(const std::string& output, Eigen::Index i);
 
@@ -37,6 +40,8 @@ struct Output {
   Eigen::Index first = 0, count = -1;
 
   oracle::Expected expected() const;
+  /// The same rows of what the evaluation comes to in this order.
+  oracle::Expected tried(const oracle::TriedOrder& order) const;
 };
 
 /// The output against what the subject left; `split` asks for the terms of the worst element's bound.

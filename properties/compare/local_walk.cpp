@@ -1,7 +1,9 @@
 #include "properties/compare/local_walk.hpp"
 
 #include "properties/compare/lens.hpp"
+#include "properties/compare/right_sums.hpp"
 #include "properties/compare/tensor_rows.hpp"
+#include "reports/record/spread.hpp"
 
 namespace tally {
 namespace {
@@ -149,7 +151,13 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   }
   TensorCheck check = judge(here, output, *got, wanted != nullptr);
   if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, *got, std::move(check), bits);
-  check.spread = spread_of(output.count < 0 ? output.of.at(output.name) : output.expected(), *got, directions);
+  const std::optional<oracle::Expected> some_rows =
+      output.count < 0 ? std::nullopt : std::optional(output.expected());
+  const oracle::Expected& expected = some_rows ? *some_rows : output.of.at(output.name);
+  check.spread = spread_of(expected, *got, directions);
+  if (verdict_of(check.spread.log10_chance) != SpreadVerdict::expected) {
+    check.spread = spread_of(expected, *got, directions, leans_of(output, expected, *got, directions));
+  }
   if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
     check.status = Status::fail;
     check.failure = FailureClass::precision;

@@ -89,22 +89,24 @@ double tail_of_squares(double sum, double n, double g) {
 
 class Tests {
  public:
-  Tests(const Samples& samples, double sharing) : samples_(samples), sharing_(sharing) {}
+  Tests(const Samples& samples, double sharing, const Leans& leans)
+      : samples_(samples), sharing_(sharing), leans_(leans) {}
 
   void element() {
-    const double worst = samples_.z.head(samples_.count).maxCoeff();
+    const double worst = beyond_lean("element", samples_.z.head(samples_.count).maxCoeff());
     take("element", std::min(0.0, tail(worst) + std::log(count())), worst, 0);
     comparisons_ += static_cast<std::uint64_t>(samples_.count) - 1;
   }
 
   void tensor() {
-    const double sum = samples_.z.head(samples_.count).square().sum();
+    const double root_mean_square = std::sqrt(samples_.z.head(samples_.count).square().sum() / count());
+    const double deviation = beyond_lean("tensor", root_mean_square), sum = deviation * deviation * count();
     double most = std::min(sharing_, count());
     if (tail_of_squares(sum, count(), most) < log_of_warning()) {
       groups().each(
           [&](std::span<const Eigen::Index> members) { most = std::max(most, static_cast<double>(members.size())); });
     }
-    take("tensor", tail_of_squares(sum, count(), most), std::sqrt(sum / count()), 0);
+    take("tensor", tail_of_squares(sum, count(), most), deviation, 0);
   }
 
   /// w: the direction's components at the samples.
@@ -117,7 +119,7 @@ class Tests {
     if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(projection)) return;
     const double beyond = std::max(0.0, std::fabs(projection) - fixed);
     if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = std::max(variance, grouped_variance(w));
-    const double z = beyond / std::sqrt(variance);
+    const double z = beyond_lean("along " + name, beyond / std::sqrt(variance));
     take("along " + name, tail(z), z, projection / w.square().sum());
   }
 
@@ -126,6 +128,11 @@ class Tests {
 
  private:
   double count() const { return static_cast<double>(samples_.count); }
+
+  double beyond_lean(const std::string& test, double deviation) const {
+    const auto lean = leans_.find(test);
+    return lean == leans_.end() ? deviation : std::max(0.0, deviation - lean->second);
+  }
 
   const Groups& groups() {
     if (!groups_) groups_.emplace(samples_);
@@ -150,6 +157,7 @@ class Tests {
 
   const Samples& samples_;
   const double sharing_;
+  const Leans& leans_;
   std::optional<Groups> groups_;
   std::vector<SpreadFinding> findings_;
   std::uint64_t comparisons_ = 0;
@@ -167,8 +175,8 @@ bool tells_more(const SpreadFinding& found, const SpreadFinding& than) {
 }
 
 Tests tested(const Samples& samples, const oracle::Expected& expected, const Tensor& got,
-             const std::vector<Direction>& directions) {
-  Tests tests(samples, expected.sharing);
+             const std::vector<Direction>& directions, const Leans& leans) {
+  Tests tests(samples, expected.sharing, leans);
   tests.element();
   tests.tensor();
   tests.along("itself", samples.exact.head(samples.count));
@@ -192,14 +200,15 @@ std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const 
                                         const std::vector<Direction>& directions) {
   if (!has_random_part(expected)) return {};
   const Samples samples = samples_of(expected, got);
-  return samples.count == 0 ? std::vector<SpreadFinding>() : tested(samples, expected, got, directions).findings();
+  return samples.count == 0 ? std::vector<SpreadFinding>() : tested(samples, expected, got, directions, {}).findings();
 }
 
-SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions) {
+SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions,
+                        const Leans& leans) {
   if (!has_random_part(expected)) return {};
   const Samples samples = samples_of(expected, got);
   if (samples.count == 0) return {};
-  const Tests tests = tested(samples, expected, got, directions);
+  const Tests tests = tested(samples, expected, got, directions, leans);
   SpreadFinding told = tests.findings().front();
   for (const SpreadFinding& found : tests.findings()) {
     if (tells_more(found, told)) told = found;

@@ -2,6 +2,7 @@
 // fewer bits than declared, a small wrong factor, a leak. oracle/spread.md derives the tests.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,10 @@ struct Direction {
 ///            ("along itself"), and along the directions given.
 /// The finding is the least likely of them, or of those directions that fail by themselves; `comparisons` counts all.
 /// Elements that may err together, by `sharing` of the expectation or because they came to one significand, are counted
-/// once (oracle/spread.md).
-SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions);
+/// once (oracle/spread.md). Only what a test deviates beyond its `lean` counts.
+using Leans = std::map<std::string, double>;  // by test, in standard units
+SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions,
+                        const Leans& leans = {});
 
 /// Each of the tests by itself, one comparison each.
 std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const Tensor& got,

@@ -78,6 +78,21 @@ TEST(Spread, names_the_tensor_that_leaks_in) {
   EXPECT_EQ(found.test, "along the other");
 }
 
+TEST(Spread, counts_only_what_goes_beyond_a_lean) {
+  const Drawn d = drawn(0x1p-24, 0, 4);
+  const auto log10_chance = [&](double share_of_the_deviation) {
+    Leans leans;
+    for (const SpreadFinding& found : spread_tests(d.expected, d.got, {})) {
+      leans[found.test] = found.deviation * share_of_the_deviation;
+    }
+    return spread_of(d.expected, d.got, {}, leans).log10_chance;
+  };
+
+  EXPECT_EQ(log10_chance(0), spread_of(d.expected, d.got, {}).log10_chance);
+  EXPECT_GT(log10_chance(0.5), log10_chance(0));
+  EXPECT_EQ(log10_chance(1), 0);
+}
+
 TEST(Spread, sees_lost_bits_that_no_element_shows_alone) {
   Drawn d = drawn(0, 0, 1);
   for (std::size_t i = 0; i < count_of_elements; ++i) {  // two bits fewer than declared
