@@ -220,6 +220,15 @@ class Commands(unittest.TestCase):
         self.refuses(["doctor", "--probe", "cuda"], code=77)
         self.assertIn("probe of cuda  not run: ", tally("doctor", "--probe", "cuda").stdout)
 
+    def test_a_law_says_nothing_of_a_case_unlike_those_it_draws(self):
+        case = VALID / "adam_fp16_dynamic_scale.json"
+        for law in ("rate_follows_its_formula", "overflow_anywhere_is_found", "exact_lane"):
+            asked = tally("replay", case, "--law", law)
+            self.assertEqual(asked.returncode, 4, asked.stdout + asked.stderr)
+            self.assertIn("not run: the law needs a case of the kind that it draws", asked.stdout)
+        wrong = tally("replay", case, "--law", "exact_lane", "--fault", "overwrite-not-add")
+        self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
+
     def test_a_recorded_trace_is_judged_and_a_wrong_one_refused(self):
         case = a_case()
         self.assertIn(tally("replay", case, "--dump", self.out).returncode, (0, 4))
