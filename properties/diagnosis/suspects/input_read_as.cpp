@@ -88,6 +88,8 @@ void add_values(std::vector<Reading>& all) {
   all.push_back(by_value("is read as one, or left out", [](double) { return 1.0; }));
   all.push_back(by_value("is read with the other sign", [](double v) { return -v; }));
   all.push_back(by_value("is read without its sign", [](double v) { return std::fabs(v); }));
+  all.push_back(by_value("is read with what is negative as zero", [](double v) { return std::fmax(v, 0); }));
+  all.push_back(by_value("is read with what is positive as zero", [](double v) { return std::fmin(v, 0); }));
   all.push_back(by_value("is read squared", [](double v) { return v * v; }));
   all.push_back(by_value("is read twice as large", [](double v) { return 2 * v; }));
   all.push_back(by_value("is read half as large", [](double v) { return v / 2; }));
