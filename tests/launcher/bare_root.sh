@@ -2,16 +2,18 @@
 # Proves the set-up on a bare Debian 12 that has nothing but git: usage (as root)
 #   bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]   by default `verify --yes --no-cuda`
 #   bare_root.sh --ci FOLDER [ARGUMENTS…]       .ci/run instead, with this machine's compiler cache and CUDA toolkit carried in
+#   bare_root.sh --make FOLDER                  only makes the root for --ci
 # Makes FOLDER with debootstrap where it is not there yet, clones this repository's last commit into it and runs there.
 # Needs root, the network and some minutes, in a mount namespace of its own: nothing stays mounted however it ends.
 set -euo pipefail
-[[ ${1:-} == --ci ]] && ci=1 && shift || ci=''
-folder=${1:?usage: bare_root.sh [--ci] FOLDER [ARGUMENTS…]}
+mode='' ci=''
+[[ ${1:-} != --ci && ${1:-} != --make ]] || { mode=$1 ci=1 && shift; }
+folder=${1:?usage: bare_root.sh [--ci | --make] FOLDER [ARGUMENTS…]}
 shift
 [[ -n $ci ]] || (($#)) || set -- verify --yes --no-cuda
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 if [[ -z ${TALLY_BARE_NAMESPACE:-} ]]; then
-  TALLY_BARE_NAMESPACE=1 exec unshare --mount -- "${BASH_SOURCE[0]}" ${ci:+--ci} "$folder" "$@"
+  TALLY_BARE_NAMESPACE=1 exec unshare --mount -- "${BASH_SOURCE[0]}" ${mode:+"$mode"} "$folder" "$@"
 fi
 
 # Settings that this machine needs to reach its package sources: exported names, and files of the same path.
@@ -24,6 +26,7 @@ if [[ ! -x $folder/usr/bin/git ]]; then
     sed -n -E 's/^(URIs: *|deb +(\[[^]]*\] +)?)([a-z]+:[^ ]+debian\/?)( .*)?$/\3/p' | sed -n 1p)
   debootstrap --variant=minbase --include="git,ca-certificates${ci:+,ccache}" bookworm "$folder" ${mirror:+"$mirror"}
 fi
+[[ $mode != --make ]] || exit 0
 for file in "${carried_files[@]}"; do
   [[ ! -e $file ]] || install -D -m 644 "$file" "$folder$file"
 done
@@ -49,6 +52,6 @@ if [[ -n $ci ]]; then
   mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
   carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
   [[ ! -x /usr/local/cuda/bin/nvcc ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
-  exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally chroot "$folder" /tally/.ci/run "$@"
+  exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally TALLY_CI_BARE=0 chroot "$folder" /tally/.ci/run "$@"
 fi
 exec env -i "${variables[@]}" chroot "$folder" /tally/tally "$@"

@@ -7,6 +7,7 @@ cp -r "$repository/.ci" "$project"
 mkdir -p "$project/tests/launcher"
 cat >"$project/tests/launcher/bare_root.sh" <<SH
 #!/bin/bash
+[[ \$1 != --make ]] || exit \${MAKE_ENDS:-0}
 echo "bare root: \$1 \$3"
 mkdir -p "\$2/tally/build" && echo kept >"\$2/tally/build/junit.xml"
 echo "\$2" >'$bin/.root'
@@ -17,12 +18,17 @@ replace debootstrap <<<'#!/bin/true'
 printf 'build/\nbin/\nout\nerr\n' >"$project/.gitignore"
 git -C "$project" init -q && git -C "$project" add -A && git -C "$project" -c user.name=a -c user.email=a commit -qm one
 
-ci() { PATH=$bin TALLY_CI_BARE=1 "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/null; }
+ci() { PATH=$bin "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/null; }
 ci -Nothing
 expect_status $? 7
 grep -qx 'bare root: --ci -Nothing' "$project/out" || fail "expected a call of bare_root.sh"
 [[ $(cat "$project/build/junit.xml") == kept ]] || fail "expected the results of the bare root"
 [[ ! -e $(cat "$bin/.root") ]] || fail "the bare root is still there"
+
+MAKE_ENDS=1 ci
+grep -q '^skipped: a bare root (debootstrap cannot make it' "$project/out" || fail "expected the reason for running here"
+TALLY_CI_BARE=0 ci
+! grep -q 'bare root' "$project/out" || fail "expected no bare root where none is wanted"
 
 touch "$project/one_more"
 ci
