@@ -1,5 +1,5 @@
-// Sums that are added up for real, in fp32 and in orders that a right kernel may take. The statistical lens assumes that
-// the errors of additions are mean-zero; whether this holds of given addends, a few right sums of them show
+// Sums that are added up for real, in fp32 and in orders that a right kernel may take. The statistical lens assumes
+// that the errors of additions are mean-zero; whether this holds of given addends, a few right sums of them show
 // (oracle/spread.md, "Right sums of the same addends").
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace tally::oracle {
 
 struct TriedOrder {
-  OrderOfSum steps;        // what they leave is added one after another
-  bool backwards = false;  // from the last addend to the first
-  bool as_claimed = false; // the claim's steps instead, where it has some for one tensor
+  OrderOfSum steps;         // what they leave is added one after another
+  bool backwards = false;   // from the last addend to the first
+  bool as_claimed = false;  // the claim's steps instead, where it has some for one tensor
 };
 
 /// One after another, backwards, in pairs, by 32 lanes and by 8 runs of neighbours, and as the claim says.

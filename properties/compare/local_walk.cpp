@@ -151,8 +151,7 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   }
   TensorCheck check = judge(here, output, *got, wanted != nullptr);
   if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, *got, std::move(check), bits);
-  const std::optional<oracle::Expected> some_rows =
-      output.count < 0 ? std::nullopt : std::optional(output.expected());
+  const std::optional<oracle::Expected> some_rows = output.count < 0 ? std::nullopt : std::optional(output.expected());
   const oracle::Expected& expected = some_rows ? *some_rows : output.of.at(output.name);
   check.spread = spread_of(expected, *got, directions);
   if (verdict_of(check.spread.log10_chance) != SpreadVerdict::expected) {

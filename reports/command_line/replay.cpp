@@ -33,8 +33,9 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const Subject& su
   Outcome outcome = outcome_of(law, c, subject);
   const bool broken = outcome.status == Status::error || (outcome.status == Status::fail && !a_stage_fails(outcome));
   if (!broken) return outcome;
-  Outcome nothing = not_for("a case of the kind that it draws (`tally verify --law " + law.name + "`); of this one it " +
-                            "would say: " + outcome.message);
+  const std::string said = outcome.status == Status::error ? "this one lacks what it works on"
+                                                           : "of this one it would say: " + outcome.message;
+  Outcome nothing = not_for("a case of the kind that it draws (`tally verify --law " + law.name + "`); " + said);
   nothing.checks = std::move(outcome.checks);
   return nothing;
 }

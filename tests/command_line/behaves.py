@@ -225,7 +225,7 @@ class Commands(unittest.TestCase):
         for law in ("rate_follows_its_formula", "overflow_anywhere_is_found", "exact_lane"):
             asked = tally("replay", case, "--law", law)
             self.assertEqual(asked.returncode, 4, asked.stdout + asked.stderr)
-            self.assertIn("not run: the law needs a case of the kind that it draws", asked.stdout)
+            self.assertIn("not_run: the law needs a case of the kind that it draws", asked.stdout)
         wrong = tally("replay", case, "--law", "exact_lane", "--fault", "overwrite-not-add")
         self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
 

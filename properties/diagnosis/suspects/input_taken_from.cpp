@@ -34,7 +34,8 @@ void add_micro_batches(std::vector<Source>& all, const Evidence& evidence) {
   };
   all.push_back({"is read from the micro-batch before",
                  [=](const Tap& tap) { return of_micro_batch(tap, tap.name.micro_batch - 1); }});
-  all.push_back({"is read from the window's first micro-batch", [=](const Tap& tap) { return of_micro_batch(tap, 0); }});
+  all.push_back(
+      {"is read from the window's first micro-batch", [=](const Tap& tap) { return of_micro_batch(tap, 0); }});
   all.push_back({"is read from the micro-batch behind",
                  [=](const Tap& tap) { return of_micro_batch(tap, tap.name.micro_batch + 1); }});
 }
@@ -51,12 +52,13 @@ void add_tensors(std::vector<Source>& all, const Evidence& evidence, const std::
     const std::pair<std::string, std::string> source{tap.name.stage, other};
     if (std::find(seen.begin(), seen.end(), source) != seen.end()) continue;
     seen.push_back(source);
-    all.push_back({"is read as " + words_of_role(other) + " of " + tap.name.stage, [source, &evidence](const Tap& read) {
-                     TapName name = read.name;
-                     name.stage = source.first;
-                     name.tensor = in_role(evidence.c, source.second, read.name);
-                     return evidence.trace.find(name.text());
-                   }});
+    all.push_back(
+        {"is read as " + words_of_role(other) + " of " + tap.name.stage, [source, &evidence](const Tap& read) {
+           TapName name = read.name;
+           name.stage = source.first;
+           name.tensor = in_role(evidence.c, source.second, read.name);
+           return evidence.trace.find(name.text());
+         }});
   }
 }
 
