@@ -1,5 +1,6 @@
 // Loss and backward.
 #include "oracle/tolerance/ordered_sum.hpp"
+#include "properties/compare/class_targets.hpp"
 #include "properties/compare/item_weights.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
@@ -114,6 +115,7 @@ void check_loss(LocalWalk& walk) {
   const Tensor* c = walk.hold("loss", "in.factor", wanted);
   if (y == nullptr || target == nullptr || c == nullptr) return;
   const auto& loss = walk.c.model.loss;
+  if (!are_targets_of(loss, *target, static_cast<std::size_t>(y->shape.back()))) return;  // handed on wrong
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
   Evaluation expected([&] {
     const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),

@@ -1,6 +1,7 @@
 // A loss or its gradient with one thing done otherwise.
 #include <cmath>
 
+#include "properties/compare/class_targets.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
@@ -35,6 +36,7 @@ std::optional<LossRead> read_of(const Evidence& evidence, const HeldTensor& held
   for (std::size_t i = 0; i < read.rows; ++i) {
     read.weight.push_back(item_weight(c, first + static_cast<std::int64_t>(i)).to_double());
   }
+  if (!are_targets_of(c.model.loss, *target, read.features)) return std::nullopt;
   if (c.model.loss.kind != "cross_entropy") return read;
   read.smoothing = c.model.loss.number("label_smoothing").to_double();
   for (const Decimal& each : c.model.loss.numbers("weight")) read.class_weight.push_back(each.to_double());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "properties/compare/class_targets.hpp"
+
 namespace tally {
 namespace {
 
@@ -31,6 +33,7 @@ std::optional<std::vector<SmoothedRow>> smoothed_rows(const Evidence& evidence, 
   const auto target = evidence.tap(window, micro_batch, "loss", "in.target");
   if (smoothing == 0 || !z || !target || target->empty()) return std::nullopt;
   const std::size_t classes = z->size() / target->size();
+  if (!are_targets_of(loss, *target, classes)) return std::nullopt;
   const auto ignored = static_cast<double>(loss.integer("ignore_index"));
   std::vector<SmoothedRow> rows;
   for (std::size_t i = 0; i < target->size(); ++i) {
