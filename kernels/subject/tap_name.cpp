@@ -30,12 +30,15 @@ TapName tap_name_of(std::string_view text) {
   name.window = take_number(rest, 'w');
   name.micro_batch = take_number(rest, 'm');
   const auto slash = rest.find('/');
-  if (name.window < 0 || slash == std::string_view::npos || slash == 0 || slash + 1 == rest.size()) {
+  const bool whole = slash != std::string_view::npos && slash != 0 && slash + 1 != rest.size();
+  if (whole) {
+    name.stage = rest.substr(0, slash);
+    name.tensor = rest.substr(slash + 1);
+  }
+  if (!whole || name.window < 0 || name.text() != text) {  // one name, one way to write it
     throw std::runtime_error("'" + std::string(text) +
                              "' is no tap name; expected w<window>/[m<micro-batch>/]<stage>/<tensor>");
   }
-  name.stage = rest.substr(0, slash);
-  name.tensor = rest.substr(slash + 1);
   return name;
 }
 

@@ -93,6 +93,13 @@ TEST_F(TraceFile, StandsInTheOrderOfAWindowWhenNoOrderIsWritten) {
   EXPECT_EQ(names, "w0/cast/fc1.weight w0/m0/loss/in.factor w0/m0/loss/loss w0/schedule/step ");
 }
 
+TEST(TapName, IsWrittenInOneWay) {
+  for (const char* name : {"w0/cast/fc1.weight", "w12/m3/loss/loss"}) EXPECT_EQ(tap_name_of(name).text(), name);
+  for (const char* name : {"w00/cast/p", "w0/m01/loss/loss", "w/cast/p", "w-1/cast/p", "w0/cast/", "w0//p", "cast/p"}) {
+    EXPECT_THROW(tap_name_of(name), std::runtime_error) << name;
+  }
+}
+
 TEST(Trace, KeepsTheFirstInputAndTheLastOutputOfAStageThatRanTwice) {
   Trace trace;
   for (const double value : {1.0, 2.0}) {
