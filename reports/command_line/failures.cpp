@@ -1,6 +1,7 @@
 #include "reports/command_line/failures.hpp"
 
 #include <iostream>
+#include <system_error>
 
 #include "oracle/case/io.hpp"
 #include "reports/census/census.hpp"
@@ -18,12 +19,23 @@ std::uintmax_t dump(const CaseRecord& record, const Subject& subject, const std:
   return std::filesystem::file_size(trace);
 }
 
+/// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
+void remove_kept(const std::filesystem::path& failures) {
+  std::error_code stays;
+  for (const auto& entry : std::filesystem::directory_iterator(failures, stays)) {
+    if (entry.is_symlink() || !entry.is_directory() || !entry.path().filename().string().starts_with("c-")) continue;
+    for (const char* kept : {"case.json", "trace.safetensors"}) std::filesystem::remove(entry.path() / kept, stays);
+    std::filesystem::remove(entry.path(), stays);  // where that was all
+  }
+  std::filesystem::remove(failures, stays);
+}
+
 }  // namespace
 
 void dump_failures(const Results& results, const Subject& subject, const std::filesystem::path& folder) {
   std::size_t cases = 0;
   std::uintmax_t bytes = 0;
-  std::filesystem::remove_all(folder / "failures");
+  remove_kept(folder / "failures");
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail || cases == dumped_cases || bytes >= dumped_bytes) break;
     if (c->token.empty()) continue;

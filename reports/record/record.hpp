@@ -172,7 +172,8 @@ std::string to_json(const Results& results);
 /// Throws std::runtime_error with place, value found and what was expected.
 Results results_of_json(std::string_view json);
 
-/// Writes to a temporary name in the same folder and renames. Throws std::runtime_error.
+/// Writes to a temporary name in the same folder and renames; through symbolic links to the file that they name. Throws
+/// std::runtime_error, also where the name belongs to a device, a pipe or a folder.
 void write_atomically(const std::string& file, std::string_view content);
 
 }  // namespace tally

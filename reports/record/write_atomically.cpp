@@ -58,11 +58,30 @@ mode_t usual_mode() {
   return 0666 & ~mask;
 }
 
+/// Where a name leads: through symbolic links to the file that they name, there or not. A device or a pipe stays what
+/// it is.
+std::string destination(const std::string& file) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;
+  std::error_code unknown;
+  fs::path at = file;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(at, unknown)); ++links) {
+    if (links == most_links) throw std::runtime_error("cannot write " + file + ": too many symbolic links");
+    const fs::path to = fs::read_symlink(at, unknown);
+    at = to.is_absolute() ? to : at.parent_path() / to;
+  }
+  const fs::file_status found = fs::status(at, unknown);
+  if (fs::exists(found) && !fs::is_regular_file(found))
+    throw std::runtime_error("cannot write " + file + ": found no file; expected a file or a new name");
+  return at.string();
+}
+
 }  // namespace
 
 void write_atomically(const std::string& file, std::string_view content) {
-  Temporary temporary(file);
-  if (!temporary.fill(content) || !temporary.finish(usual_mode()) || !temporary.rename_to(file))
+  const std::string target = destination(file);
+  Temporary temporary(target);
+  if (!temporary.fill(content) || !temporary.finish(usual_mode()) || !temporary.rename_to(target))
     throw std::runtime_error("cannot write " + file + ": " + std::strerror(errno));
 }
 

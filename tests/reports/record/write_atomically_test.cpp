@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -38,6 +39,27 @@ TEST_F(WriteAtomically, ReplacesTheWholeFileAndLeavesNothingBeside) {
   write_atomically(file(), "x");
   EXPECT_EQ(content(), "x");
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WriteAtomically, WritesWhereALinkLeads) {
+  const fs::path real = fs::path(file()).parent_path() / "real";
+  fs::create_symlink("real", file());
+  write_atomically(file(), "new");  // there or not
+  write_atomically(file(), "newer");
+  EXPECT_TRUE(fs::is_symlink(file()));
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(real)));
+  EXPECT_EQ(content(), "newer");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(WriteAtomically, LeavesAPipeAndALoopOfLinksAsTheyAre) {
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  EXPECT_THROW(write_atomically(file(), "x"), std::runtime_error);
+  EXPECT_TRUE(fs::is_fifo(file()));
+  fs::remove(file());
+  fs::create_symlink("file", file());
+  EXPECT_THROW(write_atomically(file(), "x"), std::runtime_error);
+  EXPECT_TRUE(fs::is_symlink(file()));
 }
 
 TEST_F(WriteAtomically, NamesTheFileThatItCannotWrite) {
