@@ -11,10 +11,10 @@ flock 8
 
 rm -rf "$part" && mkdir -p "$part/wheels"
 echo "fetching the CUDA toolkit (about 530 MB) into $folder"
-python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
+python3 -I -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
   --dest "$part/wheels" --requirement "$here/cuda-requirements.txt"
 for wheel in "$part"/wheels/*.whl; do
-  python3 -m zipfile -e "$wheel" "$part"
+  python3 -I -m zipfile -e "$wheel" "$part"
 done
 rm -rf "$part/wheels"
 toolkit=$part/nvidia/cu13
