@@ -1,5 +1,6 @@
 // The program `tally`: reads the arguments and turns every exception into one message and an exit code.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -192,6 +193,13 @@ int run_action(const Action& action) {
   }
 }
 
+/// A full disk behind standard output is found when it is written, at the latest here.
+int when_written(int code) {
+  if (std::cout.flush() && std::fflush(stdout) == 0) return code;
+  std::cerr << "error: standard output cannot be written; expected room for what the command prints\n";
+  return environment;
+}
+
 }  // namespace
 }  // namespace tally::command_line
 
@@ -222,5 +230,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? pass : usage;
   }
-  return run_action(action);
+  return when_written(run_action(action));
 }

@@ -6,6 +6,7 @@
 
 #include "reports/command_line/commands.hpp"
 #include "reports/record/record.hpp"
+#include "reports/text/numbers.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -33,9 +34,13 @@ std::uint64_t seed_of(const std::string& text) {
 }
 
 double effort_of(double given) {
-  if (given > 0) return given;
+  constexpr double most = 10000;
+  const std::string expected = "a number above 0, at most 10000";
   const char* scaled = std::getenv("TALLY_EFFORT");
-  return scaled ? number_of(scaled, "TALLY_EFFORT", "a number above 0") : 1;
+  const double effort = given != 0 ? given : scaled ? number_of(scaled, "TALLY_EFFORT", expected) : 1;
+  if (effort > 0 && effort <= most) return effort;
+  throw UsageError((given != 0 ? "--effort: '" + shortest(effort) : "TALLY_EFFORT: '" + std::string(scaled)) +
+                   "'; expected " + expected);
 }
 
 void require_writable(const std::filesystem::path& folder) {

@@ -50,6 +50,22 @@ class Commands(unittest.TestCase):
         self.refuses(["faults", "no-such-fault"], "no-such-fault", "tally list faults")
         self.refuses(["list", "planets"])
 
+    def test_an_effort_is_a_number_of_cases_that_can_be(self):
+        for wrong in ("nan", "inf", "5e7", "1e300"):
+            self.refuses(["verify", *QUICK[:4], "--effort", wrong, "--out", self.out], "effort")
+            ran = subprocess.run([TALLY, "verify", *QUICK[:4], "--out", self.out], capture_output=True, text=True,
+                                 env={**os.environ, "TALLY_EFFORT": wrong})
+            self.assertEqual(ran.returncode, 2, ran.stdout + ran.stderr)
+            self.assertIn(f"TALLY_EFFORT: '{wrong}'", ran.stderr)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
+    def test_what_cannot_be_written_is_an_error(self):
+        for command in (["list", "laws"], ["oracle", a_case()], ["replay", a_case()]):
+            with open("/dev/full", "w") as full:
+                ran = subprocess.run([TALLY, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(ran.returncode, 3, ran.stderr)
+            self.assertIn("standard output cannot be written", ran.stderr)
+
     def test_a_magnitude_takes_a_named_fault_that_has_a_size(self):
         for wrong in ("2", "-0.5", "nan"):
             self.refuses(["faults", "extra-times-k", f"--magnitude={wrong}"], "magnitude", "from 0 to 1")
@@ -166,6 +182,14 @@ class Commands(unittest.TestCase):
         page = (self.out / "report.html").read_text()
         self.assertIn(f'id="c-{failing[0]["id"]}"', page)
         self.assertIn("Where in ", page)
+        notes = [self.out / "failures" / "notes.txt", kept / "mine.txt"]
+        for note in notes:
+            note.write_text("a user's")
+        self.assertEqual(tally("verify", *QUICK, "--out", self.out).returncode, 0)
+        self.assertEqual(sorted(p for p in (self.out / "failures").rglob("*") if p.is_file()), sorted(notes))
+        for note in notes:
+            note.unlink()
+        kept.rmdir()
         self.assertEqual(tally("verify", *QUICK, "--out", self.out).returncode, 0)
         self.assertFalse((self.out / "failures").exists())
 
