@@ -9,7 +9,8 @@
 namespace tally {
 namespace {
 
-using Place = std::pair<std::string, std::string>;
+/// Law and precision; operation, variant before, variant now and precision.
+using Place = std::vector<std::string>;
 
 template <class Change>
 struct Stratum {
@@ -28,9 +29,8 @@ double worse_of(double a, double b) { return ratio_is_worse(a, b) ? a : b; }
 
 void add_operation(Strata& strata, const std::string& precision, const OperationRecord& before,
                    const OperationRecord& now) {
-  auto& [change, drifts] = strata.operations[{now.operation, precision}];
+  auto& [change, drifts] = strata.operations[{now.operation, before.variant, now.variant, precision}];
   const bool equal = before.bits == now.bits;
-  change.variant_before = before.variant, change.variant_now = now.variant;
   change.repeats = change.repeats && before.repeats && now.repeats;
   ++change.cases;
   change.equal += equal;
@@ -89,9 +89,12 @@ std::vector<Change> settled(std::map<Place, Stratum<Change>>& strata) {
 
 Comparison compared(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now) {
   Strata strata = strata_of(before, now);
-  for (auto& [place, stratum] : strata.laws) stratum.change.law = place.first, stratum.change.precision = place.second;
-  for (auto& [place, stratum] : strata.operations)
-    stratum.change.operation = place.first, stratum.change.precision = place.second;
+  for (auto& [place, stratum] : strata.laws) stratum.change.law = place[0], stratum.change.precision = place[1];
+  for (auto& [place, stratum] : strata.operations) {
+    OperationChange& change = stratum.change;
+    change.operation = place[0], change.variant_before = place[1], change.variant_now = place[2];
+    change.precision = place[3];
+  }
   Comparison comparison;
   comparison.laws = settled(strata.laws), comparison.operations = settled(strata.operations);
   for (const LawChange& law : comparison.laws) {
@@ -121,7 +124,7 @@ bool is_touched(const LawChange& change) {
 std::string bits_text(const OperationChange& change) {
   if (change.changed() == 0) return "bits equal";
   if (change.own == 0) return "inputs changed";
-  return change.accuracy.verdict == AccuracyVerdict::same ? "order of additions changed" : "bits changed";
+  return change.accuracy.verdict == AccuracyVerdict::same ? "bits changed, accuracy the same" : "bits changed";
 }
 
 }  // namespace tally

@@ -20,7 +20,7 @@ struct LawChange {
   Accuracy accuracy;                       // of the worst r of each case
 };
 
-/// One kernel operation in one precision, over all laws.
+/// One variant of a kernel operation in one precision, over all laws; where cases ran another one before, apart.
 struct OperationChange {
   std::string operation, precision, variant_before, variant_now;
   bool repeats = true;                 // the kernels of both claim the same bits every time
@@ -32,7 +32,7 @@ struct OperationChange {
 
 struct Comparison {
   std::vector<LawChange> laws;              // by law and precision
-  std::vector<OperationChange> operations;  // by operation and precision
+  std::vector<OperationChange> operations;  // by operation, variants and precision
   std::uint64_t cases = 0, equal = 0, gone = 0, fresh = 0, broken = 0;
 };
 
@@ -42,7 +42,7 @@ Comparison compared(const std::vector<CaseEntry>& before, const std::vector<Case
 /// Laws break that did not, or the errors of an operation have grown.
 bool is_worse(const Comparison& comparison);
 
-/// "bits equal", "bits changed", "order of additions changed": other bits from equal inputs, at the same accuracy.
+/// "bits equal", "inputs changed", "bits changed", "bits changed, accuracy the same".
 std::string bits_text(const OperationChange& change);
 
 /// Whether a change is to be shown: other bits from equal inputs, another variant, another accuracy. What only computed
@@ -51,7 +51,11 @@ bool is_touched(const OperationChange& change);
 /// The same of a law: cases that broke or mended, another accuracy.
 bool is_touched(const LawChange& change);
 
-/// Totals, operations that changed, laws that changed: for a terminal.
+/// What there is to decide, in one sentence: "1 kernel changed (norm/two_stage), as accurate, nothing newly broken:
+/// bless or reject".
+std::string decision_text(const Comparison& comparison);
+
+/// Totals, operations that changed, laws that changed, what there is to decide: for a terminal.
 std::string comparison_text(const Comparison& comparison);
 /// The same for a pull request, at most `limit` bytes.
 std::string comparison_markdown(const Comparison& comparison, std::size_t limit = 900'000);

@@ -88,6 +88,7 @@ std::string comparison_markdown(const Comparison& c, std::size_t limit) {
   page.text(counted(c.cases, "case") + " of both runs, bits changed in " + grouped(c.cases - c.equal) + "; " +
             grouped(c.gone) + " only before, " + grouped(c.fresh) + " only now; " + grouped(c.broken) +
             " break their law now and did not before.");
+  page.text("\n" + markdown(decision_text(c)) + ".");
   page.table(
       "Kernel operations",
       {"Operation", "Precision", "Variant", "Bits", "Cases changed", "From equal inputs", "Error against its bound"},

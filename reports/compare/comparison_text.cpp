@@ -51,6 +51,7 @@ std::string comparison_text(const Comparison& comparison) {
   if (operations.size() > 1) out += "\nKernel operations that changed\n" + columns(operations);
   if (followed > 0) out += "  " + grouped(followed) + " more" + " computed as accurately on other inputs\n";
   if (laws.size() > 1) out += "\nLaws that changed\n" + columns(laws);
+  out += "\n" + decision_text(comparison) + "\n";
   return out;
 }
 

@@ -37,11 +37,43 @@ TEST(Comparison, tells_a_change_of_order_from_one_of_accuracy_and_one_of_inputs)
   }
   const Comparison found = with(now);
   EXPECT_EQ(found.equal, 0u);
-  EXPECT_EQ(bits_text(accumulate_of(found, "fp32")), "order of additions changed");
+  EXPECT_EQ(bits_text(accumulate_of(found, "fp32")), "bits changed, accuracy the same");
   EXPECT_EQ(bits_text(accumulate_of(found, "fp16")), "bits changed");
   EXPECT_EQ(accumulate_of(found, "fp16").accuracy.verdict, AccuracyVerdict::worse);
   EXPECT_EQ(bits_text(accumulate_of(found, "bf16")), "inputs changed");
   EXPECT_EQ(accumulate_of(found, "bf16").own, 0u);
+}
+
+TEST(Comparison, keeps_variants_apart) {
+  Results before = samples::passing();
+  for (std::size_t i = 0; i < before.cases.size(); ++i) {
+    before.cases[i].operations[0].variant = i % 2 == 0 ? "touched" : "untouched";
+  }
+  Results now = before;
+  for (CaseRecord& c : now.cases) {
+    OperationRecord& operation = c.operations[0];
+    if (operation.variant == "touched") operation.bits = "1", operation.drift *= 1.5;
+  }
+  const Comparison found = compared(entries_of(before), entries_of(now));
+  for (const OperationChange& change : found.operations) {
+    EXPECT_EQ(change.own > 0, change.variant_now == "touched") << change.operation << " " << change.precision;
+    EXPECT_EQ(change.accuracy.verdict == AccuracyVerdict::worse, change.variant_now == "touched");
+  }
+  EXPECT_EQ(decision_text(found),
+            "1 kernel changed (accumulate/touched), 1 kernel less accurate, nothing newly broken: "
+            "bless or reject");
+}
+
+TEST(Comparison, says_in_a_sentence_what_there_is_to_decide) {
+  EXPECT_EQ(decision_text(with(samples::passing())), "no kernel changed, nothing newly broken");
+  Results now = samples::passing();
+  for (CaseRecord& c : now.cases) c.operations[0].bits = "1";
+  const std::string variant = now.cases[0].operations[0].variant;
+  EXPECT_EQ(decision_text(with(now)),
+            "1 kernel changed (accumulate/" + variant + "), as accurate, nothing newly broken: bless or reject");
+  now.cases[3].status = Status::fail;
+  EXPECT_EQ(decision_text(with(now)),
+            "1 kernel changed (accumulate/" + variant + "), as accurate, 1 case newly broken: reject");
 }
 
 TEST(Comparison, compares_with_older_results_that_know_no_operations) {
