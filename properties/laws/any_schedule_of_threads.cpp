@@ -1,5 +1,6 @@
 // Law: whatever order threads and blocks run in, every tensor stays inside its bound.
 #include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
 
 namespace tally {
 namespace {
@@ -28,6 +29,7 @@ const RegisterLaw registered{{
     .family = "schedule freedom",
     .statement = "Whatever order threads and blocks run in, every tensor stays inside its bound.",
     .faults = {"missing-barrier"},
+    .shape = columns_for_several_threads,
     .holds = holds,
     .control = "a drawn schedule makes other choices than the default",
     .differs = differs,

@@ -4,6 +4,7 @@
 #include "kernels/device/device.hpp"
 #include "properties/laws/any_case.hpp"
 #include "properties/laws/judge.hpp"
+#include "properties/laws/shapes.hpp"
 
 namespace tally {
 namespace {
@@ -31,6 +32,7 @@ const RegisterLaw registered{{
     .family = "schedule freedom",
     .statement = "In no order of threads does a kernel race, or touch memory that is not its own.",
     .faults = {"missing-barrier", "writes-past-the-end"},
+    .shape = columns_for_several_threads,
     .holds = holds,
     .control = "a write one element past the end is seen",
     .differs = differs,

@@ -102,6 +102,14 @@ Case with_other_input(Case c) {
   return c;
 }
 
+void columns_for_several_threads(Plan& plan) {
+  constexpr std::int64_t shared_rows = 64;  // kernels/reduction/column_sum.hpp
+  if (plan.seed % 3 != 0) return;
+  with_batch_norm(plan, "micro_batch");
+  std::int64_t& rows = plan.windows.front().front();
+  rows = std::max(rows, shared_rows + static_cast<std::int64_t>(plan.seed / 3 % 9));
+}
+
 namespace {
 
 /// Where each row goes when every window's micro-batches move up by one place and the first becomes the last.

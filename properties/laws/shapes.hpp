@@ -27,6 +27,9 @@ void exact_arithmetic(Plan& plan);
 /// has.
 void with_batch_norm(Plan& plan, const std::string& statistics);
 
+/// Every third plan: a batch_norm, and a first micro-batch of so many rows that several threads share a column.
+void columns_for_several_threads(Plan& plan);
+
 /// The case with one element of x replaced by its negative plus one: inputs that matter must change the bits.
 Case with_other_input(Case c);
 /// The case with each window's micro-batches rotated by one place, rows and all.
