@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "kernels/device/kernel_file.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -14,6 +15,19 @@ using Key = std::tuple<std::string, ExecutorKind, std::string>;
 std::map<Key, RegisteredKernel>& registry() {
   static std::map<Key, RegisteredKernel> all;
   return all;
+}
+
+std::map<Key, std::string>& files() {
+  static std::map<Key, std::string> all;
+  return all;
+}
+
+/// From the project's folder on: kernels stand in `kernels`, seeded faults in `properties`.
+std::string from_the_project(const std::string& file) {
+  for (const char* folder : {"/kernels/", "/properties/"}) {
+    if (const auto at = file.rfind(folder); at != std::string::npos) return file.substr(at + 1);
+  }
+  return file;
 }
 
 std::string describe(std::string_view operation, ExecutorKind executor, std::string_view variant) {
@@ -27,9 +41,15 @@ void register_kernel(RegisteredKernel kernel, std::source_location at) {
   note_registered(at);
   const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
   const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
+  files()[key] = from_the_project(at.file_name());
   if (!registry().emplace(key, std::move(kernel)).second) {
     throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
   }
+}
+
+std::string kernel_file(std::string_view operation, ExecutorKind executor, std::string_view variant) {
+  const auto found = files().find(Key(operation, executor, variant));
+  return found == files().end() ? "" : found->second;
 }
 
 std::vector<const RegisteredKernel*> registered_kernels() {

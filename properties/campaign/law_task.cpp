@@ -14,6 +14,7 @@
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/laws/designed.hpp"
+#include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "properties/triggers/coverage.hpp"
 #include "reports/record/kernel_times.hpp"
@@ -168,6 +169,10 @@ class LawTask {
       failing_ = record_of(c, law_, outcome);
     }
     failing_->seed = plan.seed;
+    const OperationScope operations;
+    const Outcome again = outcome_of(law_, failing_case_, options_.subject);
+    failing_->kernel = failing_kernel(failing_case_, again.checks, operations.records(failing_case_, again.checks),
+                                      options_.subject.executor);
   }
 
   void try_control(const Case& c) {

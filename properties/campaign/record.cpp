@@ -39,8 +39,10 @@ void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
     }
     if (check.status == Status::vacuous || check.status == Status::not_run) continue;
     const bool local = check.lens == "local" || check.lens == "group";
-    double& worst = local ? record.worst_local_ratio : record.worst_end_to_end_ratio;
-    if (local || check.lens == "end_to_end") worst = std::max(worst, check.worst_ratio);
+    if (!local && check.lens != "end_to_end") continue;
+    double& ratio = local ? record.worst_local_ratio : record.worst_end_to_end_ratio;
+    double& excess = local ? record.worst_local_excess : record.worst_end_to_end_excess;
+    ratio = std::max(ratio, check.worst_ratio), excess = std::max(excess, check.excess);
   }
 }
 
@@ -52,6 +54,7 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
   record.law = law.name;
   record.precision = name_of(c.precision.storage);
   record.title = title_of(c);
+  record.formats = formats_of(c.precision);
   record.token = token_of(c);
   if (record.token.size() > longest_token) record.token.clear();
   for (const auto& window : c.windows) record.micro_batches = std::max(record.micro_batches, int(window.size()));

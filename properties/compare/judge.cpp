@@ -1,5 +1,7 @@
 #include "properties/compare/judge.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -57,6 +59,36 @@ double threshold_of(Dtype dtype) {
   return oracle::format_of(dtype).overflow_threshold();
 }
 
+/// What the last rounding of a number may err by: half an ulp of the format that it is stored in.
+class LastRounding {
+ public:
+  explicit LastRounding(Dtype dtype) {
+    if (is_integer(dtype)) return;
+    const oracle::Format format = oracle::format_of(dtype);
+    least_ = std::ldexp(1.0, format.emin), share_ = std::ldexp(1.0, -format.p);
+  }
+  /// At the larger of two sizes. Of integers 0.
+  double at(double v, double got) const {
+    constexpr std::uint64_t exponent = 0x7FF0'0000'0000'0000;
+    const double size = std::max(std::fabs(v), std::fabs(got));
+    return std::max(std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & exponent), least_) * share_;
+  }
+
+ private:
+  double least_ = 0, share_ = 0;
+};
+
+/// A bound that holds one value alone ends where that value lies: an error so near to it tells nothing.
+constexpr double next_to_one = 1 - 0x1p-12;
+
+/// The share of a bound that is used beyond the last rounding u; of a broken bound r. 0 where there is no room for a
+/// second rounding as large, and where the bits are known.
+double excess_of(const Element& x, double u, double ratio) {
+  if (ratio > 1) return ratio;
+  const bool tells = u > 0 && x.e >= 2 * u && x.error < next_to_one * x.e;
+  return tells && x.error > u ? (x.error - u) / (x.e - u) : 0;
+}
+
 using Values = Eigen::ArrayXd;
 
 Values values_of(const Tensor& tensor) {
@@ -68,7 +100,7 @@ Values values_of(const Tensor& tensor) {
 
 class Verdict {
  public:
-  Verdict(const Place& place, const Tensor& got) : got_(got), threshold_(threshold_of(got.dtype)) {
+  Verdict(const Place& place, const Tensor& got) : got_(got), threshold_(threshold_of(got.dtype)), last_(got.dtype) {
     check_.lens = place.lens;
     check_.tap = place.tap;
     check_.stage = place.stage;
@@ -124,11 +156,13 @@ class Verdict {
     Sums squares = squares_;
     std::uint64_t differing = 0, uninformative = 0;
     bool zero = zero_;
-    const double worst = check_.worst_ratio;
+    const double worst = check_.worst_ratio, excess = check_.excess;
     for (; i < got.size(); ++i) {
       const Element x = element(v[i], e[i], got[i]);
       const double size = std::fabs(x.v);
       if (!(x.error <= x.e && size + x.e < threshold_ && x.error <= worst * x.e)) break;
+      const double u = last_.at(x.v, x.got);
+      if (!(x.error <= std::max(u, u + excess * (x.e - u)))) break;
       differing += x.error > 0 && x.v != x.got;
       uninformative += x.e > 0 && x.e >= size;
       squares.v += x.v * x.v;
@@ -162,6 +196,7 @@ class Verdict {
     if (finding == Finding::unexpected_non_finite) check_.failure = FailureClass::non_finite;
     const double ratio = failed && !(ratio_of(x) > 1) ? infinite : finding == Finding::undecided ? 0 : ratio_of(x);
     if (i == 0 || ratio > check_.worst_ratio) keep(i, x, ratio);
+    check_.excess = std::max(check_.excess, excess_of(x, last_.at(x.v, x.got), ratio));
   }
 
   void keep(std::size_t i, const Element& x, double ratio) {
@@ -171,10 +206,13 @@ class Verdict {
     check_.got = x.got;
     check_.error = x.error;
     check_.bound = x.e;
+    const double u = last_.at(x.v, x.got);
+    check_.roundings = u > 0 && std::isfinite(u) ? x.e / u : 0;
   }
 
   const Tensor& got_;
   double threshold_;
+  LastRounding last_;
   TensorCheck check_;
   Sums squares_;
   bool undecided_ = false, zero_ = true;

@@ -4,6 +4,7 @@
 
 #include "properties/evidence/counts.hpp"
 #include "properties/evidence/part.hpp"
+#include "properties/operations/operation.hpp"
 
 namespace tally {
 namespace {
@@ -24,7 +25,7 @@ bool many_items(const Case& c) {
 }
 
 /// What the case computes with beside its storage format, one word pair each: "buffer", "fp16".
-std::vector<std::pair<const char*, std::string>> formats_of(const Precision& precision) {
+std::vector<std::pair<const char*, std::string>> formats_beside(const Precision& precision) {
   const auto word = [](Dtype dtype) { return std::string(name_of(dtype)); };
   return {{"buffer", word(precision.accumulate)},
           {"master", word(precision.master)},
@@ -44,6 +45,23 @@ void count_gradients(Strata& strata, const Case& c, const HeldRun& held, std::ui
   }
 }
 
+/// Of tensors that an operation writes and the local lens judged: the share used beyond the last rounding, 0 included.
+void count_excess(Strata& strata, const Case& c, const HeldRun& held) {
+  const auto formats = formats_written(c, held.trace);
+  for (const TensorCheck& check : held.checks) {
+    if (check.lens != "local" || check.status != Status::pass) continue;
+    const std::string operation = operation_writing(c, tap_name_of(check.tap));
+    const auto format = formats.find(operation);
+    if (format == formats.end()) continue;
+    for (const std::string& of : {operation, std::string("all")}) {
+      Stratum& stratum = strata.at({"excess", of, format->second});
+      ++stratum.checks, ++stratum.judged;
+      if (check.excess > 0) stratum.ratios.add(check.excess);
+      stratum.worst = std::max(stratum.worst, check.excess);
+    }
+  }
+}
+
 }  // namespace
 
 Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::uint64_t number) {
@@ -57,13 +75,14 @@ Strata strata_of(const Case& c, const DrawnRun& run, const HeldRun& held, std::u
          {Labels{"all"}, Labels{"precision", lens, precision}, Labels{"stage", lens, precision, part},
           Labels{"depth", lens, precision, depth}, order})
       strata.at(labels).merge(stratum);
-    for (const auto& [what, format] : formats_of(c.precision)) strata.at({"format", what, format}).merge(stratum);
+    for (const auto& [what, format] : formats_beside(c.precision)) strata.at({"format", what, format}).merge(stratum);
     for (const auto& [operation, claim] : held.trace.claims.kernels) {
       if (lens == "local" && part_of_operation(operation) == part)
         strata.at({"variant", operation, claim.variant}).merge(stratum);
     }
   }
   count_gradients(strata, c, held, number);
+  count_excess(strata, c, held);
   count_alarms(strata, "clean cases", c, held, number);
   settle_cases(strata, held);
   return strata;

@@ -42,9 +42,6 @@ Case case_of(const Plan& plan) {
   return c;
 }
 
-namespace {
-
-/// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
 std::string formats_of(const Precision& precision) {
   std::string words(name_of(precision.storage));
   const auto add = [&](const char* what, Dtype dtype) {
@@ -55,8 +52,6 @@ std::string formats_of(const Precision& precision) {
   add("master", precision.master);
   return words + (precision.tf32 ? ", TF32" : "");
 }
-
-}  // namespace
 
 std::string title_of(const Case& c) {
   std::string sizes = std::to_string(c.model.input), kinds;

@@ -40,6 +40,8 @@ Case case_of(const Plan& plan);
 
 /// One line for people: "fp16, linear 8-16-3, batch_norm, K = 3, 2 windows, sgd".
 std::string title_of(const Case& c);
+/// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
+std::string formats_of(const Precision& precision);
 
 /// Features entering the last layer.
 std::int64_t hidden_features(const Plan& plan);

@@ -1,6 +1,7 @@
 #include "properties/operations/operation.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tally {
 namespace {
@@ -103,6 +104,19 @@ std::vector<std::string> operations_reading(const Case& c, const TapName& name) 
   if (input) return name.stage == "forward" ? forward_operations(*part.layer) : backward_operations(*part.layer);
   const bool statistics = is_norm(*part.layer) && (part.rest == "mean" || part.rest == "var" || part.rest == "rstd");
   return name.stage == "forward" && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
+}
+
+std::map<std::string, std::string> formats_written(const Case& c, const Trace& trace) {
+  std::map<std::string, std::set<std::string>> sets;
+  for (const Tap& tap : trace.taps()) {
+    if (const std::string operation = operation_writing(c, tap.name); !operation.empty())
+      sets[operation].insert(std::string(name_of(tap.value.dtype)));
+  }
+  std::map<std::string, std::string> formats;
+  for (const auto& [operation, names] : sets) {
+    for (const std::string& name : names) formats[operation] += (formats[operation].empty() ? "" : " ") + name;
+  }
+  return formats;
 }
 
 std::string claimed_name_of(const std::string& operation) {

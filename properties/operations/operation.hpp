@@ -1,6 +1,7 @@
 // Which kernel operation wrote a tap, and which ones read it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::string operation_writing(const Case& c, const TapName& name);
 /// The operations that read this tap: of an input those of its stage and layer; of the statistics that batch_norm and
 /// layer_norm leave, and of the clip's coefficient, what uses them. Empty where it is not known.
 std::vector<std::string> operations_reading(const Case& c, const TapName& name);
+
+/// The formats that each operation of a run stores its tensors in, several sorted with a space between: "fp16 fp32".
+std::map<std::string, std::string> formats_written(const Case& c, const Trace& trace);
 
 /// What the claims of a run call the kernel behind an operation: "gemm" for the products of a linear layer.
 std::string claimed_name_of(const std::string& operation);

@@ -1,6 +1,9 @@
 #include "properties/operations/operation_scope.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "oracle/case/io.hpp"
@@ -30,15 +33,50 @@ struct MeanSquare {
   double root() const { return tensors == 0 ? 0 : std::sqrt(sum / static_cast<double>(tensors)); }
 };
 
-std::map<std::string, MeanSquare> drifts_of(const Case& c, const std::vector<TensorCheck>& checks) {
-  std::map<std::string, MeanSquare> drifts;
-  for (const TensorCheck& check : checks) {
-    const bool judged = check.status == Status::pass || check.status == Status::fail;
-    if (check.lens != "local" || !judged || !std::isfinite(check.norm_bound)) continue;
-    if (const auto name = tap_name_of(check.tap); !name.tensor.starts_with("in."))
-      drifts[operation_writing(c, name)].add(check);
+/// What the checks of an operation's tensors come to.
+struct Standing {
+  MeanSquare drift;
+  OperationStanding record;
+
+  void add(const TensorCheck& check) {
+    ++record.checks;
+    record.vacuous += check.status == Status::vacuous;
+    if (check.status != Status::pass && check.status != Status::fail) return;
+    if (check.lens == "local" && std::isfinite(check.norm_bound)) drift.add(check);
+    record.ratio = std::max(record.ratio, check.worst_ratio);
+    if (check.lens == "local") record.excess = std::max(record.excess, check.excess);  // what the evidence counts
+    record.roundings = std::max(record.roundings, check.roundings);
   }
-  return drifts;
+};
+
+std::map<std::string, Standing> standings_of(const Case& c, const std::vector<TensorCheck>& checks) {
+  std::map<std::string, Standing> standings;
+  for (const TensorCheck& check : checks) {
+    if (check.lens != "local" && check.lens != "group") continue;
+    if (const auto name = tap_name_of(check.tap); !name.tensor.starts_with("in."))
+      standings[operation_writing(c, name)].add(check);
+  }
+  return standings;
+}
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// "4x3"; of a single number "1".
+std::string shape_text(const Tensor& tensor) {
+  std::string text;
+  for (const std::int64_t extent : tensor.shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text.empty() ? "1" : text;
+}
+
+/// To three digits.
+double rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", x);
+  return std::strtod(text, nullptr);
 }
 
 const StageGroup* group_of(const Trace& trace, const TapName& name) {
@@ -64,14 +102,19 @@ OperationScope::OperationScope() { scope = this; }
 OperationScope::~OperationScope() { scope = nullptr; }
 
 std::vector<OperationRecord> OperationScope::records(const Case& c, const std::vector<TensorCheck>& checks) const {
-  const auto drifts = drifts_of(c, checks);
+  const auto standings = standings_of(c, checks);
   std::vector<OperationRecord> records;
   for (const auto& [operation, seen] : seen_) {
     if (seen.outputs.empty()) continue;
-    const auto drift = drifts.find(operation);
+    const auto found = standings.find(operation);
+    const Standing standing = found == standings.end() ? Standing{} : found->second;
     records.push_back({operation, seen.variant, sha256(seen.inputs).substr(0, digest_digits),
-                       sha256(seen.outputs).substr(0, digest_digits), seen.repeats,
-                       drift == drifts.end() ? 0 : drift->second.root()});
+                       sha256(seen.outputs).substr(0, digest_digits), seen.repeats, standing.drift.root(),
+                       standing.record});
+    OperationStanding& record = records.back().standing;
+    record.format = joined(seen.formats), record.shapes = joined(seen.shapes);
+    record.ratio = rounded(record.ratio), record.excess = rounded(record.excess);
+    record.roundings = rounded(record.roundings);
   }
   return records;
 }
@@ -86,7 +129,10 @@ void note_operations(const Case& c, const Trace& trace) {
       readers.insert(fused.at(group).begin(), fused.at(group).end());
     for (const std::string& reader : readers) append(scope->seen_[reader].inputs, tap);
     const std::string writer = operation_writing(c, tap.name);
-    if (!writer.empty()) append(scope->seen_[writer].outputs, tap);
+    if (writer.empty()) continue;
+    OperationScope::Seen& seen = scope->seen_[writer];
+    append(seen.outputs, tap);
+    seen.formats.insert(std::string(name_of(tap.value.dtype))), seen.shapes.insert(shape_text(tap.value));
   }
   for (auto& [operation, seen] : scope->seen_) {
     const auto claim = trace.claims.kernels.find(claimed_name_of(operation));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class OperationScope {
   OperationScope(const OperationScope&) = delete;
   OperationScope& operator=(const OperationScope&) = delete;
 
-  /// Of the runs seen so far, sorted by operation; the drift from the checks of the local lens.
+  /// Of the runs seen so far, sorted by operation; drift and standing from the checks of the local lens.
   std::vector<OperationRecord> records(const Case& c, const std::vector<TensorCheck>& checks) const;
 
  private:
@@ -28,6 +29,7 @@ class OperationScope {
     std::string inputs, outputs;  // bytes so far, and digests of runs before
     std::string variant;
     bool repeats = true;
+    std::set<std::string> formats, shapes;  // of what it wrote
   };
   std::map<std::string, Seen> seen_;
 };

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "reports/census/census.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally {
@@ -67,6 +68,19 @@ std::optional<LikelyCause> likely_cause(const Results& results) {
   cause.failing = failing.size();
   name_suspect(cause, cases);
   return cause;
+}
+
+const CaseRecord* telling_failure(const Results& results) {
+  const auto cause = likely_cause(results);
+  const CaseRecord* first = nullptr;
+  for (const CaseRecord* c : by_severity(results)) {
+    if (c->status != Status::fail) break;
+    const bool looks =
+        !cause || cause->suspect.empty() || (!c->suspects.empty() && c->suspects.front().name == cause->suspect);
+    if ((!cause || c->first_stage == cause->stage) && looks) return c;
+    if (first == nullptr) first = c;
+  }
+  return first;
 }
 
 std::string likely_cause_sentence(const Results& results) {

@@ -26,4 +26,8 @@ std::optional<LikelyCause> likely_cause(const Results& results);
 /// be said.
 std::string likely_cause_sentence(const Results& results);
 
+/// The failing case to tell first: the worst of those that fail at that stage and look like that suspect; of a single
+/// failing case that one. nullptr where none fails.
+const CaseRecord* telling_failure(const Results& results);
+
 }  // namespace tally

@@ -43,6 +43,7 @@ std::string digest_of(const CaseEntry& entry) {
 
 CaseEntry entry_of(const CaseRecord& c) {
   CaseEntry entry{c.law, c.precision, c.id, c.status, ratio_of(c), c.rounding_drift, "", c.operations};
+  for (OperationRecord& o : entry.operations) o.standing = {};  // baselines hold bits and errors, no ranks
   entry.digest = digest_of(entry);
   return entry;
 }

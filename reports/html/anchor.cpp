@@ -1,6 +1,3 @@
-#include <algorithm>
-
-#include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -18,11 +15,5 @@ std::string anchor(std::string_view prefix, std::string_view text) {
 }
 
 std::string anchor_of(const CaseRecord& c) { return anchor("c-", c.id); }
-
-std::string link_to(const Results& results, const CaseRecord& c) {
-  const auto better = std::count_if(results.cases.begin(), results.cases.end(),
-                                    [&c](const CaseRecord& other) { return is_worse(other, c); });
-  return static_cast<std::size_t>(better) < listed_cases ? "#" + anchor_of(c) : "";
-}
 
 }  // namespace tally

@@ -1,4 +1,6 @@
-// Rounding drift against the number of micro-batches, by precision, with the derived bound beside it.
+// Rounding drift against the number of micro-batches, a series for each combination of formats, with the derived bound
+// beside it. A case that accumulates in fp16 drifts otherwise than one that stores fp32: together they would show
+// neither.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,13 +30,36 @@ std::set<std::string> scale_laws(const Results& results) {
   return names;
 }
 
-ByK drifts_of(const Results& results, const std::string& precision, const std::string& law) {
+/// What a case computes with: "fp32", "fp32, buffer fp16, TF32". Older results say no more than where it stores.
+const std::string& formats_of(const CaseRecord& c) { return c.formats.empty() ? c.precision : c.formats; }
+
+struct Combination {
+  std::string formats, precision;
+  bool is_default() const { return formats == precision; }
+};
+
+/// The default ones first, each precision in its order, then the others by name.
+std::vector<Combination> combinations_of(const Results& results) {
+  std::vector<Combination> first, others;
+  for (const std::string& precision : precisions_of(results)) {
+    first.push_back({precision, precision});
+    std::set<std::string> names;
+    for (const CaseRecord& c : results.cases)
+      if (c.precision == precision && formats_of(c) != precision) names.insert(formats_of(c));
+    for (const std::string& name : names) others.push_back({name, precision});
+  }
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+ByK drifts_of(const Results& results, const Combination& combination, const std::string& law) {
   const std::set<std::string> chosen = law.empty() ? scale_laws(results) : std::set{law};
   ByK out;
   for (const CaseRecord& c : results.cases) {
     const bool measured = c.rounding_drift != 0 || c.drift_bound != 0;
     if (!chosen.empty() && !chosen.contains(c.law)) continue;
-    if (c.precision != precision || !measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
+    if (c.precision != combination.precision || formats_of(c) != combination.formats) continue;
+    if (!measured || c.micro_batches < 1 || !was_judged(c.status)) continue;
     out[c.micro_batches].drift.push_back(c.rounding_drift);
     out[c.micro_batches].bound.push_back(c.drift_bound);
     out[c.micro_batches].decision.push_back(c.decision_drift);
@@ -97,15 +122,22 @@ std::string finding(const ByK& ks) {
          significant(median_of(at.bound));
 }
 
-void panel(Markup& page, const std::string& id, const std::string& precision, const ByK& ks) {
+struct Series {
+  Combination of;
+  ByK ks;
+};
+
+void panel(Markup& page, const std::string& id, const Series& series) {
+  const ByK& ks = series.ks;
+  const std::string& formats = series.of.formats;
   Decades decades;
   for (const auto& [k, at] : ks)
     for (const double shown : {median_of(at.drift), worst_of(at.drift), median_of(at.bound)}) decades.include(shown);
   decades.limit(-18, 6);
-  const auto box = page.open("div", {{"data-p", can_be_chosen(precision) ? precision : ""}});
+  const auto box = page.open("div", {{"data-p", can_be_chosen(series.of.precision) ? series.of.precision : ""}});
   {
-    Svg svg(page, id, "Drift against K, " + precision, finding(ks), Plot::width, Plot::height);
-    Plot plot(svg, decades, precision + ": relative drift of the gradient");
+    Svg svg(page, id, "Drift against K, " + formats, finding(ks), Plot::width, Plot::height);
+    Plot plot(svg, decades, formats + ": relative drift");
     ticks(plot, ks);
     guides(svg, plot, ks);
     curves(svg, plot, ks);
@@ -113,15 +145,15 @@ void panel(Markup& page, const std::string& id, const std::string& precision, co
   page.element("p", {{"class", "muted"}}, finding(ks));
 }
 
-void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector<std::string>& order) {
+void data(Markup& page, const std::vector<Series>& all) {
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(page, "Relative 2-norm of the first window's gradient error",
-              {"Precision", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound", ">Worst decision drift"});
-  for (const std::string& precision : order) {
-    for (const auto& [k, at] : all.at(precision)) {
-      auto row = table.row("", "", precision);
-      row.head(precision);
+              {"Formats", ">K", ">Cases", ">Median drift", ">Worst drift", ">Median bound", ">Worst decision drift"});
+  for (const auto& [of, ks] : all) {
+    for (const auto& [k, at] : ks) {
+      auto row = table.row("", "", of.precision);
+      row.head(of.formats);
       row.cell(std::to_string(k));
       row.cell(grouped(at.drift.size()));
       row.cell(significant(median_of(at.drift)));
@@ -132,35 +164,46 @@ void data(Markup& page, const std::map<std::string, ByK>& all, const std::vector
   }
 }
 
+void panels(Markup& page, const std::string& prefix, const std::vector<const Series*>& chosen) {
+  const auto grid = page.open("div", {{"class", "panels"}});
+  for (const Series* series : chosen) panel(page, anchor(prefix, series->of.formats), *series);
+}
+
+void caption_of(Markup& page, const std::string& law) {
+  const auto caption = page.open("figcaption");
+  page.element("h3", {}, "Drift against the number of micro-batches" + (law.empty() ? law : ": " + law));
+  page.text(
+      "The distance of the accumulated gradient from its exact value, as a share of its norm. Round dots and line: "
+      "the median case. Square dots: the worst case. The upper line is the median of the derived bounds. Dashed: what "
+      "grows like \u221AK and like K. Drift of a whole window at a fixed batch need not be monotone, so nothing is "
+      "fitted. Each combination of formats has its own panel.");
+}
+
 }  // namespace
 
 void drift_figure(Markup& page, const Results& results, const std::string& law) {
-  std::map<std::string, ByK> all;
-  std::vector<std::string> order;
-  for (const std::string& precision : precisions_of(results)) {
-    ByK ks = drifts_of(results, precision, law);
-    if (ks.empty()) continue;
-    order.push_back(precision);
-    all[precision] = std::move(ks);
+  constexpr std::size_t least_points = 3;  // of a panel that is none of the default ones
+  std::vector<Series> all;
+  for (const Combination& combination : combinations_of(results)) {
+    ByK ks = drifts_of(results, combination, law);
+    if (!ks.empty()) all.push_back({combination, std::move(ks)});
   }
-  if (order.empty()) return;
+  if (all.empty()) return;
+  std::vector<const Series*> first, others;
+  for (const Series& series : all) {
+    if (series.of.is_default()) first.push_back(&series);
+    if (!series.of.is_default() && series.ks.size() >= least_points) others.push_back(&series);
+  }
+  const std::string prefix = law.empty() ? "p2-" : anchor("p2-", law) + "-";
   const auto figure = page.open("figure");
-  {
-    const auto caption = page.open("figcaption");
-    page.element("h3", {}, "Drift against the number of micro-batches" + (law.empty() ? law : ": " + law));
-    page.text(
-        "The distance of the accumulated gradient from its exact value, as a share of its norm. Round dots and line: "
-        "the median case. Square dots: the worst case. The upper line is the median of the derived bounds. Dashed: "
-        "what "
-        "grows like \u221AK and like K. Drift of a whole window at a fixed batch need not be monotone, so nothing is "
-        "fitted.");
+  caption_of(page, law);
+  panels(page, prefix, first);
+  if (!others.empty()) {
+    const auto details = page.open("details");
+    page.element("summary", {}, counted(others.size(), "other combination") + " of formats");
+    panels(page, prefix, others);
   }
-  {
-    const auto panels = page.open("div", {{"class", "panels"}});
-    const std::string prefix = law.empty() ? "p2-" : anchor("p2-", law) + "-";
-    for (const std::string& precision : order) panel(page, anchor(prefix, precision), precision, all[precision]);
-  }
-  data(page, all, order);
+  data(page, all);
 }
 
 }  // namespace tally

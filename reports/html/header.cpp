@@ -9,6 +9,7 @@
 #include "reports/html/svg.hpp"
 #include "reports/html/view.hpp"
 #include "reports/report.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
@@ -27,17 +28,40 @@ void headline(Markup& page, const Results& results) {
   page.text(" " + sentence.substr(space + 2));
 }
 
-void worst_line(Markup& page, const Results& results, const Census& census) {
-  if (!census.worst) return;
-  const CaseRecord& c = *census.worst;
-  const auto p = page.open("p");
-  page.text("Worst case: r = " + significant(ratio_of(c)) + " of 1 in ");
-  if (const std::string link = link_to(results, c); !link.empty()) {
+void linked(Markup& page, const Ranking& ranking, const CaseRecord& c) {
+  if (const std::string link = ranking.link_to(c); !link.empty()) {
     page.element("a", {{"href", link}}, c.title);
   } else {
     page.text(c.title);
   }
-  page.text(", " + c.precision + ", law " + c.law + (c.first_stage.empty() ? "" : ", first at stage " + c.first_stage));
+  page.text(", " + c.precision + ", law " + c.law);
+}
+
+/// What fails and why, of the case that tells most.
+void first_failure(Markup& page, const Results& results, const Ranking& ranking) {
+  const CaseRecord* c = telling_failure(results);
+  if (c == nullptr) return;
+  page.element("p", {{"class", "bad"}}, failure_sentence(*c) + ".");
+  const auto p = page.open("p");
+  page.text("In ");
+  linked(page, ranking, *c);
+  page.text(".");
+}
+
+/// The passing case nearest to a limit in a way that few clean ones are.
+void most_unusual_line(Markup& page, const Ranking& ranking) {
+  const Usual& usual = ranking.usual();
+  const auto& cases = ranking.cases();
+  const auto first = std::find_if(cases.begin(), cases.end(), [](const auto* c) { return c->status == Status::pass; });
+  const OperationRecord* o = first == cases.end() ? nullptr : most_unusual(**first, usual);
+  if (o == nullptr) return;
+  const std::string words = usual.text(o->operation, o->standing.format, o->standing.excess);
+  const auto p = page.open("p");
+  page.text("Nearest to a limit for its kind: " + o->operation + (o->variant.empty() ? "" : "/" + o->variant) +
+            " uses " + significant(o->standing.excess) + " of its bound beyond the last rounding" +
+            (words.empty() ? "" : " (as much: " + words + ")") + " in ");
+  linked(page, ranking, **first);
+  page.text(".");
 }
 
 void counts(Markup& page, const Census& census) {
@@ -124,10 +148,11 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
   if (has_failures(results)) link("failures", "Failures");
   if (context.baseline) link("baseline", "Baseline");
   if (!context.history.empty()) link("history", "History");
-  if (!results.cases.empty()) link("worst", "Worst cases");
+  if (has_kernels(results)) link("kernels", "Kernels");
+  if (!results.cases.empty()) link("worst", "Nearest cases");
   if (has_drift(results)) link("drift", "Drift");
   if (!results.laws.empty()) link("laws", "Laws");
-  if (!results.faults.empty() || !results.laws.empty()) link("teeth", "Teeth");
+  if (!results.faults.empty() || !results.laws.empty()) link("fault-coverage", "Fault coverage");
   if (has_study(results, "bench", "rules")) link("rules", "Rules");
   if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
   if (has_study(results, "bench", "gate")) link("gate", "Gate");
@@ -139,7 +164,7 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
 
 }  // namespace
 
-void header_section(Markup& page, const Results& results, const ReportContext& context) {
+void header_section(Markup& page, const Results& results, const ReportContext& context, const Ranking& ranking) {
   const Census census = census_of(results);
   const auto header = page.open("header");
   page.element("p", {{"class", "eyebrow"}},
@@ -148,9 +173,10 @@ void header_section(Markup& page, const Results& results, const ReportContext& c
   {
     const auto box = page.open("div", {{"class", "verdict " + class_of(verdict_of(results))}});
     headline(page, results);
-    worst_line(page, results, census);
+    first_failure(page, results, ranking);
     counts(page, census);
     status_bar(page, census);
+    if (!has_failures(results)) most_unusual_line(page, ranking);
     where_it_ran(page, results);
     reproduce(page, results);
   }

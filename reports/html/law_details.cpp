@@ -26,21 +26,23 @@ void faults(Markup& page, const Results& results, const LawRecord& law) {
   }
 }
 
-void worst_cases(Markup& page, const Results& results, const std::vector<const CaseRecord*>& cases) {
+void worst_cases(Markup& page, const Ranking& ranking, const std::vector<const CaseRecord*>& cases) {
   const std::size_t shown = std::min(cases.size(), shown_of_a_law);
-  Table table(
-      page, "Worst cases of " + cases.front()->law + ", " + std::to_string(shown) + " of " + grouped(cases.size()),
-      {"Verdict", "Case", "Precision", ">K", ">r local", ">r end to end", ">Semantic gap", ">Rounding drift", "Id"});
+  Table table(page,
+              "Cases of " + cases.front()->law + ", nearest to a limit, " + std::to_string(shown) + " of " +
+                  grouped(cases.size()),
+              {"Verdict", "Case", "Precision", ">K", ">Most used, local", ">End to end", ">Semantic gap",
+               ">Rounding drift", "Id"});
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseRecord& c = *cases[i];
-    const std::string link = link_to(results, c);
+    const std::string link = ranking.link_to(c);
     auto row = table.row(class_of(c.status), link.empty() ? anchor_of(c) : "", c.precision);
     row.status(c.status, link);
     row.cell(c.title);
     row.cell(c.precision);
     row.cell(std::to_string(c.micro_batches));
-    row.cell(significant(c.worst_local_ratio));
-    row.cell(significant(c.worst_end_to_end_ratio));
+    row.cell(significant(c.formats.empty() ? c.worst_local_ratio : c.worst_local_excess));
+    row.cell(significant(c.formats.empty() ? c.worst_end_to_end_ratio : c.worst_end_to_end_excess));
     row.cell(significant(c.semantic_gap));
     row.cell(significant(c.rounding_drift));
     row.code("c-" + c.id);  // its token, a kilobyte, is in results.json
@@ -60,10 +62,10 @@ void rolled_up(Markup& page, const Results& results, const std::vector<const Cas
     ++roll.cases;
     roll.passed += c->status == Status::pass;
     roll.vacuous += c->status == Status::vacuous;
-    if (was_judged(c->status)) roll.ratios.push_back(ratio_of(*c));
+    if (was_judged(c->status)) roll.ratios.push_back(excess_of(*c));
   }
   Table table(page, "All cases of " + cases.front()->law + " by precision and K; each one is in results.json",
-              {"Precision", ">K", ">Cases", ">Passed", ">Vacuous", ">Median r", ">Worst r"});
+              {"Precision", ">K", ">Cases", ">Passed", ">Vacuous", ">Median used", ">Most used"});
   for (const std::string& precision : precisions_of(results)) {
     for (const auto& [k, roll] : rolls[precision]) {
       auto row = table.row();  // not found by its precision: a thousand marks, and the page has a budget
@@ -80,7 +82,7 @@ void rolled_up(Markup& page, const Results& results, const std::vector<const Cas
 
 }  // namespace
 
-void law_details(Markup& page, const Results& results, const LawRecord& law) {
+void law_details(Markup& page, const Results& results, const LawRecord& law, const Ranking& ranking) {
   std::vector<const CaseRecord*> cases;
   for (const CaseRecord* c : by_severity(results))
     if (c->law == law.name) cases.push_back(c);
@@ -91,9 +93,8 @@ void law_details(Markup& page, const Results& results, const LawRecord& law) {
   page.element("h3", {{"id", anchor("p-", law.name)}}, law.name);
   page.element("p", {}, law.statement);
   faults(page, results, law);
-  worst_cases(page, results, cases);
-  ratio_figure(page, results, law.name);
-  if (law.failed > 0) bound_figure(page, results, law.name);
+  worst_cases(page, ranking, cases);
+  if (law.failed > 0) ratio_figure(page, results, law.name), bound_figure(page, results, law.name);
   rolled_up(page, results, cases);
 }
 

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <map>
+
+#include "reports/census/census.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
@@ -19,7 +23,19 @@ void control_cell(Markup& page, Table::Row& row, const LawRecord& law) {
   page.element("p", {}, law.control.empty() ? "none declared" : law.control);
 }
 
-void law_row(Markup& page, Table& table, const LawRecord& law) {
+/// Of its cases; of a law without any that of its record.
+double most_used(const Results& results, const LawRecord& law) {
+  double most = 0;
+  bool found = false;
+  for (const CaseRecord& c : results.cases) {
+    if (c.law != law.name || !was_judged(c.status)) continue;
+    if (!found || ratio_is_worse(excess_of(c), most)) most = excess_of(c);
+    found = true;
+  }
+  return found ? most : law.worst_ratio;
+}
+
+void law_row(Markup& page, Table& table, const Results& results, const LawRecord& law) {
   const Status status = shown_status(law);
   auto row = table.row(class_of(status), anchor("law-", law.name));
   row.status(status);
@@ -37,27 +53,62 @@ void law_row(Markup& page, Table& table, const LawRecord& law) {
   row.cell(grouped(law.vacuous));
   row.cell(grouped(law.not_run));
   row.cell(grouped(law.checks));
-  row.cell(significant(law.worst_ratio));
+  row.cell(significant(most_used(results, law)));
   control_cell(page, row, law);
   row.cell(std::to_string(law.faults.size()));
 }
 
+using Laws = std::vector<const LawRecord*>;
+
+bool fails(const LawRecord& law) { return shown_status(law) == Status::fail || shown_status(law) == Status::error; }
+
+/// Families with a failing law first, then by name.
+std::vector<std::pair<std::string, Laws>> families_of(const Results& results) {
+  std::map<std::string, Laws> by_name;
+  for (const LawRecord& law : results.laws) by_name[law.family].push_back(&law);
+  std::vector<std::pair<std::string, Laws>> families(by_name.begin(), by_name.end());
+  const auto any_fails = [](const Laws& laws) {
+    return std::any_of(laws.begin(), laws.end(), [](const LawRecord* law) { return fails(*law); });
+  };
+  std::stable_partition(families.begin(), families.end(), [&](const auto& family) { return any_fails(family.second); });
+  return families;
+}
+
+std::string summary_of(const std::string& name, const Laws& laws) {
+  std::uint64_t cases = 0;
+  std::size_t failing = 0;
+  for (const LawRecord* law : laws) cases += law->cases, failing += fails(*law);
+  return (failing > 0 ? "\u2717 " : "") + (name.empty() ? "Of no family" : name) + ": " + counted(laws.size(), "law") +
+         ", " + counted(cases, "case") + (failing > 0 ? ", " + std::to_string(failing) + " failing" : "");
+}
+
+void family_part(Markup& page, const Results& results, const std::string& name, const Laws& laws, bool open,
+                 const Ranking& ranking) {
+  const auto details = page.open("details", {{"open", open ? "open" : ""}});
+  page.element("summary", {}, summary_of(name, laws));
+  {
+    Table table(
+        page, "Laws of this family, with their controls and the number of seeded faults that break them",
+        {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Most used", "Control", ">Faults"});
+    for (const LawRecord* law : laws) law_row(page, table, results, *law);
+  }
+  for (const LawRecord* law : laws) law_details(page, results, *law, ranking);
+}
+
 }  // namespace
 
-void laws_section(Markup& page, const Results& results) {
+void laws_section(Markup& page, const Results& results, const Ranking& ranking) {
   if (results.laws.empty()) return;
   const auto section = page.open("section", {{"aria-labelledby", "laws"}});
   page.element("h2", {{"id", "laws"}}, "Laws");
   page.element("p", {},
                "A law is one sentence that must hold for every case. Its control is what must differ, so that a "
-               "law that cannot fail is noticed.");
-  {
-    Table table(
-        page, "Every law of this campaign, with its control and the number of seeded faults that break it",
-        {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control", ">Faults"});
-    for (const LawRecord& law : results.laws) law_row(page, table, law);
+               "law that cannot fail is noticed. Most used: the largest share of a bound beyond its last rounding.");
+  const auto families = families_of(results);
+  for (const auto& [name, laws] : families) {
+    const bool failing = std::any_of(laws.begin(), laws.end(), [](const LawRecord* law) { return fails(*law); });
+    family_part(page, results, name, laws, failing || families.size() == 1, ranking);
   }
-  for (const LawRecord& law : results.laws) law_details(page, results, law);
 }
 
 }  // namespace tally

@@ -14,13 +14,13 @@ bool has_law(const Results& results, const std::string& name) {
   return std::any_of(results.laws.begin(), results.laws.end(), [&](const LawRecord& law) { return law.name == name; });
 }
 
-void matrix_cell(Markup& page, Table::Row& row, const Results& results, const Group* group) {
+void matrix_cell(Markup& page, Table::Row& row, const Ranking& ranking, const Group* group) {
   if (!group) return row.cell("");
   const Status status = group->status();
   const auto cell = row.open("tint-" + class_of(status));
   const std::string text =
-      std::string(mark_of(status)) + " " + (group->worst ? significant(group->worst_ratio) : shown_word_of(status));
-  const std::string link = group->worst ? link_to(results, *group->worst) : "";
+      std::string(mark_of(status)) + " " + (group->worst ? significant(group->worst_excess) : shown_word_of(status));
+  const std::string link = group->worst ? ranking.link_to(*group->worst) : "";
   if (link.empty()) {
     page.text(text);
   } else {
@@ -29,7 +29,7 @@ void matrix_cell(Markup& page, Table::Row& row, const Results& results, const Gr
   page.element("small", {}, counted(group->total, "case"));
 }
 
-void matrix(Markup& page, const Results& results) {
+void matrix(Markup& page, const Results& results, const Ranking& ranking) {
   const auto groups = groups_of(results);
   std::map<std::string, std::map<std::string, const Group*>> at;
   std::vector<std::string> titles = {"Law"};
@@ -38,28 +38,32 @@ void matrix(Markup& page, const Results& results) {
   std::vector<std::string> precisions;
   for (const std::string& p : precisions_of(results))
     if (seen[p]) precisions.push_back(p), titles.push_back(">" + p);
-  Table table(page, "Worst r = error / bound of every law in every precision; the limit is 1", titles);
+  Table table(
+      page,
+      "Largest share of a bound that is used beyond its last rounding, of every law in every precision; the limit is 1",
+      titles);
   for (auto& [law, cells] : at) {
     bool failing = false;
     for (const auto& [precision, group] : cells) failing |= group->status() == Status::fail;
     auto row = table.row(failing ? "fail" : "other");
     row.head(law, has_law(results, law) ? "#" + anchor("law-", law) : "");
-    for (const std::string& p : precisions) matrix_cell(page, row, results, cells.contains(p) ? cells[p] : nullptr);
+    for (const std::string& p : precisions) matrix_cell(page, row, ranking, cells.contains(p) ? cells[p] : nullptr);
   }
 }
 
 }  // namespace
 
-void overview_section(Markup& page, const Results& results) {
+void overview_section(Markup& page, const Results& results, const Ranking& ranking) {
   const auto section = page.open("section", {{"aria-labelledby", "overview"}});
   page.element("h2", {{"id", "overview"}}, "Overview");
   if (results.cases.empty()) {
     page.element("p", {}, "No case ran, so there is nothing to show.");
     return;
   }
-  matrix(page, results);
   ratio_figure(page, results);
-  bound_figure(page, results);
+  const auto details = page.open("details", {{"open", has_failures(results) ? "open" : ""}});
+  page.element("summary", {}, "Every law in every precision");
+  matrix(page, results, ranking);
 }
 
 }  // namespace tally

@@ -6,16 +6,17 @@
 namespace tally {
 namespace {
 
-void sections(Markup& page, const Results& results, const ReportContext& context) {
+void sections(Markup& page, const Results& results, const ReportContext& context, const Ranking& ranking) {
   const auto main = page.open("main", {{"id", "main"}});
-  overview_section(page, results);
+  overview_section(page, results, ranking);
   failures_section(page, results);
   baseline_section(page, results, context);
   history_section(page, results, context);
-  worst_cases_section(page, results);
+  kernels_section(page, results, ranking);
+  worst_cases_section(page, results, ranking);
   drift_section(page, results);
-  laws_section(page, results);
-  teeth_section(page, results);
+  laws_section(page, results, ranking);
+  fault_coverage_section(page, results);
   triggers_section(page, results);
   rules_section(page, results);
   evidence_section(page, results);
@@ -29,8 +30,9 @@ void sections(Markup& page, const Results& results, const ReportContext& context
 void body(Markup& page, const Results& results, const ReportContext& context) {
   const auto open = page.open("body");
   page.element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the results");
-  header_section(page, results, context);
-  sections(page, results, context);
+  const Ranking ranking(results);
+  header_section(page, results, context, ranking);
+  sections(page, results, context, ranking);
   footer_section(page, results);
   page_script(page, script());
 }

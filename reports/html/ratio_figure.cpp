@@ -1,4 +1,4 @@
-// Sorted r by precision: how near to the limit everything is, and which precision fails.
+// Cases sorted by the share of a bound that they use: how near to the limit everything is, and which precision fails.
 #include <algorithm>
 #include <cmath>
 
@@ -28,8 +28,9 @@ std::vector<Ratios> ratios_of(const Results& results, const std::string& law) {
     Ratios ratios{precision, {}, {}};
     for (const CaseRecord& c : results.cases) {
       if ((!law.empty() && c.law != law) || c.precision != precision || !was_judged(c.status)) continue;
-      ratios.local.push_back(c.worst_local_ratio);
-      ratios.end_to_end.push_back(c.worst_end_to_end_ratio);
+      const bool older = c.formats.empty();  // it holds no excess
+      ratios.local.push_back(older ? c.worst_local_ratio : c.worst_local_excess);
+      ratios.end_to_end.push_back(older ? c.worst_end_to_end_ratio : c.worst_end_to_end_excess);
     }
     if (ratios.local.empty()) continue;
     sort(ratios.local), sort(ratios.end_to_end);
@@ -53,7 +54,7 @@ std::vector<Point> points_of(const Plot& plot, const std::vector<double>& sorted
 }
 
 std::string finding(const Ratios& r) {
-  std::string text = counted(r.local.size(), "case") + ", median r " + significant(median_of(r.local)) + ", worst " +
+  std::string text = counted(r.local.size(), "case") + ", median " + significant(median_of(r.local)) + ", worst " +
                      significant(r.local.back()) + ", " + std::to_string(over_limit(r.local)) + " over the limit";
   if (!r.end_to_end.empty()) text += "; end to end: worst " + significant(r.end_to_end.back());
   return text;
@@ -62,8 +63,9 @@ std::string finding(const Ratios& r) {
 void panel(Markup& page, const std::string& id, const Ratios& r, const Decades& decades) {
   const auto box = page.open("div", {{"data-p", can_be_chosen(r.precision) ? r.precision : ""}});
   {
-    Svg svg(page, anchor(id, r.precision), "Sorted r, " + r.precision, finding(r), Plot::width, Plot::height);
-    Plot plot(svg, decades, r.precision + ": r = error / bound");
+    Svg svg(page, anchor(id, r.precision), "Sorted share of the bound used, " + r.precision, finding(r), Plot::width,
+            Plot::height);
+    Plot plot(svg, decades, r.precision + ": share of the bound used");
     plot.limit_line();
     plot.tick(0, "0 %"), plot.tick(0.5, "50 %"), plot.tick(0.94, "100 %");
     plot.along("rank of the case");
@@ -78,7 +80,7 @@ void panel(Markup& page, const std::string& id, const Ratios& r, const Decades& 
 void data(Markup& page, const std::vector<Ratios>& all) {
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
-  Table table(page, "r by precision and lens",
+  Table table(page, "Share of the bound used beyond the last rounding, by precision and lens",
               {"Precision", "Lens", ">Cases", ">Median", ">95 %", ">Worst", ">Over the limit"});
   for (const Ratios& r : all) {
     for (const auto* values : {&r.local, &r.end_to_end}) {
@@ -115,10 +117,12 @@ void ratio_figure(Markup& page, const Results& results, const std::string& law) 
   {
     const auto caption = page.open("figcaption");
     page.element("h3", {}, law.empty() ? "How near to the limit" : "How near to the limit: " + law);
-    page.text(law.empty() ? "Every case of a precision, sorted by its worst r. Round dots: the local lens, each stage "
-                            "against its own input. Square dots: end to end. What lies in the tinted zone breaks its "
-                            "bound."
-                          : "Round dots: the local lens. Square dots: end to end.");  // the rest stands in the overview
+    page.text(law.empty()
+                  ? "Every case of a precision, sorted by the largest share of a bound that one of its elements "
+                    "uses beyond the last rounding: (error - u) / (bound - u), u half an ulp as stored. Round "
+                    "dots: the local lens, each stage against its own input. Square dots: end to end. What "
+                    "lies in the tinted zone breaks its bound."
+                  : "Round dots: the local lens. Square dots: end to end.");  // the rest stands in the overview
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});

@@ -12,6 +12,10 @@ struct Term {
 
 constexpr Term terms[] = {
     {"r", "error / bound of an element; the limit is 1. 0 where the error is 0, infinite where only the bound is 0."},
+    {"excess",
+     "What is used of a bound beyond its last rounding: (error - u) / (bound - u), u half an ulp as stored; the limit "
+     "is 1. "
+     "A bound of one rounding is always reached, so r alone would tell nothing."},
     {"bound", "The largest error that correct arithmetic of the declared formats can make. Derived, never tuned."},
     {"K", "The number of micro-batches in a window."},
     {"window", "One accumulation cycle, which ends in one optimizer step."},

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "reports/html/ranking.hpp"
 #include "reports/record/record.hpp"
 #include "reports/report.hpp"
 #include "reports/text/markup.hpp"
@@ -11,15 +12,16 @@ namespace tally {
 
 inline constexpr std::size_t listed_cases = 50;  // more would bury the worst ones; results.json has all
 
-void header_section(Markup& page, const Results& results, const ReportContext& context);
-void overview_section(Markup& page, const Results& results);
+void header_section(Markup& page, const Results& results, const ReportContext& context, const Ranking& ranking);
+void overview_section(Markup& page, const Results& results, const Ranking& ranking);
 void failures_section(Markup& page, const Results& results);
 void baseline_section(Markup& page, const Results& results, const ReportContext& context);
 void history_section(Markup& page, const Results& results, const ReportContext& context);
-void worst_cases_section(Markup& page, const Results& results);
+void kernels_section(Markup& page, const Results& results, const Ranking& ranking);
+void worst_cases_section(Markup& page, const Results& results, const Ranking& ranking);
 void drift_section(Markup& page, const Results& results);
-void laws_section(Markup& page, const Results& results);
-void teeth_section(Markup& page, const Results& results);
+void laws_section(Markup& page, const Results& results, const Ranking& ranking);
+void fault_coverage_section(Markup& page, const Results& results);
 void triggers_section(Markup& page, const Results& results);
 void rules_section(Markup& page, const Results& results);
 void evidence_section(Markup& page, const Results& results);
@@ -30,7 +32,9 @@ void ledger_section(Markup& page, const Results& results);
 void reading_section(Markup& page, const Results& results);
 void footer_section(Markup& page, const Results& results);
 
-/// P1, sorted r by precision, and P2, drift against K: of all laws, or of one.
+/// The share of their bounds that operations use beyond the last rounding, beside what clean cases use.
+void kernels_figure(Markup& page, const Results& results, const Usual& usual);
+/// P1, sorted excess by precision, and P2, drift against K: of all laws, or of one.
 void ratio_figure(Markup& page, const Results& results, const std::string& law = "");
 void drift_figure(Markup& page, const Results& results, const std::string& law = "");
 /// P3, error against bound, of one law or of all. Of one only where it has failing cases: it shows absolute sizes, and
@@ -41,19 +45,18 @@ void element_figures(Markup& page, const std::string& id, const TensorCheck& che
 /// The same of a matrix, by row and column.
 void element_map(Markup& page, const std::string& id, const TensorCheck& check);
 /// Everything about one law that its row in the table of laws has no room for.
-void law_details(Markup& page, const Results& results, const LawRecord& law);
+void law_details(Markup& page, const Results& results, const LawRecord& law, const Ranking& ranking);
 
 /// Whether the section would write anything.
 bool has_failures(const Results& results);
 bool has_drift(const Results& results);
+bool has_kernels(const Results& results);
 bool has_study(const Results& results, const std::string& family, const std::string& name = "");
 
 /// An id for links: the prefix and the text, every character that is no letter, digit or hyphen as '_'.
 std::string anchor(std::string_view prefix, std::string_view text);
 /// The id of a case, wherever it is listed: "c-21ab679519de", as in junit.xml and on the terminal.
 std::string anchor_of(const CaseRecord& c);
-/// anchor_of() with '#' in front if the case is among the worst ones, which are listed; else empty.
-std::string link_to(const Results& results, const CaseRecord& c);
 
 std::string style_sheet();
 /// Sorts, filters and copies; everything else works without it.

@@ -49,6 +49,7 @@ void fields(Archive& a, R& r) {
   a("elements", r.elements), a("differing", r.differing), a("over_bound", r.over_bound);
   a("non_finite", r.non_finite), a("uninformative", r.uninformative);
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
+  a.later("excess", r.excess), a.later("roundings", r.roundings);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
   a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);
   a.later("adopted_share", r.adopted_share);
@@ -56,21 +57,30 @@ void fields(Archive& a, R& r) {
   a.optional("profile", r.profile, r.profile.stretch > 0);
 }
 
+template <class Archive, Is<OperationStanding> R>
+void fields(Archive& a, R& r) {
+  a("format", r.format), a("shapes", r.shapes), a("checks", r.checks);
+  a.optional("vacuous", r.vacuous, r.vacuous > 0), a.optional("ratio", r.ratio, r.ratio != 0);
+  a.optional("excess", r.excess, r.excess != 0), a.optional("roundings", r.roundings, r.roundings != 0);
+}
+
 template <class Archive, Is<OperationRecord> R>
 void fields(Archive& a, R& r) {
   a("operation", r.operation), a.optional("variant", r.variant, !r.variant.empty());
   a("inputs", r.inputs), a("bits", r.bits), a("drift", r.drift);
-  a.optional("repeats", r.repeats, !r.repeats);
+  a.optional("repeats", r.repeats, !r.repeats), a.optional("standing", r.standing, r.standing.checks > 0);
 }
 
 template <class Archive, Is<CaseRecord> R>
 void fields(Archive& a, R& r) {
   a("id", r.id), a("law", r.law), a("precision", r.precision), a("title", r.title), a("token", r.token);
   a("seed", r.seed), a("micro_batches", r.micro_batches), a("status", r.status), a("failure", r.failure);
-  a("message", r.message), a("first_stage", r.first_stage);
+  a("message", r.message), a("first_stage", r.first_stage), a.optional("kernel", r.kernel, !r.kernel.empty());
   a("checks", r.checks), a("vacuous_checks", r.vacuous_checks), a("elements", r.elements);
   a("zero_signal_checks", r.zero_signal_checks);
   a("worst_local_ratio", r.worst_local_ratio), a("worst_end_to_end_ratio", r.worst_end_to_end_ratio);
+  a.later("formats", r.formats), a.later("worst_local_excess", r.worst_local_excess);
+  a.later("worst_end_to_end_excess", r.worst_end_to_end_excess);
   a.later("comparisons", r.comparisons), a.later("least_log10_chance", r.least_log10_chance);
   a.later("least_likely", r.least_likely);
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);

@@ -48,6 +48,8 @@ struct TensorCheck {
   FailureClass failure = FailureClass::none;
   std::uint64_t elements = 0, differing = 0, over_bound = 0, non_finite = 0, uninformative = 0;
   double worst_ratio = 0;  // r = error / bound of the worst element; inf where only the bound is 0
+  double excess = 0;       // largest (error - u) / (bound - u), u half an ulp as stored; r where that is over 1
+  double roundings = 0;    // bound / u of the worst element: 1 where it is nothing but the last rounding
   std::vector<std::int64_t> worst_index;
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   BoundTerms terms;                                    // of that bound; all 0 where nobody asked
@@ -85,8 +87,11 @@ struct CaseRecord {
   FailureClass failure = FailureClass::none;
   std::string message;      // one sentence on failure, why not run, why vacuous
   std::string first_stage;  // of a failure
+  std::string kernel;       // behind it: "norm/two_stage, kernels/reduction/norm.cu"; empty where none is known
   std::uint64_t checks = 0, vacuous_checks = 0, elements = 0, zero_signal_checks = 0;
+  std::string formats;  // what it computes with, as in its title: "fp16, buffer fp16"; empty in older results
   double worst_local_ratio = 0, worst_end_to_end_ratio = 0;
+  double worst_local_excess = 0, worst_end_to_end_excess = 0;
   std::uint64_t comparisons = 0;            // of the statistical lens
   double least_log10_chance = 0;            // of all of them
   std::string least_likely;                 // its tap and test

@@ -2,9 +2,11 @@
 #include <map>
 
 #include "reports/census/census.hpp"
+#include "reports/census/likely_cause.hpp"
 #include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/summary/markdown.hpp"
+#include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/replay.hpp"
 #include "reports/text/words.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 std::string cell_of(const Group& group) {
   return std::string(mark_of(group.status())) + " " +
-         (group.worst ? significant(group.worst_ratio) : shown_word_of(group.status())) + " (" + grouped(group.total) +
+         (group.worst ? significant(group.worst_excess) : shown_word_of(group.status())) + " (" + grouped(group.total) +
          ")";
 }
 
@@ -36,8 +38,9 @@ std::string matrix(const Results& results) {
     for (const std::string& p : precisions) body += " " + row[p] + " |";
     body += "\n";
   }
-  return "Worst r = error / bound by law and precision, limit 1 (number of cases):\n\n" + head + "\n" + rule + "\n" +
-         body + "\n";
+  return "Largest share of a bound used beyond its last rounding, by law and precision, limit 1 (number of "
+         "cases):\n\n" +
+         head + "\n" + rule + "\n" + body + "\n";
 }
 
 std::string where(const Results& results) {
@@ -118,6 +121,7 @@ std::string summary_markdown(const Results& results, std::size_t limit) {
   std::string out;
   Fitted fitted(out, limit);
   fitted.add("## " + std::string(mark_of(verdict_of(results))) + " " + markdown(verdict_sentence(results)) + "\n\n");
+  if (const CaseRecord* c = telling_failure(results)) fitted.add(markdown(failure_sentence(*c)) + ".\n\n");
   fitted.add(where(results));
   fitted.add(matrix(results));
   fitted.add(other_failures(results));

@@ -4,6 +4,7 @@
 #include "reports/census/clean_cases.hpp"
 #include "reports/census/likely_cause.hpp"
 #include "reports/census/spread.hpp"
+#include "reports/census/unusual.hpp"
 #include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/text/columns.hpp"
@@ -71,17 +72,28 @@ std::string training_table(const Results& results) {
   return "\nTraining\n" + columns(rows);
 }
 
+std::string nearest_of(const CaseRecord& c, const Usual& usual) {
+  const OperationRecord* o = most_unusual(c, usual);
+  if (o == nullptr) return c.first_stage.empty() ? "\u2013" : c.first_stage;
+  const std::string words = usual.text(o->operation, o->standing.format, o->standing.excess);
+  return o->operation + (o->variant.empty() ? "" : "/" + o->variant) + " " + significant(o->standing.excess) +
+         (words.empty() ? "" : ", " + words);
+}
+
+/// The failing ones, then those that few clean ones are as near to a limit as.
 std::string worst_table(const Results& results) {
   constexpr std::size_t most = 8;
   if (results.cases.empty()) return "";
-  Rows rows = {{"Verdict", "Law", "Precision", ">K", ">r local", ">r end to end", "Stage", "Case"}};
-  const auto cases = by_severity(results);
+  Rows rows = {
+      {"Verdict", "Law", "Precision", ">K", ">Worst r", "Share of its bound used beyond the last rounding", "Case"}};
+  const Usual usual(results);
+  const auto cases = by_unusualness(results, usual);
   for (std::size_t i = 0; i < std::min(most, cases.size()); ++i) {
     const CaseRecord& c = *cases[i];
     rows.push_back({mark_and_word(c.status), c.law, c.precision, std::to_string(c.micro_batches),
-                    significant(c.worst_local_ratio), significant(c.worst_end_to_end_ratio), c.first_stage, c.title});
+                    significant(ratio_of(c)), nearest_of(c, usual), c.title});
   }
-  return "\nWorst cases\n" + columns(rows);
+  return "\nCases nearest to a limit\n" + columns(rows);
 }
 
 std::string failures(const Results& results) {

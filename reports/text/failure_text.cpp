@@ -28,6 +28,7 @@ std::string kind_line(const CaseRecord& c) {
   if (const std::string kind = failure_word(c.failure); !kind.empty()) text += "kind: " + kind;
   if (!c.first_stage.empty())
     text += (text.empty() ? "" : "; ") + ("first stage that fails: " + one_line(c.first_stage));
+  if (!c.kernel.empty()) text += (text.empty() ? "" : "; ") + ("kernel: " + one_line(c.kernel));
   return text.empty() ? "" : "   | " + text + "\n";
 }
 
@@ -47,6 +48,22 @@ std::string index_text(const std::vector<std::int64_t>& index) {
 std::string bound_text(const TensorCheck& check) {
   const std::string terms = text_of(check.terms);
   return significant(check.bound) + (terms.empty() ? "" : ": " + terms);
+}
+
+std::string failure_sentence(const CaseRecord& c) {
+  std::string text = c.first_stage.empty() ? "" : one_line(c.first_stage) + ": ";
+  const auto at = std::find_if(c.worst.begin(), c.worst.end(), [&](const TensorCheck& t) {
+    return t.status == Status::fail && t.stage == c.first_stage;
+  });
+  if (at == c.worst.end() || at->worst_index.empty()) {
+    text += c.message.empty() ? "failed" : one_line(c.message);
+  } else {
+    text += one_line(at->tap) + index_text(at->worst_index) + " is " + significant(at->got) + ", right is " +
+            significant(at->expected) + " within " + significant(at->bound) + ": r = " + significant(at->worst_ratio);
+  }
+  if (!c.kernel.empty()) text += "; kernel " + one_line(c.kernel);
+  if (!c.suspects.empty()) text += "; " + one_line(text_of(c.suspects)) + ": " + one_line(c.suspects.front().sentence);
+  return text;
 }
 
 std::string failure_text(const CaseRecord& c, const Environment& ran, std::size_t tensors) {

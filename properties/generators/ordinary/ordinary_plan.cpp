@@ -122,15 +122,6 @@ std::string optimizer_of(const Recipe& recipe) {
   return recipe.weight_decay.kind == "none" ? name : name + ", " + recipe.weight_decay.kind;
 }
 
-std::string formats_of(const Precision& precision) {
-  std::string text(name_of(precision.storage));
-  if (precision.tf32) text += ", TF32";
-  if (precision.compute != Dtype::fp32) text += ", accumulator " + std::string(name_of(precision.compute));
-  if (precision.accumulate != Dtype::fp32) text += ", buffer " + std::string(name_of(precision.accumulate));
-  if (precision.master != Dtype::fp32) text += ", master " + std::string(name_of(precision.master));
-  return text;
-}
-
 }  // namespace
 
 std::string name_of(OrdinarySize size) {

@@ -48,6 +48,26 @@ TEST(Judge, TakesPlusAndMinusZeroAsOneValueAndAnyOtherBitAsInfinitelyWrong) {
   EXPECT_EQ(off.worst_ratio, infinite);
 }
 
+/// Half an ulp of 1 in fp32 is 2^-24. A bound of three of them, of which two are used, is half used beyond the last.
+TEST(Judge, TellsWhatIsUsedOfABoundBeyondItsLastRounding) {
+  constexpr double u = 0x1p-24;
+  const TensorCheck used = judge(here, expected({1}, {3 * u}), fp32({1 + 2 * u}));
+  EXPECT_EQ(used.excess, 0.5);
+  EXPECT_EQ(used.roundings, 3);
+  const TensorCheck rounded = judge(here, expected({1 + u, 1}, {u, u}), fp32({1, 1}));
+  EXPECT_EQ(rounded.worst_ratio, 1);
+  EXPECT_EQ(rounded.excess, 0);
+  EXPECT_EQ(rounded.roundings, 1);
+  EXPECT_EQ(judge(here, expected({1}, {2.5 * u}), fp32({1 + 2 * u})).excess, 2.0 / 3);
+  EXPECT_EQ(judge(here, expected({1}, {2 * u}), fp32({1 + 2 * u})).excess, 0) << "one value alone is right";
+  EXPECT_EQ(judge(here, expected({1 - 0.75 * u}, {1.9 * u}), fp32({1 + u})).excess, 0)
+      << "no room for a second rounding";
+  EXPECT_EQ(judge(here, expected({1}, {u / 2}), fp32({1 + 2 * u})).excess, 4);  // broken: its r
+  EXPECT_EQ(
+      judge(here, expected({1, 1, 1, 1}, {2 * u, 3 * u, 5 * u, 9 * u}), fp32({1, 1, 1 + 2 * u, 1 + 8 * u})).excess,
+      7.0 / 8);  // the largest of several, wherever it stands
+}
+
 TEST(Judge, NeverPassesANanWhereAFiniteValueIsExpected) {
   const TensorCheck check = judge(here, expected({1, 1}, {0.5, 100}), fp32({1, std::nan("")}));
   EXPECT_EQ(check.status, Status::fail);

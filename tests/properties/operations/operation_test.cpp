@@ -9,6 +9,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/laws/judge.hpp"
+#include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "tests/kernels/small_case.hpp"
 
@@ -56,6 +57,32 @@ TEST(Operations, repeat_to_the_bit) {
     EXPECT_EQ(first[i].inputs, second[i].inputs) << first[i].operation;
     EXPECT_EQ(first[i].drift, second[i].drift) << first[i].operation;
   }
+}
+
+TEST(Operations, hold_how_their_tensors_stood_to_their_bounds) {
+  const auto operations = operations_of(case_with_everything(), {});
+  for (const OperationRecord& o : operations) {
+    EXPECT_GT(o.standing.checks, 0u) << o.operation;
+    EXPECT_FALSE(o.standing.format.empty()) << o.operation;
+    EXPECT_FALSE(o.standing.shapes.empty()) << o.operation;
+    EXPECT_LE(o.standing.excess, 1) << o.operation;
+    EXPECT_LE(o.standing.excess, 1.01 * o.standing.ratio) << o.operation;
+  }
+  EXPECT_GT(named(operations, "layer_norm.forward").standing.roundings, 2);
+  EXPECT_EQ(named(operations, "cast").standing.roundings, 0) << "its bits are known";
+}
+
+TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
+  const Case c = case_with_everything();
+  const OperationScope scope;
+  Judged judged = judge(c, Subject{});
+  for (TensorCheck& check : judged.outcome.checks)
+    if (check.lens == "local" && check.tap == "w0/m0/forward/ln.y") check.status = Status::fail;
+  const auto operations = scope.records(c, judged.outcome.checks);
+  EXPECT_EQ(failing_kernel(c, judged.outcome.checks, operations, ExecutorKind::host).find("layer_norm.forward/"), 0u);
+  EXPECT_NE(failing_kernel(c, judged.outcome.checks, operations, ExecutorKind::host).find("kernels/"),
+            std::string::npos);
+  EXPECT_EQ(failing_kernel(c, {}, operations, ExecutorKind::host), "");
 }
 
 TEST(Operations, read_what_a_stage_computed_for_itself) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "reports/census/likely_cause.hpp"
 #include "reports/html/plot.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/report.hpp"
@@ -192,10 +193,52 @@ TEST(Page, marks_where_a_baseline_was_blessed_in_the_history) {
 TEST(Page, lists_cases_of_every_precision_among_the_worst) {
   Results results = samples::passing();
   for (CaseRecord& c : results.cases)
-    if (c.precision == "bf16") c.worst_local_ratio = c.worst_end_to_end_ratio = 1e-9;
+    if (c.precision == "bf16")
+      c.operations[0].standing.excess = c.worst_local_excess = c.worst_end_to_end_excess = 1e-9;
   const std::string page = report_html(results);
   const auto from = page.find("id=\"worst\""), to = page.find("</table>", from);
   EXPECT_EQ(times(page.substr(from, to - from), "data-p=\"bf16\""), 3u);
+}
+
+TEST(Page, opens_a_failure_with_what_and_why) {
+  Results results = samples::failing();
+  const CaseRecord* told = telling_failure(results);
+  ASSERT_NE(told, nullptr);
+  const std::string page = report_html(results), banner = page.substr(0, page.find("</header>"));
+  EXPECT_TRUE(has(banner, escaped(failure_sentence(*told))));
+  EXPECT_TRUE(has(banner, "kernel accumulate/grid_stride, kernels/accumulate/accumulate.cu"));
+  EXPECT_FALSE(has(report_html(samples::passing()), "right is"));
+}
+
+TEST(Page, says_in_its_heading_what_comes_nearest_for_its_kind) {
+  Results results = samples::passing();
+  results.studies = samples::studies();
+  EXPECT_TRUE(has(report_html(results), "Nearest to a limit for its kind: accumulate/grid_stride uses "));
+  EXPECT_TRUE(has(report_html(results), "(as much: beyond all of 20,000 clean tensors)"));
+  EXPECT_FALSE(has(report_html(samples::failing()), "Nearest to a limit for its kind"));
+}
+
+TEST(Page, folds_families_of_laws_but_those_that_fail) {
+  const std::string page = report_html(samples::failing());
+  EXPECT_TRUE(has(page, "<details open=\"open\"><summary>\u2717 equivalence: 2 laws"));
+  EXPECT_TRUE(has(report_html(samples::passing()), "<details><summary>equivalence: 2 laws"));
+}
+
+TEST(Page, shows_every_kernel_and_those_of_one_rounding_apart) {
+  Results results = samples::passing();
+  results.studies = samples::studies();
+  const std::string page = report_html(results);
+  EXPECT_TRUE(has(page, "id=\"kernels-figure\"") || has(page, "kernels-figure-t"));
+  EXPECT_TRUE(has(page, "Kernels whose bounds are of several roundings"));
+  EXPECT_TRUE(has(page, "1 kernel whose bound is one rounding or none"));  // schedule
+  for (CaseRecord& c : results.cases) c.operations.clear();
+  EXPECT_FALSE(has(report_html(results), "kernels-figure"));
+}
+
+TEST(Page, draws_each_combination_of_formats_by_itself) {
+  const std::string page = report_html(samples::passing());
+  EXPECT_TRUE(has(page, "Drift against K, fp32<"));
+  EXPECT_TRUE(has(page, "Drift against K, fp32, buffer fp16<"));
 }
 
 }  // namespace

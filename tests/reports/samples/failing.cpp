@@ -11,7 +11,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void fail(CaseRecord& c, FailureClass kind, double ratio, const std::string& message) {
   c.status = Status::fail, c.failure = kind, c.message = message, c.first_stage = "accumulate";
-  c.worst_local_ratio = ratio;
+  c.worst_local_ratio = c.worst_local_excess = ratio;
+  c.kernel = "accumulate/grid_stride, kernels/accumulate/accumulate.cu", c.operations.clear();
   TensorCheck& t = c.worst.front();
   t.status = Status::fail, t.failure = kind, t.worst_ratio = ratio, t.over_bound = 2, t.stage = "accumulate";
   t.lens = kind == FailureClass::order ? "bitwise" : "local";
@@ -52,7 +53,11 @@ void spoil(Text& text) {
 void spoil_all(Results& r) {
   spoil(r.campaign), spoil(r.device_message);
   for (CaseRecord& c : r.cases) {
-    for (std::string* text : {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision}) spoil(*text);
+    for (std::string* text :
+         {&c.title, &c.token, &c.message, &c.first_stage, &c.law, &c.precision, &c.formats, &c.kernel})
+      spoil(*text);
+    for (OperationRecord& o : c.operations)
+      spoil(o.operation), spoil(o.variant), spoil(o.standing.format), spoil(o.standing.shapes);
     for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
     for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }

@@ -32,6 +32,9 @@ CaseRecord case_of(std::uint64_t i, const std::string& law, const Precision& pre
   c.worst_end_to_end_ratio = c.worst_local_ratio * 0.2;
   c.drift_bound = precision.unit_roundoff * (k + 9);
   c.rounding_drift = precision.unit_roundoff * std::sqrt(k) * (0.3 + spread(i + 5));
+  c.formats = c.precision + (i % 19 == 0 ? ", buffer fp16" : "");
+  c.worst_local_excess = c.worst_local_ratio * 0.8, c.worst_end_to_end_excess = c.worst_local_excess * 0.2;
+  if (i % 23 == 0) c.worst_local_excess = c.worst_end_to_end_excess = 0;
   if (i % 23 == 0) c.worst_local_ratio = c.worst_end_to_end_ratio = c.rounding_drift = 0;
   TensorCheck worst;
   worst.lens = "local", worst.tap = "w0/m1/backward/d.fc1.weight", worst.stage = "backward";
@@ -41,6 +44,8 @@ CaseRecord case_of(std::uint64_t i, const std::string& law, const Precision& pre
   c.worst = {worst};
   c.operations = {{"accumulate", "grid_stride", "00000000000000aa", id_of(i) + "00aa", true, c.worst_local_ratio / 3},
                   {"schedule", "", "00000000000000bb", id_of(i) + "00bb", true, 0}};
+  c.operations[0].standing = {"fp32", "4x3 7", 4, i % 17 == 0, c.worst_local_ratio, c.worst_local_excess, 5};
+  c.operations[1].standing = {"fp32", "1", 2, 0, 0, 0, 0};
   return c;
 }
 

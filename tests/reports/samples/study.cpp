@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/record/excess_table.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally::samples {
@@ -32,6 +33,20 @@ StudyPlot lanes() {
   return plot;
 }
 
+StudyTable usual_excess() {
+  return {excess_table,
+          "",
+          {{"operation", {"all", "accumulate"}, {}},
+           {"format", {"fp32", "fp32"}, {}},
+           {"tensors", {}, {40000, 20000}},
+           {"median", {}, {0, 0}},
+           {"90 %", {}, {0.05, 0.02}},
+           {"99 %", {}, {0.2, 0.1}},
+           {"99.9 %", {}, {0.4, 0.3}},
+           {"99.99 %", {}, {0.6, 0.5}},
+           {"most", {}, {0.7, 0.6}}}};
+}
+
 }  // namespace
 
 Study study() {
@@ -59,6 +74,7 @@ std::vector<Study> studies() {
   std::vector<Study> all = {study(), study(), study(), study()};
   all[1].family = "bench", all[1].name = "rules";
   all[2].family = "bench", all[2].name = "tolerances";
+  all[2].tables.push_back(usual_excess());
   all[3].family = "bench", all[3].name = "gate";
   return all;
 }

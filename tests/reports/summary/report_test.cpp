@@ -42,8 +42,9 @@ TEST(Markdown, ShowsTextAsItIs) {
 
 TEST(Terminal, ShowsLawsFaultsAndWorstCases) {
   const std::string text = terminal_summary(samples::failing());
-  for (const char* part : {"FAIL  3 of 252", "Laws\n", "DOES NOT DIFFER", "Seeded faults\n", "\u2717 MISSED",
-                           "Training\n", "Worst cases\n", "= reproduce: tally replay tly1:", "GPU: 0 (not run)"})
+  for (const char* part :
+       {"FAIL  3 of 252", "Laws\n", "DOES NOT DIFFER", "Seeded faults\n", "\u2717 MISSED", "Training\n",
+        "Cases nearest to a limit\n", "= reproduce: tally replay tly1:", "GPU: 0 (not run)"})
     EXPECT_TRUE(has(text, part)) << part;
   EXPECT_FALSE(has(terminal_summary(samples::hostile()), "\x1b"));
 }

@@ -38,10 +38,10 @@ void how_little(Markup& page, Table::Row& row, const FaultRecord& fault) {
 
 }  // namespace
 
-void teeth_section(Markup& page, const Results& results) {
+void fault_coverage_section(Markup& page, const Results& results) {
   if (results.faults.empty() && results.laws.empty()) return;
-  const auto section = page.open("section", {{"aria-labelledby", "teeth"}});
-  page.element("h2", {{"id", "teeth"}}, "Teeth");
+  const auto section = page.open("section", {{"aria-labelledby", "fault-coverage"}});
+  page.element("h2", {{"id", "fault-coverage"}}, "Fault coverage");
   if (results.faults.empty())
     return page.element("p", {{"class", "warn"}},
                         "\u2013 No fault was planted in this run, so it does not show that its laws can fail by more "

@@ -1,0 +1,141 @@
+#include "reports/census/unusual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "reports/census/census.hpp"
+#include "reports/record/excess_table.hpp"
+#include "reports/text/numbers.hpp"
+
+namespace tally {
+namespace {
+
+struct Quantile {
+  const char* column;
+  double tail;
+};
+constexpr Quantile quantiles[] = {{"median", 0.5}, {"90 %", 0.1}, {"99 %", 0.01}, {"99.9 %", 0.001}, {"99.99 %", 1e-4}};
+
+const StudyColumn* column_of(const StudyTable& table, const std::string& name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const StudyColumn& column) { return column.name == name; });
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+const StudyTable* table_of(const Results& results) {
+  const StudyTable* found = nullptr;
+  for (const Study& study : results.studies) {
+    if (study.family != "bench" || study.name != "tolerances") continue;
+    for (const StudyTable& table : study.tables)
+      if (table.title == excess_table) found = &table;
+  }
+  return found;
+}
+
+/// Empty where the table is not as the study writes it.
+std::vector<UsualExcess> rows_of(const StudyTable& table) {
+  const StudyColumn *operations = column_of(table, "operation"), *formats = column_of(table, "format");
+  const StudyColumn *tensors = column_of(table, "tensors"), *most = column_of(table, "most");
+  if (!operations || !formats || !tensors || !most) return {};
+  const std::size_t count = operations->words.size();
+  std::vector<UsualExcess> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (formats->words.size() != count || tensors->numbers.size() != count || most->numbers.size() != count) return {};
+    UsualExcess row{operations->words[i], formats->words[i], tensors->numbers[i], {}, {}};
+    for (const auto& [name, tail] : quantiles) {
+      const StudyColumn* column = column_of(table, name);
+      if (!column || column->numbers.size() != count) return {};
+      if (tail * row.tensors < 2) continue;  // one tensor is the most
+      row.tail.push_back(tail), row.excess.push_back(column->numbers[i]);
+    }
+    row.tail.push_back(1 / std::max(row.tensors, 1.0)), row.excess.push_back(most->numbers[i]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Between two quantiles on a straight line in the logarithm of the share.
+double share_in(const UsualExcess& row, double excess) {
+  if (!(excess > 0)) return 1;
+  if (excess > row.excess.back()) return 1 / (row.tensors + 1);
+  double tail = 1, from = 0;
+  for (std::size_t i = 0; i < row.tail.size(); ++i) {
+    if (excess <= row.excess[i]) {
+      const double part = row.excess[i] > from ? (excess - from) / (row.excess[i] - from) : 1;
+      return tail * std::pow(row.tail[i] / tail, part);
+    }
+    tail = row.tail[i], from = row.excess[i];
+  }
+  return tail;
+}
+
+struct Rank {
+  double share = 1, excess = 0;
+};
+
+}  // namespace
+
+double usual_at(const UsualExcess& row, double share) {
+  for (std::size_t i = 0; i < row.tail.size(); ++i)
+    if (row.tail[i] <= share) return row.excess[i];
+  return row.excess.back();
+}
+
+Usual::Usual(const Results& results) {
+  const StudyTable* table = table_of(results);
+  if (table == nullptr) return;
+  for (UsualExcess& row : rows_of(*table)) rows_.emplace(std::pair(row.operation, row.format), std::move(row));
+}
+
+const UsualExcess* Usual::row(const std::string& operation, const std::string& format) const {
+  auto found = rows_.find({operation, format});
+  if (found == rows_.end()) found = rows_.find({"all", format});
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+double Usual::share(const std::string& operation, const std::string& format, double excess) const {
+  const UsualExcess* found = row(operation, format);
+  return found == nullptr ? 1 : share_in(*found, excess);
+}
+
+std::string Usual::text(const std::string& operation, const std::string& format, double excess) const {
+  const UsualExcess* found = row(operation, format);
+  if (found == nullptr || !(excess > 0)) return "";
+  const double share = share_in(*found, excess);
+  if (excess > found->excess.back()) return "beyond all of " + counted(std::llround(found->tensors), "clean tensor");
+  return "1 in " + grouped(static_cast<std::uint64_t>(std::llround(1 / share))) + " clean tensors";
+}
+
+const OperationRecord* most_unusual(const CaseRecord& c, const Usual& usual) {
+  const OperationRecord* found = nullptr;
+  Rank least;
+  for (const OperationRecord& o : c.operations) {
+    if (!(o.standing.excess > 0)) continue;
+    const Rank rank{usual.share(o.operation, o.standing.format, o.standing.excess), o.standing.excess};
+    if (found != nullptr && std::tuple(rank.share, -rank.excess) >= std::tuple(least.share, -least.excess)) continue;
+    found = &o, least = rank;
+  }
+  return found;
+}
+
+std::vector<const CaseRecord*> by_unusualness(const Results& results, const Usual& usual) {
+  std::map<const CaseRecord*, Rank> ranks;
+  for (const CaseRecord& c : results.cases) {
+    const OperationRecord* o = c.status == Status::pass ? most_unusual(c, usual) : nullptr;
+    if (o != nullptr)
+      ranks[&c] = {usual.share(o->operation, o->standing.format, o->standing.excess), o->standing.excess};
+  }
+  auto cases = by_severity(results);
+  const auto is_passing = [](const CaseRecord* c) { return c->status == Status::pass; };
+  const auto first = std::find_if(cases.begin(), cases.end(), is_passing);
+  const auto last = std::find_if_not(first, cases.end(), is_passing);
+  std::stable_sort(first, last, [&](const CaseRecord* a, const CaseRecord* b) {
+    const Rank x = ranks.contains(a) ? ranks.at(a) : Rank{}, y = ranks.contains(b) ? ranks.at(b) : Rank{};
+    return std::tuple(x.share, -x.excess) < std::tuple(y.share, -y.excess);
+  });
+  return cases;
+}
+
+}  // namespace tally

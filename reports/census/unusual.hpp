@@ -1,0 +1,53 @@
+// How unusual it is that a right kernel uses as much of its bound: by the tensors of clean cases that a kept study of
+// the tolerances counted. A bound of one rounding is always reached, so what counts is the share used beyond it
+// (TensorCheck::excess).
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// Of one operation in one format of storage.
+struct UsualExcess {
+  std::string operation, format;
+  double tensors = 0;
+  std::vector<double> tail;    // shares of tensors that lie above, falling: 0.5, 0.1, ...; the last is 1 / tensors
+  std::vector<double> excess;  // the least excess of those
+};
+
+/// The excess that this share of the tensors reaches; the most where too few were counted.
+double usual_at(const UsualExcess& row, double share);
+
+class Usual {
+ public:
+  /// From the last study of the tolerances among those of the results that has the table; without one, nothing is
+  /// known.
+  explicit Usual(const Results& results);
+
+  bool known() const { return !rows_.empty(); }
+  /// The share of clean tensors of this operation and format that come at least as near to their bounds, at least
+  /// 1 / (tensors + 1); of a pair that was not counted, of all operations of that format; 1 where nothing is known.
+  double share(const std::string& operation, const std::string& format, double excess) const;
+  /// "1 in 2,300 clean tensors", "beyond all of 14,000 clean tensors"; empty where nothing is known or the excess is 0.
+  std::string text(const std::string& operation, const std::string& format, double excess) const;
+  /// The row that share() reads; nullptr where there is none.
+  const UsualExcess* row(const std::string& operation, const std::string& format) const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, UsualExcess> rows_;  // by operation and format
+};
+
+/// The operation of a case whose excess is the most unusual; nullptr where none has one. Of several shares that are
+/// equal the larger excess.
+const OperationRecord* most_unusual(const CaseRecord& c, const Usual& usual);
+
+/// Passing cases, the most unusual first: by share, then excess, then r, then id. The rest of by_severity() stands in
+/// front as it is.
+std::vector<const CaseRecord*> by_unusualness(const Results& results, const Usual& usual);
+
+}  // namespace tally

@@ -1,0 +1,16 @@
+#include "reports/html/ranking.hpp"
+
+#include <algorithm>
+
+#include "reports/html/sections.hpp"
+
+namespace tally {
+
+Ranking::Ranking(const Results& results) : usual_(results), cases_(by_unusualness(results, usual_)) {
+  const auto end = cases_.begin() + static_cast<std::ptrdiff_t>(std::min(listed_cases, cases_.size()));
+  listed_.insert(cases_.begin(), end);
+}
+
+std::string Ranking::link_to(const CaseRecord& c) const { return lists(c) ? "#" + anchor_of(c) : ""; }
+
+}  // namespace tally

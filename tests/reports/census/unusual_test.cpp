@@ -1,0 +1,78 @@
+#include "reports/census/unusual.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reports/record/excess_table.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+Results with_evidence() {
+  Results results = samples::passing();
+  results.studies = samples::studies();
+  return results;
+}
+
+TEST(Usual, knows_nothing_without_evidence) {
+  const Results results = samples::passing();
+  const Usual usual(results);
+  EXPECT_FALSE(usual.known());
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.5), 1);
+  EXPECT_EQ(usual.text("accumulate", "fp32", 0.5), "");
+}
+
+TEST(Usual, reads_shares_off_the_quantiles) {
+  const Results results = with_evidence();
+  const Usual usual(results);
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0), 1);
+  const double tail[] = {0.5, 0.1, 0.01, 0.001};  // of the table
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.02), tail[1]);
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.3), tail[3]);
+  const double between = usual.share("accumulate", "fp32", 0.2);
+  EXPECT_LT(between, tail[2]);
+  EXPECT_GT(between, tail[3]);
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.6), 1 / 20000.0);
+  EXPECT_LT(usual.share("accumulate", "fp32", 0.61), 1 / 20000.0);
+  EXPECT_EQ(usual.text("accumulate", "fp32", 0.3), "1 in 1,000 clean tensors");
+  EXPECT_EQ(usual.text("accumulate", "fp32", 0.61), "beyond all of 20,000 clean tensors");
+}
+
+TEST(Usual, takes_all_operations_of_a_format_for_one_that_was_not_counted) {
+  const Results results = with_evidence();
+  const Usual usual(results);
+  EXPECT_EQ(usual.share("a new kernel", "fp32", 0.4), usual.share("all", "fp32", 0.4));
+  EXPECT_EQ(usual.share("a new kernel", "fp8", 0.4), 1);
+}
+
+TEST(Usual, refuses_a_table_that_is_cut) {
+  Results results = with_evidence();
+  for (Study& study : results.studies)
+    for (StudyTable& table : study.tables)
+      if (table.title == excess_table) table.columns.back().numbers.pop_back();
+  EXPECT_FALSE(Usual(results).known());
+}
+
+TEST(Unusual, ranks_a_small_excess_that_is_rare_before_a_large_one_that_is_not) {
+  Results results = with_evidence();
+  for (CaseRecord& c : results.cases) c.operations[0].standing.excess = 0;
+  CaseRecord &often = results.cases[3], &seldom = results.cases[5];
+  often.operations[0].operation = "another", often.operations[0].standing.excess = 0.35;
+  seldom.operations[0].standing.excess = 0.33;  // of accumulate, 99.9 % of which lie below 0.3
+  const Usual usual(results);
+  const auto cases = by_unusualness(results, usual);
+  EXPECT_EQ(cases[0], &seldom);
+  EXPECT_EQ(cases[1], &often);
+  EXPECT_EQ(most_unusual(seldom, usual)->operation, "accumulate");
+  EXPECT_EQ(most_unusual(results.cases[6], usual), nullptr);
+}
+
+TEST(Unusual, leaves_failing_cases_in_front) {
+  const Results results = samples::failing();
+  const auto cases = by_unusualness(results, Usual(results));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cases[static_cast<std::size_t>(i)]->status, Status::fail);
+  EXPECT_EQ(cases[3]->status, Status::error);
+}
+
+}  // namespace
+}  // namespace tally
