@@ -40,7 +40,6 @@ void add(Group& group, const CaseRecord& c) {
   group.vacuous_checks += c.vacuous_checks;
   if (!was_judged(c.status)) return;
   if (!group.worst || ratio_is_worse(ratio_of(c), group.worst_ratio)) group.worst_ratio = ratio_of(c);
-  if (!group.worst || ratio_is_worse(excess_of(c), group.worst_excess)) group.worst_excess = excess_of(c);
   if (!group.worst || is_worse(c, *group.worst)) group.worst = &c;
 }
 
@@ -50,11 +49,6 @@ double ratio_of(const CaseRecord& c) {
   return ratio_is_worse(c.worst_end_to_end_ratio, c.worst_local_ratio) ? c.worst_end_to_end_ratio : c.worst_local_ratio;
 }
 
-double excess_of(const CaseRecord& c) {
-  if (c.formats.empty()) return ratio_of(c);
-  return std::max(c.worst_local_excess, c.worst_end_to_end_excess);
-}
-
 bool ratio_is_worse(double a, double b) { return std::isnan(a) ? !std::isnan(b) : a > b; }
 
 bool was_judged(Status status) { return status == Status::pass || status == Status::fail; }
@@ -62,8 +56,6 @@ bool was_judged(Status status) { return status == Status::pass || status == Stat
 bool is_worse(const CaseRecord& a, const CaseRecord& b) {
   const int left = severity_of(a.status), right = severity_of(b.status);
   if (left != right) return left < right;
-  if (ratio_is_worse(excess_of(a), excess_of(b))) return true;
-  if (ratio_is_worse(excess_of(b), excess_of(a))) return false;
   if (ratio_is_worse(ratio_of(a), ratio_of(b))) return true;
   if (ratio_is_worse(ratio_of(b), ratio_of(a))) return false;
   return std::tie(a.id, a.law, a.precision, a.title) < std::tie(b.id, b.law, b.precision, b.title);

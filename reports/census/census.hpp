@@ -13,12 +13,9 @@ namespace tally {
 
 /// The larger of a case's two ratios; NaN if either is.
 double ratio_of(const CaseRecord& c);
-/// The larger of its two excesses, the share of a bound that it uses beyond the last rounding (TensorCheck::excess):
-/// what tells how near a passing case is to its limit. Older results do not hold it: then ratio_of().
-double excess_of(const CaseRecord& c);
 /// NaN above infinity above every number.
 bool ratio_is_worse(double a, double b);
-/// Failures first, then errors, then by excess, by ratio, by id; a strict order.
+/// Failures first, then errors, then by ratio, then by id; a strict order.
 bool is_worse(const CaseRecord& a, const CaseRecord& b);
 /// Whether a subject ran and was judged.
 bool was_judged(Status status);
@@ -27,7 +24,7 @@ struct Group {
   std::string law, precision;
   std::array<std::uint64_t, 5> cases{};  // by Status
   std::uint64_t total = 0, checks = 0, vacuous_checks = 0;
-  double worst_ratio = 0, worst_excess = 0;
+  double worst_ratio = 0;
   const CaseRecord* worst = nullptr;  // of the judged ones; nullptr where none was
   Status status() const;              // fail over error over pass over vacuous over not_run
 };

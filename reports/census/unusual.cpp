@@ -120,6 +120,12 @@ const OperationRecord* most_unusual(const CaseRecord& c, const Usual& usual) {
   return found;
 }
 
+double used_of(const CaseRecord& c, const Usual& usual) {
+  if (c.status == Status::fail || c.formats.empty()) return ratio_of(c);
+  const OperationRecord* o = most_unusual(c, usual);
+  return o == nullptr ? 0 : o->standing.excess;
+}
+
 std::vector<const CaseRecord*> by_unusualness(const Results& results, const Usual& usual) {
   std::map<const CaseRecord*, Rank> ranks;
   for (const CaseRecord& c : results.cases) {

@@ -46,6 +46,10 @@ class Usual {
 /// equal the larger excess.
 const OperationRecord* most_unusual(const CaseRecord& c, const Usual& usual);
 
+/// What a case uses of its bounds: the excess of its most unusual operation, 0 where there is none; of a failing case,
+/// and of older results that hold no excess, the worst r.
+double used_of(const CaseRecord& c, const Usual& usual);
+
 /// Passing cases, the most unusual first: by share, then excess, then r, then id. The rest of by_severity() stands in
 /// front as it is.
 std::vector<const CaseRecord*> by_unusualness(const Results& results, const Usual& usual);

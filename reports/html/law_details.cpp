@@ -28,11 +28,11 @@ void faults(Markup& page, const Results& results, const LawRecord& law) {
 
 void worst_cases(Markup& page, const Ranking& ranking, const std::vector<const CaseRecord*>& cases) {
   const std::size_t shown = std::min(cases.size(), shown_of_a_law);
-  Table table(page,
-              "Cases of " + cases.front()->law + ", nearest to a limit, " + std::to_string(shown) + " of " +
-                  grouped(cases.size()),
-              {"Verdict", "Case", "Precision", ">K", ">Most used, local", ">End to end", ">Semantic gap",
-               ">Rounding drift", "Id"});
+  Table table(
+      page,
+      "Cases of " + cases.front()->law + ", nearest to a limit, " + std::to_string(shown) + " of " +
+          grouped(cases.size()),
+      {"Verdict", "Case", "Precision", ">K", ">Most used", ">Worst r", ">Semantic gap", ">Rounding drift", "Id"});
   for (std::size_t i = 0; i < shown; ++i) {
     const CaseRecord& c = *cases[i];
     const std::string link = ranking.link_to(c);
@@ -41,8 +41,8 @@ void worst_cases(Markup& page, const Ranking& ranking, const std::vector<const C
     row.cell(c.title);
     row.cell(c.precision);
     row.cell(std::to_string(c.micro_batches));
-    row.cell(significant(c.formats.empty() ? c.worst_local_ratio : c.worst_local_excess));
-    row.cell(significant(c.formats.empty() ? c.worst_end_to_end_ratio : c.worst_end_to_end_excess));
+    row.cell(significant(ranking.used(c)));
+    row.cell(significant(ratio_of(c)));
     row.cell(significant(c.semantic_gap));
     row.cell(significant(c.rounding_drift));
     row.code("c-" + c.id);  // its token, a kilobyte, is in results.json
@@ -55,14 +55,15 @@ struct Roll {
   std::vector<double> ratios;
 };
 
-void rolled_up(Markup& page, const Results& results, const std::vector<const CaseRecord*>& cases) {
+void rolled_up(Markup& page, const Results& results, const Ranking& ranking,
+               const std::vector<const CaseRecord*>& cases) {
   std::map<std::string, std::map<int, Roll>> rolls;
   for (const CaseRecord* c : cases) {
     Roll& roll = rolls[c->precision][c->micro_batches];
     ++roll.cases;
     roll.passed += c->status == Status::pass;
     roll.vacuous += c->status == Status::vacuous;
-    if (was_judged(c->status)) roll.ratios.push_back(excess_of(*c));
+    if (was_judged(c->status)) roll.ratios.push_back(ranking.used(*c));
   }
   Table table(page, "All cases of " + cases.front()->law + " by precision and K; each one is in results.json",
               {"Precision", ">K", ">Cases", ">Passed", ">Vacuous", ">Median used", ">Most used"});
@@ -84,7 +85,7 @@ void rolled_up(Markup& page, const Results& results, const std::vector<const Cas
 
 void law_details(Markup& page, const Results& results, const LawRecord& law, const Ranking& ranking) {
   std::vector<const CaseRecord*> cases;
-  for (const CaseRecord* c : by_severity(results))
+  for (const CaseRecord* c : ranking.cases())
     if (c->law == law.name) cases.push_back(c);
   if (cases.empty()) return;
   page.newline();
@@ -94,8 +95,8 @@ void law_details(Markup& page, const Results& results, const LawRecord& law, con
   page.element("p", {}, law.statement);
   faults(page, results, law);
   worst_cases(page, ranking, cases);
-  if (law.failed > 0) ratio_figure(page, results, law.name), bound_figure(page, results, law.name);
-  rolled_up(page, results, cases);
+  if (law.failed > 0) ratio_figure(page, results, ranking, law.name), bound_figure(page, results, law.name);
+  rolled_up(page, results, ranking, cases);
 }
 
 }  // namespace tally

@@ -23,19 +23,14 @@ void control_cell(Markup& page, Table::Row& row, const LawRecord& law) {
   page.element("p", {}, law.control.empty() ? "none declared" : law.control);
 }
 
-/// Of its cases; of a law without any that of its record.
-double most_used(const Results& results, const LawRecord& law) {
-  double most = 0;
-  bool found = false;
-  for (const CaseRecord& c : results.cases) {
-    if (c.law != law.name || !was_judged(c.status)) continue;
-    if (!found || ratio_is_worse(excess_of(c), most)) most = excess_of(c);
-    found = true;
-  }
-  return found ? most : law.worst_ratio;
+/// By the case nearest to a limit for its kind; of a law without cases that of its record.
+double used_by(const Ranking& ranking, const LawRecord& law) {
+  for (const CaseRecord* c : ranking.cases())
+    if (c->law == law.name && was_judged(c->status)) return ranking.used(*c);
+  return law.worst_ratio;
 }
 
-void law_row(Markup& page, Table& table, const Results& results, const LawRecord& law) {
+void law_row(Markup& page, Table& table, const Ranking& ranking, const LawRecord& law) {
   const Status status = shown_status(law);
   auto row = table.row(class_of(status), anchor("law-", law.name));
   row.status(status);
@@ -53,7 +48,7 @@ void law_row(Markup& page, Table& table, const Results& results, const LawRecord
   row.cell(grouped(law.vacuous));
   row.cell(grouped(law.not_run));
   row.cell(grouped(law.checks));
-  row.cell(significant(most_used(results, law)));
+  row.cell(significant(used_by(ranking, law)));
   control_cell(page, row, law);
   row.cell(std::to_string(law.faults.size()));
 }
@@ -90,7 +85,7 @@ void family_part(Markup& page, const Results& results, const std::string& name, 
     Table table(
         page, "Laws of this family, with their controls and the number of seeded faults that break them",
         {"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Most used", "Control", ">Faults"});
-    for (const LawRecord* law : laws) law_row(page, table, results, *law);
+    for (const LawRecord* law : laws) law_row(page, table, ranking, *law);
   }
   for (const LawRecord* law : laws) law_details(page, results, *law, ranking);
 }

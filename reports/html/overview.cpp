@@ -14,13 +14,21 @@ bool has_law(const Results& results, const std::string& name) {
   return std::any_of(results.laws.begin(), results.laws.end(), [&](const LawRecord& law) { return law.name == name; });
 }
 
+/// The case of a group that stands first in the ranking: a failing one, or the nearest to a limit for its kind.
+const CaseRecord* first_of(const Ranking& ranking, const Group& group) {
+  for (const CaseRecord* c : ranking.cases())
+    if (c->law == group.law && c->precision == group.precision && was_judged(c->status)) return c;
+  return nullptr;
+}
+
 void matrix_cell(Markup& page, Table::Row& row, const Ranking& ranking, const Group* group) {
   if (!group) return row.cell("");
   const Status status = group->status();
+  const CaseRecord* first = first_of(ranking, *group);
   const auto cell = row.open("tint-" + class_of(status));
   const std::string text =
-      std::string(mark_of(status)) + " " + (group->worst ? significant(group->worst_excess) : shown_word_of(status));
-  const std::string link = group->worst ? ranking.link_to(*group->worst) : "";
+      std::string(mark_of(status)) + " " + (first ? significant(ranking.used(*first)) : shown_word_of(status));
+  const std::string link = first ? ranking.link_to(*first) : "";
   if (link.empty()) {
     page.text(text);
   } else {
@@ -40,7 +48,7 @@ void matrix(Markup& page, const Results& results, const Ranking& ranking) {
     if (seen[p]) precisions.push_back(p), titles.push_back(">" + p);
   Table table(
       page,
-      "Largest share of a bound that is used beyond its last rounding, of every law in every precision; the limit is 1",
+      "What the kernel nearest to a limit for its kind uses of its bound beyond the last rounding; the limit is 1",
       titles);
   for (auto& [law, cells] : at) {
     bool failing = false;
@@ -60,7 +68,7 @@ void overview_section(Markup& page, const Results& results, const Ranking& ranki
     page.element("p", {}, "No case ran, so there is nothing to show.");
     return;
   }
-  ratio_figure(page, results);
+  ratio_figure(page, results, ranking);
   const auto details = page.open("details", {{"open", has_failures(results) ? "open" : ""}});
   page.element("summary", {}, "Every law in every precision");
   matrix(page, results, ranking);

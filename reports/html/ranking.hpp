@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -17,6 +18,7 @@ class Ranking {
 
   const Usual& usual() const { return usual_; }
   const std::vector<const CaseRecord*>& cases() const { return cases_; }  // all
+  double used(const CaseRecord& c) const { return used_.at(&c); }         // used_of()
   /// Whether it is among the first listed_cases, each of which has a row with its anchor.
   bool lists(const CaseRecord& c) const { return listed_.contains(&c); }
   /// anchor_of() with '#' in front if the case is listed; else empty.
@@ -26,6 +28,7 @@ class Ranking {
   Usual usual_;
   std::vector<const CaseRecord*> cases_;
   std::unordered_set<const CaseRecord*> listed_;
+  std::unordered_map<const CaseRecord*, double> used_;
 };
 
 }  // namespace tally

@@ -22,19 +22,17 @@ void sort(std::vector<double>& values) {
 }
 
 /// Of every law, or of one.
-std::vector<Ratios> ratios_of(const Results& results, const std::string& law) {
+std::vector<Ratios> ratios_of(const Results& results, const std::string& law, const Ranking& ranking) {
   std::vector<Ratios> out;
   for (const std::string& precision : precisions_of(results)) {
     Ratios ratios{precision, {}, {}};
     for (const CaseRecord& c : results.cases) {
       if ((!law.empty() && c.law != law) || c.precision != precision || !was_judged(c.status)) continue;
-      const bool older = c.formats.empty();  // it holds no excess
-      ratios.local.push_back(older ? c.worst_local_ratio : c.worst_local_excess);
-      ratios.end_to_end.push_back(older ? c.worst_end_to_end_ratio : c.worst_end_to_end_excess);
+      ratios.local.push_back(ranking.used(c));
+      if (c.drift_bound > 0) ratios.end_to_end.push_back(c.rounding_drift / c.drift_bound);
     }
     if (ratios.local.empty()) continue;
     sort(ratios.local), sort(ratios.end_to_end);
-    if (ratios.end_to_end.back() == 0) ratios.end_to_end.clear();  // the lens was not used
     out.push_back(std::move(ratios));
   }
   return out;
@@ -56,7 +54,7 @@ std::vector<Point> points_of(const Plot& plot, const std::vector<double>& sorted
 std::string finding(const Ratios& r) {
   std::string text = counted(r.local.size(), "case") + ", median " + significant(median_of(r.local)) + ", worst " +
                      significant(r.local.back()) + ", " + std::to_string(over_limit(r.local)) + " over the limit";
-  if (!r.end_to_end.empty()) text += "; end to end: worst " + significant(r.end_to_end.back());
+  if (!r.end_to_end.empty()) text += "; gradient: worst " + significant(r.end_to_end.back());
   return text;
 }
 
@@ -80,14 +78,14 @@ void panel(Markup& page, const std::string& id, const Ratios& r, const Decades& 
 void data(Markup& page, const std::vector<Ratios>& all) {
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
-  Table table(page, "Share of the bound used beyond the last rounding, by precision and lens",
-              {"Precision", "Lens", ">Cases", ">Median", ">95 %", ">Worst", ">Over the limit"});
+  Table table(page, "Share of the bound that is used",
+              {"Precision", "Of", ">Cases", ">Median", ">95 %", ">Worst", ">Over the limit"});
   for (const Ratios& r : all) {
     for (const auto* values : {&r.local, &r.end_to_end}) {
       if (values->empty()) continue;
       auto row = table.row("", "", r.precision);
       row.head(r.precision);
-      row.cell(values == &r.local ? "local" : "end to end");
+      row.cell(values == &r.local ? "kernels, beyond the last rounding" : "gradient, end to end");
       row.cell(grouped(values->size()));
       row.cell(significant(median_of(*values)));
       row.cell(significant((*values)[(values->size() - 1) * 95 / 100]));
@@ -109,8 +107,8 @@ Decades decades_of(const std::vector<Ratios>& all) {
 
 }  // namespace
 
-void ratio_figure(Markup& page, const Results& results, const std::string& law) {
-  const auto all = ratios_of(results, law);
+void ratio_figure(Markup& page, const Results& results, const Ranking& ranking, const std::string& law) {
+  const auto all = ratios_of(results, law, ranking);
   if (all.empty()) return;
   const Decades decades = decades_of(all);
   const auto figure = page.open("figure");
@@ -118,11 +116,11 @@ void ratio_figure(Markup& page, const Results& results, const std::string& law) 
     const auto caption = page.open("figcaption");
     page.element("h3", {}, law.empty() ? "How near to the limit" : "How near to the limit: " + law);
     page.text(law.empty()
-                  ? "Every case of a precision, sorted by the largest share of a bound that one of its elements "
-                    "uses beyond the last rounding: (error - u) / (bound - u), u half an ulp as stored. Round "
-                    "dots: the local lens, each stage against its own input. Square dots: end to end. What "
-                    "lies in the tinted zone breaks its bound."
-                  : "Round dots: the local lens. Square dots: end to end.");  // the rest stands in the overview
+                  ? "Cases of a precision in order. Round dots: what the kernel that is nearest to a limit for its "
+                    "kind uses of its bound beyond the last rounding, (error - u) / (bound - u), u half an ulp as "
+                    "stored. Square dots: the error of the first window's gradient, end to end, as a share of its "
+                    "bound, both as norms. What lies in the tinted zone breaks its bound."
+                  : "Round dots: kernels, beyond the last rounding. Square dots: the gradient end to end.");
   }
   {
     const auto panels = page.open("div", {{"class", "panels"}});

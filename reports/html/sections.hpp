@@ -35,7 +35,7 @@ void footer_section(Markup& page, const Results& results);
 /// The share of their bounds that operations use beyond the last rounding, beside what clean cases use.
 void kernels_figure(Markup& page, const Results& results, const Usual& usual);
 /// P1, sorted excess by precision, and P2, drift against K: of all laws, or of one.
-void ratio_figure(Markup& page, const Results& results, const std::string& law = "");
+void ratio_figure(Markup& page, const Results& results, const Ranking& ranking, const std::string& law = "");
 void drift_figure(Markup& page, const Results& results, const std::string& law = "");
 /// P3, error against bound, of one law or of all. Of one only where it has failing cases: it shows absolute sizes, and
 /// how near the limit everything is stands in P1.

@@ -36,7 +36,7 @@ void case_row(Markup& page, Table& table, const CaseRecord& c, const Environment
   row.cell(c.precision);
   row.cell(std::to_string(c.micro_batches));
   nearest_cells(page, row, c, usual);
-  row.cell(significant(c.worst_end_to_end_excess));
+  row.cell(c.drift_bound > 0 ? significant(c.rounding_drift / c.drift_bound) : "\u2013");
   row.cell(significant(ratio_of(c)));
   row.code(replay_command(c, ran));
 }
@@ -47,7 +47,7 @@ void case_table(Markup& page, const std::string& caption, const Ranked& cases, c
                 const Usual& usual) {
   Table table(
       page, caption,
-      {"Verdict", "Case", "Precision", ">K", "Nearest for its kind", ">Most used end to end", ">Worst r", "Replay"});
+      {"Verdict", "Case", "Precision", ">K", "Nearest for its kind", ">Gradient, end to end", ">Worst r", "Replay"});
   for (const auto& [rank, c] : cases) case_row(page, table, *c, ran, usual, rank < listed_cases);
 }
 

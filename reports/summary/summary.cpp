@@ -3,6 +3,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/census/likely_cause.hpp"
+#include "reports/census/unusual.hpp"
 #include "reports/record/reached.hpp"
 #include "reports/report.hpp"
 #include "reports/summary/markdown.hpp"
@@ -14,16 +15,24 @@
 namespace tally {
 namespace {
 
-std::string cell_of(const Group& group) {
-  return std::string(mark_of(group.status())) + " " +
-         (group.worst ? significant(group.worst_excess) : shown_word_of(group.status())) + " (" + grouped(group.total) +
-         ")";
+/// By the case that stands first: a failing one, or the nearest to a limit for its kind.
+std::string used_in(const Group& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
+  for (const CaseRecord* c : cases)
+    if (c->law == group.law && c->precision == group.precision && was_judged(c->status))
+      return significant(used_of(*c, usual));
+  return shown_word_of(group.status());
+}
+
+std::string cell_of(const Group& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
+  return std::string(mark_of(group.status())) + " " + used_in(group, cases, usual) + " (" + grouped(group.total) + ")";
 }
 
 std::string matrix(const Results& results) {
   std::map<std::string, std::map<std::string, std::string>> cells;
   std::vector<std::string> precisions;
-  for (const Group& group : groups_of(results)) cells[group.law][group.precision] = cell_of(group);
+  const Usual usual(results);
+  const auto cases = by_unusualness(results, usual);
+  for (const Group& group : groups_of(results)) cells[group.law][group.precision] = cell_of(group, cases, usual);
   for (const std::string& p : precisions_of(results))
     for (const auto& [law, row] : cells)
       if (row.contains(p)) {
