@@ -72,10 +72,12 @@ std::string shape_text(const Tensor& tensor) {
   return text.empty() ? "1" : text;
 }
 
-/// To three digits.
+/// To three digits, towards 0: 0.9997 is no limit reached.
 double rounded(double x) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(x))) - 2);
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", x);
+  std::snprintf(text, sizeof text, "%.3g", std::trunc(x / unit) * unit);
   return std::strtod(text, nullptr);
 }
 

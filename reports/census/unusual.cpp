@@ -56,11 +56,20 @@ std::vector<UsualExcess> rows_of(const StudyTable& table) {
   return rows;
 }
 
+/// The study's quantiles are lower edges of bins an eighth of an octave wide: what lies in a bin counts from its edge,
+/// so that nothing is called rarer than it is.
+double lower_edge(double excess) {
+  int octave = 0;
+  const double part = std::frexp(excess, &octave);  // of [1/2, 1)
+  return std::ldexp(std::floor(part * 16) / 16, octave);
+}
+
 /// Between two quantiles on a straight line in the logarithm of the share.
 double share_in(const UsualExcess& row, double excess) {
   if (!(excess > 0)) return 1;
   if (excess > row.excess.back()) return 1 / (row.tensors + 1);
   double tail = 1, from = 0;
+  excess = lower_edge(excess);
   for (std::size_t i = 0; i < row.tail.size(); ++i) {
     if (excess <= row.excess[i]) {
       const double part = row.excess[i] > from ? (excess - from) / (row.excess[i] - from) : 1;

@@ -21,13 +21,13 @@ struct AtK {
 };
 using ByK = std::map<int, AtK>;
 
-/// Laws of the family "scale" vary K and nothing else; where they ran, the figure of all laws is theirs alone.
-std::set<std::string> scale_laws(const Results& results) {
-  std::set<std::string> names;
-  for (const LawRecord& law : results.laws) {
-    if (law.family == "scale" && law.cases > 0) names.insert(law.name);
-  }
-  return names;
+/// Laws of the family "scale" vary K and nothing else; where one ran, the figure of all laws is its alone: of several
+/// the one with the most cases, as the addends of another may be of another kind.
+std::set<std::string> scale_law(const Results& results) {
+  const LawRecord* most = nullptr;
+  for (const LawRecord& law : results.laws)
+    if (law.family == "scale" && law.cases > 0 && (most == nullptr || law.cases > most->cases)) most = &law;
+  return most == nullptr ? std::set<std::string>{} : std::set{most->name};
 }
 
 /// What a case computes with: "fp32", "fp32, buffer fp16, TF32". Older results say no more than where it stores.
@@ -53,7 +53,7 @@ std::vector<Combination> combinations_of(const Results& results) {
 }
 
 ByK drifts_of(const Results& results, const Combination& combination, const std::string& law) {
-  const std::set<std::string> chosen = law.empty() ? scale_laws(results) : std::set{law};
+  const std::set<std::string> chosen = law.empty() ? scale_law(results) : std::set{law};
   ByK out;
   for (const CaseRecord& c : results.cases) {
     const bool measured = c.rounding_drift != 0 || c.drift_bound != 0;

@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t mapped_failures = 10;  // further maps would say the same again
+constexpr std::size_t detailed_failures = 10;  // the tensors of further ones would say the same again
 
 void both_texts(Markup& page, Table::Row& row, double value) {
   const auto cell = row.open();
@@ -69,26 +69,27 @@ void worst_elements(Markup& page, const TensorCheck& t) {
 }
 
 /// Elements and figures of the first tensor that has any; more would say the same again.
-void elements(Markup& page, const CaseRecord& c, bool with_map) {
+void elements(Markup& page, const CaseRecord& c) {
   for (const TensorCheck& t : c.worst) {
     if (t.elements_worst.empty() && t.profile.stretch == 0) continue;
     const auto details = page.open("details");
     page.element("summary", {}, "Elements of " + t.tap);
     worst_elements(page, t);
-    if (with_map) element_map(page, anchor_of(c) + "-map", t);
+    element_map(page, anchor_of(c) + "-map", t);
     return element_figures(page, anchor_of(c), t);
   }
 }
 
-void failure(Markup& page, const CaseRecord& c, const Environment& ran, bool with_map) {
+void failure(Markup& page, const CaseRecord& c, const Environment& ran, bool detailed) {
   const auto article = page.open(
       "article",
       {{"id", anchor_of(c)}, {"data-q", "c-" + c.id}, {"data-p", can_be_chosen(c.precision) ? c.precision : ""}});
   page.element("h3", {}, std::string(mark_of(c.status)) + " " + c.law + ", " + c.precision + ": " + c.title);
   page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
                failure_text(c, ran));
+  if (!detailed) return;
   census_table(page, c);
-  elements(page, c, with_map);
+  elements(page, c);
 }
 
 void other_failures(Markup& page, const Results& results) {
@@ -125,7 +126,7 @@ void failures_section(Markup& page, const Results& results) {
   for (const CaseRecord* c : by_severity(results)) {
     if (c->status != Status::fail) break;
     if (++failed > listed_cases) continue;
-    failure(page, *c, results.environment, shown < mapped_failures);
+    failure(page, *c, results.environment, shown < detailed_failures);
     ++shown;
   }
   if (failed > shown)

@@ -7,12 +7,13 @@
 #include "reports/census/kernels.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
+#include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally {
 namespace {
 
-constexpr double left = 190, right = 770, row_height = 22, top = 26, least = 1e-3;
+constexpr double left = 210, right = 770, row_height = 22, top = 26;
 constexpr int width = 780;
 constexpr const char* formats[] = {"fp32", "fp16", "bf16"};
 constexpr double apart = 5;  // between the formats of a row
@@ -33,27 +34,43 @@ std::vector<std::pair<std::string, ByFormat>> rows_of(const Results& results, co
   return rows;
 }
 
-double x_of(double excess) {
-  const double share = std::log10(std::clamp(excess, least, 1.0) / least) / std::log10(1 / least);
-  return left + share * (right - left);
-}
+double x_of(double excess) { return left + std::clamp(excess, 0.0, 1.0) * (right - left); }
 
 void axis(Svg& svg, double bottom) {
   std::vector<std::pair<Point, Point>> rules;
-  for (const double at : {1e-3, 1e-2, 1e-1}) {
+  for (const double at : {0.0, 0.25, 0.5, 0.75}) {
     rules.push_back({{x_of(at), top - 6}, {x_of(at), bottom}});
-    svg.text({x_of(at), top - 10}, "middle", significant(at));
+    svg.text({x_of(at), top - 10}, "middle", shortest(at));
   }
   svg.rules(rules, ink::grid);
   svg.line({right, top - 6}, {right, bottom}, ink::limit, 1.5);
   svg.text({right, top - 10}, "end", "limit 1", ink::limit);
 }
 
+void data(Markup& page, const std::vector<std::pair<std::string, ByFormat>>& rows, const Usual& usual) {
+  const auto details = page.open("details");
+  page.element("summary", {}, "Data of this figure");
+  Table table(
+      page, "Share of the bound used beyond the last rounding",
+      {"Operation", "Format", ">Most in this run", ">Of clean tensors one in a hundred", ">Most of clean tensors"});
+  for (const auto& [operation, by_format] : rows) {
+    for (const auto& [format, most] : by_format) {
+      auto row = table.row("", "", format);
+      const UsualExcess* known = usual.row(operation, format);
+      row.head(operation);
+      row.cell(format);
+      row.cell(significant(most));
+      row.cell(known ? significant(usual_at(*known, 0.01)) : "\u2013");
+      row.cell(known ? significant(known->excess.back()) : "\u2013");
+    }
+  }
+}
+
 void legend(Markup& page) {
   const auto p = page.open("p", {{"class", "muted"}});
   page.text(
       "Upper to lower in a row: fp32, fp16, bf16. Dots: the most in this run. Lines: of clean cases, from what one "
-      "tensor in a hundred uses to the most of all. Left of 0.001: less than that.");
+      "tensor in a hundred uses to the most of all.");
 }
 
 }  // namespace
@@ -96,6 +113,7 @@ void kernels_figure(Markup& page, const Results& results, const Usual& usual) {
     for (std::size_t f = 0; f < std::size(formats); ++f) svg.dots(dots[f], ink::series[f], 5);
   }
   legend(page);
+  data(page, rows, usual);
 }
 
 }  // namespace tally

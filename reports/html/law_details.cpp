@@ -81,6 +81,17 @@ void rolled_up(Markup& page, const Results& results, const Ranking& ranking,
   }
 }
 
+/// Of the first failing laws alone: a bug breaks many, and their figures say the same again.
+bool has_figures(const Results& results, const LawRecord& law) {
+  constexpr int most = 8;
+  int before = 0;
+  for (const LawRecord& other : results.laws) {
+    if (&other == &law) return law.failed > 0 && before < most;
+    before += other.failed > 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 void law_details(Markup& page, const Results& results, const LawRecord& law, const Ranking& ranking) {
@@ -95,7 +106,7 @@ void law_details(Markup& page, const Results& results, const LawRecord& law, con
   page.element("p", {}, law.statement);
   faults(page, results, law);
   worst_cases(page, ranking, cases);
-  if (law.failed > 0) ratio_figure(page, results, ranking, law.name), bound_figure(page, results, law.name);
+  if (has_figures(results, law)) ratio_figure(page, results, ranking, law.name), bound_figure(page, results, law.name);
   rolled_up(page, results, ranking, cases);
 }
 

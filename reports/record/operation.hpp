@@ -7,7 +7,7 @@
 namespace tally {
 
 /// How the tensors of an operation stood to their bounds, by the local lens or that of fused stages. All 0 in older
-/// results. Numbers are rounded to three digits: they rank.
+/// results. Numbers are cut to three digits: they rank.
 struct OperationStanding {
   std::string format;  // its tensors are stored in: "fp32", "fp16 fp32" where they differ
   std::string shapes;  // of them, the different ones: "4x3 7"

@@ -51,18 +51,11 @@ std::string bound_text(const TensorCheck& check) {
 }
 
 std::string failure_sentence(const CaseRecord& c) {
-  std::string text = c.first_stage.empty() ? "" : one_line(c.first_stage) + ": ";
-  const auto at = std::find_if(c.worst.begin(), c.worst.end(), [&](const TensorCheck& t) {
-    return t.status == Status::fail && t.stage == c.first_stage;
-  });
-  if (at == c.worst.end() || at->worst_index.empty()) {
-    text += c.message.empty() ? "failed" : one_line(c.message);
-  } else {
-    text += one_line(at->tap) + index_text(at->worst_index) + " is " + significant(at->got) + ", right is " +
-            significant(at->expected) + " within " + significant(at->bound) + ": r = " + significant(at->worst_ratio);
-  }
+  std::string text = c.message.empty() ? "fails first at " + one_line(c.first_stage) : one_line(c.message);
+  while (text.ends_with('.')) text.pop_back();
   if (!c.kernel.empty()) text += "; kernel " + one_line(c.kernel);
-  if (!c.suspects.empty()) text += "; " + one_line(text_of(c.suspects)) + ": " + one_line(c.suspects.front().sentence);
+  if (const std::string looks = one_line(text_of(c.suspects)); !looks.empty() && text.find(looks) == text.npos)
+    text += "; " + looks + ": " + one_line(c.suspects.front().sentence);
   return text;
 }
 

@@ -18,8 +18,8 @@ std::string bound_text(const TensorCheck& check);
 /// it on what `ran`; several lines, each ended. At most `tensors` of them.
 std::string failure_text(const CaseRecord& c, const Environment& ran, std::size_t tensors = 4);
 
-/// What fails and why, in one sentence without its full stop: "norm: w0/norm/norm[0] is 3.36, right is 2.97 within
-/// 1e-6: r = 3e5; kernel norm/two_stage, kernels/reduction/norm.cu; looks like ...: ...". Numbers to three digits.
+/// What fails and why, in one sentence without its full stop: the case's own, the kernel behind it with its file, and
+/// what it looks like where the first does not say so.
 std::string failure_sentence(const CaseRecord& c);
 
 }  // namespace tally

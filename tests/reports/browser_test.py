@@ -153,10 +153,11 @@ def text_filter(driver, address):
 def sorting(driver, address):
     from selenium.webdriver.common.keys import Keys
     fresh(driver, address)
-    table = "document.querySelector('#laws').parentElement.querySelector('table')"
-    worst = 7  # the column of r: one law's is infinite
-    column = f"[...{table}.tBodies[0].rows].map(r => parseFloat(r.cells[{worst}].innerText.replace('inf', '1e308')))"
-    button = driver.find_elements("css selector", "section[aria-labelledby=laws] thead button")[worst]
+    table = "document.querySelector('#worst').parentElement.querySelector('table')"
+    worst = 6  # the column of r: one case's is infinite, another's is no number and stays last
+    column = (f"[...{table}.tBodies[0].rows].map(r => parseFloat(r.cells[{worst}].innerText.replace('inf', '1e308')))"
+              ".filter(r => !isNaN(r))")
+    button = driver.find_elements("css selector", "section[aria-labelledby=worst] thead button")[worst]
     for word, ordered in (("ascending", sorted), ("descending", lambda v: sorted(v, reverse=True))):
         button.send_keys(Keys.ENTER)
         if value_of(driver, f"{table}.tHead.rows[0].cells[{worst}].ariaSort") != word:

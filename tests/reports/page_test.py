@@ -125,7 +125,7 @@ PLANTED = (
     (links, 'href="#worst"', 'href="#wurst"'),
     (tables, "<caption>", "<caption></caption><b>"),
     (tables, 'scope="row"', 'data-scope="row"'),
-    (tables, 'tabindex="0" role="group" aria-label="Largest share', 'role="group" aria-label="Largest share'),
+    (tables, 'tabindex="0" role="group" aria-label="What the kernel', 'role="group" aria-label="What the kernel'),
     (drawings, "<desc", "<desk"),
     (drawings, ' stroke="#0b57d0"', ""),
     (figures, "<svg", "<swg"),

@@ -27,15 +27,26 @@ TEST(Usual, reads_shares_off_the_quantiles) {
   const Usual usual(results);
   EXPECT_EQ(usual.share("accumulate", "fp32", 0), 1);
   const double tail[] = {0.5, 0.1, 0.01, 0.001};  // of the table
-  EXPECT_EQ(usual.share("accumulate", "fp32", 0.02), tail[1]);
-  EXPECT_EQ(usual.share("accumulate", "fp32", 0.3), tail[3]);
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.01953125), tail[1]);
+  EXPECT_EQ(usual.share("accumulate", "fp32", 0.3125), tail[3]);
   const double between = usual.share("accumulate", "fp32", 0.2);
   EXPECT_LT(between, tail[2]);
   EXPECT_GT(between, tail[3]);
-  EXPECT_EQ(usual.share("accumulate", "fp32", 0.6), 1 / 20000.0);
-  EXPECT_LT(usual.share("accumulate", "fp32", 0.61), 1 / 20000.0);
-  EXPECT_EQ(usual.text("accumulate", "fp32", 0.3), "1 in 1,000 clean tensors");
+  EXPECT_GT(usual.share("accumulate", "fp32", 0.59), 1 / 20000.0);
+  EXPECT_LT(usual.share("accumulate", "fp32", 0.61), 1 / 20000.0);  // beyond all
+  EXPECT_EQ(usual.text("accumulate", "fp32", 0.3125), "1 in 1,000 clean tensors");
   EXPECT_EQ(usual.text("accumulate", "fp32", 0.61), "beyond all of 20,000 clean tensors");
+}
+
+/// The table's quantiles are edges of bins: what lies above the one at 0.5 may be any of the bin's.
+TEST(Usual, calls_nothing_rarer_than_its_bin) {
+  Results results = with_evidence();
+  for (Study& study : results.studies)
+    for (StudyTable& table : study.tables)
+      if (table.title == excess_table)
+        for (std::size_t i = 4; i < 8; ++i) table.columns[i].numbers.back() = 0.5;
+  EXPECT_EQ(Usual(results).text("accumulate", "fp32", 0.55), "1 in 10 clean tensors");
+  EXPECT_EQ(Usual(results).text("accumulate", "fp32", 0.61), "beyond all of 20,000 clean tensors");
 }
 
 TEST(Usual, takes_all_operations_of_a_format_for_one_that_was_not_counted) {
@@ -58,7 +69,7 @@ TEST(Unusual, ranks_a_small_excess_that_is_rare_before_a_large_one_that_is_not) 
   for (CaseRecord& c : results.cases) c.operations[0].standing.excess = 0;
   CaseRecord &often = results.cases[3], &seldom = results.cases[5];
   often.operations[0].operation = "another", often.operations[0].standing.excess = 0.35;
-  seldom.operations[0].standing.excess = 0.33;  // of accumulate, 99.9 % of which lie below 0.3
+  seldom.operations[0].standing.excess = 0.33;  // of accumulate, 99.9 % of which lie below 0.3125
   const Usual usual(results);
   const auto cases = by_unusualness(results, usual);
   EXPECT_EQ(cases[0], &seldom);
