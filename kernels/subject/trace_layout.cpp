@@ -165,6 +165,8 @@ Layout unscale_tap(const Place& at) {
 /// norm, clip and decay: fp32 gradients, and the scalars of clipping.
 Layout gradient_tap(const Place& at, std::string_view stage) {
   if (!at.whole_window) return std::nullopt;
+  const bool by_norm = at.c.recipe.clip.kind == "global_norm";
+  if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
   if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
   if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
   const Shape* shape = at.parameter();
@@ -200,6 +202,14 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
   return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
 }
 
+/// Whether a window of this recipe passes the stage.
+bool runs(const Recipe& recipe, std::string_view stage) {
+  if (stage == "overflow_check" || stage == "scaler") return recipe.loss_scale.kind == "dynamic";
+  if (stage == "norm") return recipe.clip.kind == "global_norm";
+  if (stage == "clip") return recipe.clip.kind != "none";
+  return stage != "decay" || recipe.weight_decay.kind != "none";
+}
+
 }  // namespace
 
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
@@ -212,6 +222,7 @@ std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   at.input = take(at.rest, "in.");
   at.gradient = take(at.rest, "d.");
   const std::string& stage = name.stage;
+  if (!runs(c.recipe, stage)) return std::nullopt;
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
   if (stage == "running_stats") return running_stats_tap(at);
