@@ -70,6 +70,18 @@ TEST_F(TraceFile, RefusesTapsThatTheCaseCannotHave) {
   }
 }
 
+TEST_F(TraceFile, RefusesTapsOfStagesThatTheRecipeDoesNotUse) {
+  const std::pair<const char*, Dtype> unused[] = {{"w0/overflow_check/found", Dtype::u8},
+                                                  {"w0/scaler/in.found", Dtype::u8},
+                                                  {"w0/scaler/growth_counter", Dtype::i64},
+                                                  {"w0/norm/norm", Dtype::fp32},
+                                                  {"w0/clip/in.norm", Dtype::fp32}};
+  for (const auto& [name, dtype] : unused)
+    EXPECT_NE(refusal(with(name, Tensor(dtype, {}))).find("expected no such tap in this case"), std::string::npos)
+        << name;
+  EXPECT_EQ(refusal(with("w0/schedule/in.found", Tensor(Dtype::u8, {}))).find("no such tap"), std::string::npos);
+}
+
 TEST_F(TraceFile, RefusesATraceOfAnotherCase) {
   Trace trace = with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {4, 5}));
   trace.case_hash = "0";
