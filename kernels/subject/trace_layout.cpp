@@ -210,19 +210,7 @@ bool runs(const Recipe& recipe, std::string_view stage) {
   return stage != "decay" || recipe.weight_decay.kind != "none";
 }
 
-}  // namespace
-
-std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
-  const auto window = static_cast<std::size_t>(name.window);
-  if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
-  const bool whole_window = name.micro_batch < 0;
-  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
-  if (micro_batch >= c.windows[window].size()) return std::nullopt;
-  Place at{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
-  at.input = take(at.rest, "in.");
-  at.gradient = take(at.rest, "d.");
-  const std::string& stage = name.stage;
-  if (!runs(c.recipe, stage)) return std::nullopt;
+Layout layout_at(const Place& at, std::string_view stage) {
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
   if (stage == "running_stats") return running_stats_tap(at);
@@ -234,6 +222,26 @@ std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
   if (stage == "optimizer") return optimizer_tap(at);
   if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+  const auto window = static_cast<std::size_t>(name.window);
+  if (name.window < 0 || window >= c.windows.size() || !runs(c.recipe, name.stage)) return std::nullopt;
+  const bool whole_window = name.micro_batch < 0;
+  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
+  if (micro_batch >= c.windows[window].size()) return std::nullopt;
+  const Place output{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
+  Place input = output, gradient = output;
+  input.input = take(input.rest, "in.");
+  gradient.gradient = take(gradient.rest, "d.");
+  Place both = input;
+  both.gradient = take(both.rest, "d.");
+  // A layer may be named "in" or "d": then what looks like a mark is its name.
+  for (const Place& at : {both, input, gradient, output})
+    if (const Layout found = layout_at(at, name.stage)) return found;
   return std::nullopt;
 }
 

@@ -51,6 +51,18 @@ TEST_F(TraceFile, ComesBackAsItWasWritten) {
   }
 }
 
+TEST_F(TraceFile, ComesBackWhereALayerIsNamedAsAMarkOfTaps) {
+  for (const char* name : {"in", "d"}) {
+    Case c = small_case();
+    c.model.layers[0].name = name;
+    c.tensors.clear();
+    fill_tensors(c);
+    const Trace written = run(c);
+    write_trace(written, file_);
+    EXPECT_EQ(read_trace(file_, c).taps().size(), written.taps().size()) << name;
+  }
+}
+
 TEST_F(TraceFile, RefusesAShapeThatTheCaseDoesNotHave) {
   EXPECT_EQ(refusal(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}))),
             file_.string() + ": w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]");
