@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "kernels/subject/trace.hpp"
+#include "oracle/case/json_form.hpp"
 
 namespace tally {
 namespace {
@@ -36,7 +37,7 @@ TapName tap_name_of(std::string_view text) {
     name.tensor = rest.substr(slash + 1);
   }
   if (!whole || name.window < 0 || name.text() != text) {  // one name, one way to write it
-    throw std::runtime_error("'" + std::string(text) +
+    throw std::runtime_error("'" + shortened(text) +
                              "' is no tap name; expected w<window>/[m<micro-batch>/]<stage>/<tensor>");
   }
   return name;

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "kernels/subject/trace.hpp"
+#include "kernels/subject/trace_bytes.hpp"
 #include "kernels/subject/trace_layout.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/json_form.hpp"
 #include "oracle/case/safetensors.hpp"
 
 namespace tally {
@@ -16,6 +18,19 @@ namespace {
 
 [[noreturn]] void reject(const std::filesystem::path& file, const std::string& message) {
   throw std::runtime_error(file.string() + ": " + message);
+}
+
+/// A foreign text may be as long as its file.
+std::string in_quotes(const std::string& text) { return "'" + shortened(text) + "'"; }
+
+/// What `read` returns; its complaint becomes one that names the file.
+template <class Read>
+auto read_from(const std::filesystem::path& file, Read read) {
+  try {
+    return read();
+  } catch (const std::runtime_error& problem) {
+    reject(file, problem.what());
+  }
 }
 
 std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
@@ -31,11 +46,7 @@ const std::string& metadata_of(const TensorFile& content, const std::filesystem:
 std::vector<StageGroup> groups_of(const TensorFile& content, const std::filesystem::path& file) {
   const auto declared = content.metadata.find("groups");
   if (declared == content.metadata.end()) return {};
-  try {
-    return stage_groups_of(declared->second);
-  } catch (const std::runtime_error& problem) {
-    reject(file, problem.what());
-  }
+  return read_from(file, [&] { return stage_groups_of(declared->second); });
 }
 
 void check_tap(const std::filesystem::path& file, const Case& c, const TapName& name, const Tensor& value) {
@@ -75,7 +86,7 @@ std::vector<TapName> ordered_names(const TensorFile& content) {
 
 }  // namespace
 
-void write_trace(const Trace& trace, const std::filesystem::path& file) {
+std::string bytes_of(const Trace& trace) {
   TensorFile content;
   content.metadata = {{"tally_trace", "1"}, {"case", trace.case_hash}, {"claims", to_json(trace.claims)}};
   std::string order;
@@ -86,7 +97,11 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   }
   content.metadata["order"] = order;
   for (const StageGroup& group : trace.groups) content.metadata["groups"] += group.text() + "\n";
-  const std::string bytes = write_safetensors(content);
+  return write_safetensors(content);
+}
+
+void write_trace(const Trace& trace, const std::filesystem::path& file) {
+  const std::string bytes = bytes_of(trace);
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
@@ -94,18 +109,18 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
 }
 
 Trace read_trace(const std::filesystem::path& file, const Case& c) {
-  TensorFile content = read_safetensors_file(file);
+  TensorFile content = read_from(file, [&] { return read_safetensors_file(file); });
   if (const auto& version = metadata_of(content, file, "tally_trace"); version != "1") {
-    reject(file, "metadata tally_trace is '" + version + "'; expected '1'");
+    reject(file, "metadata tally_trace is " + in_quotes(version) + "; expected '1'");
   }
   Trace trace;
   trace.case_hash = metadata_of(content, file, "case");
   if (trace.case_hash != hash_of(c)) {
-    reject(file, "metadata case is '" + trace.case_hash + "'; expected '" + hash_of(c) + "', the case given");
+    reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash_of(c) + "', the case given");
   }
-  trace.claims = claims_of_json(metadata_of(content, file, "claims"));
+  trace.claims = read_from(file, [&] { return claims_of_json(metadata_of(content, file, "claims")); });
   trace.groups = groups_of(content, file);
-  for (const TapName& name : ordered_names(content)) {
+  for (const TapName& name : read_from(file, [&] { return ordered_names(content); })) {
     Tensor& value = content.tensors.at(name.text());
     check_tap(file, c, name, value);
     trace.add(name, std::move(value));

@@ -165,6 +165,8 @@ Layout unscale_tap(const Place& at) {
 /// norm, clip and decay: fp32 gradients, and the scalars of clipping.
 Layout gradient_tap(const Place& at, std::string_view stage) {
   if (!at.whole_window) return std::nullopt;
+  const bool by_norm = at.c.recipe.clip.kind == "global_norm";
+  if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
   if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
   if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
   const Shape* shape = at.parameter();
@@ -200,18 +202,15 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
   return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
 }
 
-}  // namespace
+/// Whether a window of this recipe passes the stage.
+bool runs(const Recipe& recipe, std::string_view stage) {
+  if (stage == "overflow_check" || stage == "scaler") return recipe.loss_scale.kind == "dynamic";
+  if (stage == "norm") return recipe.clip.kind == "global_norm";
+  if (stage == "clip") return recipe.clip.kind != "none";
+  return stage != "decay" || recipe.weight_decay.kind != "none";
+}
 
-std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
-  const auto window = static_cast<std::size_t>(name.window);
-  if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
-  const bool whole_window = name.micro_batch < 0;
-  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
-  if (micro_batch >= c.windows[window].size()) return std::nullopt;
-  Place at{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
-  at.input = take(at.rest, "in.");
-  at.gradient = take(at.rest, "d.");
-  const std::string& stage = name.stage;
+Layout layout_at(const Place& at, std::string_view stage) {
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
   if (stage == "running_stats") return running_stats_tap(at);
@@ -223,6 +222,26 @@ std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
   if (stage == "optimizer") return optimizer_tap(at);
   if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+  const auto window = static_cast<std::size_t>(name.window);
+  if (name.window < 0 || window >= c.windows.size() || !runs(c.recipe, name.stage)) return std::nullopt;
+  const bool whole_window = name.micro_batch < 0;
+  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
+  if (micro_batch >= c.windows[window].size()) return std::nullopt;
+  const Place output{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
+  Place input = output, gradient = output;
+  input.input = take(input.rest, "in.");
+  gradient.gradient = take(gradient.rest, "d.");
+  Place both = input;
+  both.gradient = take(both.rest, "d.");
+  // A layer may be named "in" or "d": then what looks like a mark is its name.
+  for (const Place& at : {both, input, gradient, output})
+    if (const Layout found = layout_at(at, name.stage)) return found;
   return std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "oracle/case/limits.hpp"
+
 namespace tally {
 namespace {
 
@@ -63,6 +65,7 @@ DecimalParts valid_parts(std::string_view text) {
 }  // namespace
 
 std::optional<DecimalParts> decimal_parts(std::string_view text) {
+  if (text.size() > longest_number) return std::nullopt;
   Scanner scanner(text);
   const bool negative = scanner.accept('-');
   const std::string_view whole = scanner.digits();

@@ -5,17 +5,17 @@
 namespace tally {
 namespace {
 
-std::string lines_of(const std::vector<CaseError>& errors) {
-  std::string text;
-  for (const CaseError& error : errors)
-    text += (text.empty() ? "" : "\n") + error.path + ": found " + error.found + ", expected " + error.expected;
-  return text.empty() ? "invalid case" : text;
+std::string line_of(const std::vector<CaseError>& errors) {
+  if (errors.empty()) return "invalid case";
+  const CaseError& first = errors.front();
+  const std::string more = errors.size() == 1 ? "" : " (and " + std::to_string(errors.size() - 1) + " more)";
+  return first.path + ": found " + first.found + ", expected " + first.expected + more;
 }
 
 }  // namespace
 
 InvalidCase::InvalidCase(std::vector<CaseError> errors)
-    : std::runtime_error(lines_of(errors)), errors_(std::move(errors)) {}
+    : std::runtime_error(line_of(errors)), errors_(std::move(errors)) {}
 
 void Findings::add(std::string path, std::string found, std::string expected) {
   if (full()) return;

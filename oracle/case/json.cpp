@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "oracle/case/json_form.hpp"
+
 namespace tally {
 namespace {
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
-}
+constexpr std::size_t longest_shown = 60;
 
 bool is_identifier(std::string_view key) {
   const auto allowed = [](char c) {
@@ -37,7 +36,7 @@ Json& Json::add(std::string key, Json value) {
 
 std::string member_path(const std::string& path, std::string_view key) {
   if (is_identifier(key)) return path + "." + std::string(key);
-  const std::string literal = json_string(shortened(key));
+  const std::string literal = json_string(shortened(key, longest_shown));
   return path + "['" + literal.substr(1, literal.size() - 2) + "']";
 }
 
@@ -50,9 +49,9 @@ std::string shown(const Json& json) {
     case Json::Kind::boolean:
       return json.text;
     case Json::Kind::number:
-      return shortened(json.text);
+      return shortened(json.text, longest_shown);
     case Json::Kind::string:
-      return json_string(shortened(json.text));
+      return json_string(shortened(json.text, longest_shown));
     case Json::Kind::array:
       return "an array of " + counted(json.items.size(), "element");
     case Json::Kind::object:

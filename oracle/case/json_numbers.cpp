@@ -27,10 +27,10 @@ std::size_t NumberedText::original_position(std::size_t position) const {
   return std::prev(after)->second + (position - std::prev(after)->first);
 }
 
-NumberedText number_the_numbers(std::string_view json) {
+NumberedText number_the_numbers(std::string_view json, std::size_t most_numbers) {
   NumberedText numbered;
   numbered.text.reserve(json.size());
-  for (std::size_t i = 0; i < json.size();) {
+  for (std::size_t i = 0; i < json.size() && numbered.numbers.size() < most_numbers;) {
     const std::size_t begin = i;
     if (json[i] == '"') {
       i = end_of_string(json, i);

@@ -12,12 +12,13 @@ namespace tally {
 
 struct NumberedText {
   std::string text;                                     // the n-th number is written n
-  std::vector<std::string> numbers;                     // as they were written, not yet checked for their grammar
+  std::vector<std::string_view> numbers;                // as they were written, not yet checked for their grammar
   std::vector<std::pair<std::size_t, std::size_t>> at;  // where each number ends: in `text`, in the original
 
   std::size_t original_position(std::size_t position) const;
 };
 
-NumberedText number_the_numbers(std::string_view json);
+/// The numbers are views of the text. It ends behind `most_numbers` of them.
+NumberedText number_the_numbers(std::string_view json, std::size_t most_numbers);
 
 }  // namespace tally

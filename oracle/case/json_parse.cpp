@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/findings.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/json_numbers.hpp"
+#include "oracle/case/limits.hpp"
 
 namespace tally {
 namespace {
@@ -20,7 +21,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { return put({}); }
   bool boolean(bool value) override { return put(Json::of_boolean(value)); }
   bool number_integer(number_integer_t) override { return false; }  // an ordinal is never negative
-  bool number_unsigned(number_unsigned_t ordinal) override { return put_number(numbered_.numbers.at(ordinal)); }
+  bool number_unsigned(number_unsigned_t ordinal) override {
+    return put_number(std::string(numbered_.numbers.at(ordinal)));
+  }
   bool number_float(number_float_t, const string_t&) override { return false; }
   bool string(string_t& value) override { return put(Json::of_string(std::move(value))); }
   bool binary(binary_t&) override { return false; }
@@ -56,13 +59,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return json.is(Json::Kind::array) ? element_path(path, json.items.size()) : member_path(path, json.keys.back());
   }
   bool put(Json value) {
+    if (!take_one()) return false;
     (open_.empty() ? root_ : open_.back().json.items.emplace_back()) = std::move(value);
     return true;
   }
   bool put_number(const std::string& text) {
     if (!decimal_parts(text))
       findings_.add_broken(path_of_next(), shown(Json::of_number(text)),
-                           "a decimal number in JSON's grammar, its exponent within +-300");
+                           "a decimal number in JSON's grammar, its exponent within +-300, of at most " +
+                               std::to_string(longest_number) + " characters");
     return put(Json::of_number(text));
   }
   bool open(Json value) {
@@ -79,8 +84,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     open_.pop_back();
     return put(std::move(value));
   }
+  /// Counts a value; false, with a finding, for one too many.
+  bool take_one() {
+    if (++taken_ <= most_values) return true;
+    findings_.add_broken("$", "more than " + std::to_string(most_values) + " values",
+                         "at most that many, larger tensors in a safetensors file");
+    return false;
+  }
   void note_duplicates(const Json& object) {
-    std::set<std::string_view> seen;
+    std::unordered_set<std::string_view> seen;
     for (const std::string& key : object.keys)
       if (!seen.insert(key).second)
         findings_.add_broken(member_path(open_.back().path, key), "the key twice", "every key once");
@@ -90,7 +102,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   Findings& findings_;
   std::vector<Level> open_;
   Json root_;
-  std::size_t malformed_at_ = 0;
+  std::size_t malformed_at_ = 0, taken_ = 0;
 };
 
 void add_malformed(std::string_view json, std::size_t position, Findings& findings) {
@@ -109,7 +121,11 @@ void add_malformed(std::string_view json, std::size_t position, Findings& findin
 }  // namespace
 
 std::optional<Json> parse_json(std::string_view text, Findings& findings) {
-  const NumberedText numbered = number_the_numbers(text);
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos) {  // the parser would take it for the end
+    add_malformed(text, zero + 1, findings);
+    return std::nullopt;
+  }
+  const NumberedText numbered = number_the_numbers(text, most_values + 1);
   TreeBuilder builder(numbered, findings);
   const std::size_t before = findings.errors().size();
   const bool complete = nlohmann::json::sax_parse(numbered.text, &builder);

@@ -1,9 +1,11 @@
-#include <fstream>
+#include <stdexcept>
 
 #include "oracle/case/choice.hpp"
+#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/packed_case.hpp"
+#include "oracle/case/regular_file.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
 
@@ -29,6 +31,8 @@ Model read_model(const Json* json, Findings& findings) {
   const Json* layers = object.required("layers");
   if (layers != nullptr && !layers->is(Json::Kind::array))
     findings.add_broken(object.path("layers"), shown(*layers), "a list of layers");
+  else if (layers != nullptr && layers->items.size() > most_layers)
+    findings.add_broken(object.path("layers"), shown(*layers), "at most " + std::to_string(most_layers) + " layers");
   else if (layers != nullptr)
     for (std::size_t i = 0; i < layers->items.size(); ++i)
       model.layers.push_back(read_layer(layers->items[i], element_path(object.path("layers"), i), findings));
@@ -156,19 +160,24 @@ Case case_of_json(const Json& json, const TensorSources& sources, Findings& find
   return c;
 }
 
-/// At most the limit and one byte more, so that a device that never ends is a finding too.
-std::string contents_of(const std::filesystem::path& file, Findings& findings) {
-  std::error_code error;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  std::vector<char> block(1 << 16);
-  if (stream && !std::filesystem::is_directory(file, error))
-    while (text.size() <= most_text &&
-           stream.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
-      text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-  if (!stream.eof() && text.size() <= most_text)
-    findings.add_broken("$", "no readable file at " + json_string(file.string()), "a case file");
-  return text;
+std::string contents_of(const std::filesystem::path& file) {
+  try {
+    return RegularFile(file).all(most_text);
+  } catch (const std::runtime_error& reason) {
+    throw InvalidCase(
+        {{"$", "no readable file at " + json_string(file.string()) + ": " + reason.what(), "a case file"}});
+  }
+}
+
+/// A token's case has tensors of a token's size: a few letters may stand for any.
+void check_token_size(const Case& c, Findings& findings) {
+  std::size_t elements = 0;
+  const auto rows = static_cast<std::size_t>(rows_of(c));
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
+    elements += rows * static_cast<std::size_t>(features_before(c.model, i + 1));
+  if (elements > most_token_elements)
+    findings.add("$.windows", std::to_string(elements) + " elements of activations",
+                 "at most " + std::to_string(most_token_elements) + " in a token");
 }
 
 }  // namespace
@@ -182,6 +191,7 @@ Case unpack_case(std::string_view text, const TensorSources& sources) {
   if (json) {
     c = case_of_json(*json, sources, findings);
     apply_rules(c, findings);
+    if (sources.drawings && findings.empty()) check_token_size(c, findings);
   }
   if (!findings.empty()) throw InvalidCase(findings.errors());
   return c;
@@ -192,10 +202,7 @@ Case read_case(std::string_view json, const std::filesystem::path& folder) {
 }
 
 Case read_case_file(const std::filesystem::path& file) {
-  Findings findings;
-  const std::string text = contents_of(file, findings);
-  if (!findings.empty()) throw InvalidCase(findings.errors());
-  return read_case(text, file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+  return read_case(contents_of(file), file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
 }
 
 std::vector<CaseError> validate(const Case& c) {

@@ -105,9 +105,9 @@ class TensorReader {
 
   /// Draws the tensors that were read as drawings, unless all of them together are too large.
   void draw_all(std::map<std::string, Tensor>& tensors, const std::string& path) const {
-    if (drawn_elements_ > most_elements) {
+    if (drawn_elements_ > most_token_elements) {
       findings_.add_broken(path, std::to_string(drawn_elements_) + " drawn elements",
-                           "at most " + std::to_string(most_elements));
+                           "at most " + std::to_string(most_token_elements) + " in a token");
       tensors.clear();
       return;
     }

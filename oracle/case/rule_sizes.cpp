@@ -34,6 +34,7 @@ void check_sizes(const Case& c, Findings& findings) {
   const std::int64_t rows = rows_of(c);
   check_size({rows, c.model.input}, "$.model.input", findings);
   std::int64_t features = c.model.input;
+  std::size_t activations = 0;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const Contract& contract = *find_contract("layer", layer.kind);
@@ -42,6 +43,12 @@ void check_sizes(const Case& c, Findings& findings) {
       if (tensor.role != Role::mask && tensor.present(layer)) check_size(tensor.shape(layer, features), path, findings);
     features = contract.out_features(layer, features);
     check_size({rows, features}, path, findings);
+    if (!findings.sound(path)) continue;
+    activations += static_cast<std::size_t>(rows * features);
+    if (activations <= most_elements) continue;
+    findings.add_broken(path, std::to_string(activations) + " elements of activations up to here",
+                        "at most " + std::to_string(most_elements));
+    return;
   }
 }
 

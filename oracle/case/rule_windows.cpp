@@ -6,6 +6,13 @@ namespace tally {
 
 void check_windows(const Case& c, Findings& findings) {
   if (c.windows.empty()) findings.add_broken("$.windows", "an empty list", "at least one window");
+  std::size_t micro_batches = 0;
+  for (const auto& window : c.windows) micro_batches += window.size();
+  if (micro_batches > most_micro_batches) {
+    findings.add_broken("$.windows", std::to_string(micro_batches) + " micro-batches",
+                        "at most " + std::to_string(most_micro_batches));
+    return;
+  }
   constexpr auto most_rows = static_cast<std::int64_t>(most_elements);
   std::int64_t rows = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {

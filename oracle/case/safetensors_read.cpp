@@ -1,19 +1,19 @@
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
-#include <system_error>
 
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/findings.hpp"
 #include "oracle/case/json.hpp"
+#include "oracle/case/limits.hpp"
+#include "oracle/case/regular_file.hpp"
 #include "oracle/case/safetensors.hpp"
 #include "oracle/case/safetensors_dtype.hpp"
 
 namespace tally {
 namespace {
 
-constexpr std::uint64_t longest_header = 100'000'000;  // the format's own limit
+constexpr std::size_t length_bytes = 8;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
   throw std::runtime_error("safetensors: " + where + ": " + what);
@@ -77,20 +77,22 @@ void read_metadata(const Json& json, TensorFile& file) {
   }
 }
 
-Json read_header(std::string_view bytes, std::uint64_t length) {
+Json read_header(std::string_view text) {
   Findings findings;
-  const auto header = parse_json(bytes.substr(8, length), findings);
-  if (!findings.empty()) refuse("header", findings.errors().front().path + ": " + findings.errors().front().found);
+  auto header = parse_json(text, findings);
+  if (!findings.empty()) refuse("header", InvalidCase(findings.errors()).what());
   if (!header || !header->is(Json::Kind::object)) refuse("header", "it is no JSON object");
-  return *header;
+  return *std::move(header);
 }
 
-std::uint64_t header_length(std::string_view bytes) {
-  if (bytes.size() < 8) refuse("header", std::to_string(bytes.size()) + " bytes are no header length");
+/// The header's length, held against the bytes there are.
+std::uint64_t header_length(std::string_view start, std::uint64_t size) {
+  if (start.size() < length_bytes) refuse("header", std::to_string(start.size()) + " bytes are no header length");
   std::uint64_t length = 0;
-  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > longest_header || length > bytes.size() - 8)
-    refuse("header", "length " + std::to_string(length) + " in a file of " + std::to_string(bytes.size()) + " bytes");
+  for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(start[i]);
+  if (length > longest_header || length > size - length_bytes)
+    refuse("header", "length " + std::to_string(length) + " in a file of " + std::to_string(size) +
+                         " bytes; expected all of it there, and at most " + std::to_string(longest_header));
   return length;
 }
 
@@ -108,38 +110,58 @@ void check_coverage(std::vector<Entry>& entries, std::uint64_t available) {
   if (covered != available) refuse("data", std::to_string(available - covered) + " bytes belong to no tensor");
 }
 
-}  // namespace
-
-TensorFile read_safetensors(std::string_view bytes) {
-  const std::uint64_t length = header_length(bytes);
-  const Json header = read_header(bytes, length);
-  const std::string_view data = bytes.substr(8 + length);
+/// The tensors that a header tells of; `take` hands over bytes of the data.
+template <class Take>
+TensorFile read_tensors(std::string_view header_text, std::uint64_t available, Take take) {
+  const Json header = read_header(header_text);
   TensorFile file;
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < header.items.size(); ++i) {
     if (header.keys[i] == "__metadata__")
       read_metadata(header.items[i], file);
     else
-      entries.push_back(read_entry(header.keys[i], header.items[i], data.size()));
+      entries.push_back(read_entry(header.keys[i], header.items[i], available));
   }
-  check_coverage(entries, data.size());
+  check_coverage(entries, available);
   for (Entry& entry : entries) {
     Tensor tensor(entry.dtype, std::move(entry.shape));
-    if (!tensor.bytes.empty()) std::memcpy(tensor.bytes.data(), data.data() + entry.begin, tensor.bytes.size());
+    if (!tensor.bytes.empty()) take(entry.begin, tensor.bytes.data(), tensor.bytes.size());
     file.tensors.emplace(std::move(entry.name), std::move(tensor));
   }
   return file;
 }
 
+RegularFile opened(const std::filesystem::path& file) {
+  try {
+    return RegularFile(file);
+  } catch (const std::runtime_error& reason) {
+    refuse("file", std::string(reason.what()) + "; expected a safetensors file");
+  }
+}
+
+}  // namespace
+
+TensorFile read_safetensors(std::string_view bytes) {
+  const std::uint64_t length = header_length(bytes, bytes.size());
+  const std::string_view data = bytes.substr(length_bytes + length);
+  const auto take = [&](std::uint64_t begin, void* to, std::size_t count) {
+    std::memcpy(to, data.data() + begin, count);
+  };
+  return read_tensors(bytes.substr(length_bytes, length), data.size(), take);
+}
+
 TensorFile read_safetensors_file(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) refuse(file.string(), "no such regular file");
-  const auto size = std::filesystem::file_size(file, error);
-  std::ifstream stream(file, std::ios::binary);
-  if (error || !stream) refuse(file.string(), "it cannot be opened");
-  std::string bytes(size, '\0');
-  if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(file.string(), "it cannot be read");
-  return read_safetensors(bytes);
+  const RegularFile bytes = opened(file);
+  if (bytes.size() > most_tensor_file)
+    refuse("file", std::to_string(bytes.size()) + " bytes; expected at most " + std::to_string(most_tensor_file));
+  std::string start(std::min<std::uint64_t>(length_bytes, bytes.size()), '\0');
+  bytes.read(0, start.data(), start.size());
+  const std::uint64_t length = header_length(start, bytes.size());
+  std::string header(length, '\0');
+  bytes.read(length_bytes, header.data(), length);
+  const std::uint64_t data = length_bytes + length;
+  const auto take = [&](std::uint64_t begin, void* to, std::size_t count) { bytes.read(data + begin, to, count); };
+  return read_tensors(header, bytes.size() - data, take);
 }
 
 }  // namespace tally

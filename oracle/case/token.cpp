@@ -30,7 +30,9 @@ Case case_of_token(std::string_view token) {
   const auto stream = from_base32(token.substr(prefix.size()));
   if (!stream) refuse(std::to_string(token.size()) + " characters", "letters a-z and digits 2-7, all of the token");
   const auto text = decompress(*stream, most_text);
-  if (!text) refuse("a damaged token", "all of the token, unchanged");
+  if (!text)
+    refuse("a damaged token, or one of more than " + std::to_string(most_text) + " bytes",
+           "all of the token, unchanged");
   try {
     return unpack_case(*text, {{}, true});
   } catch (const InvalidCase& invalid) {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "oracle/case/json_form.hpp"
+
 namespace tally {
 namespace {
 
@@ -14,7 +16,7 @@ using Json = nlohmann::json;
 std::string_view name_of(Repeats repeats) { return repeats == Repeats::bitwise ? "bitwise" : "within_claim"; }
 
 [[noreturn]] void reject(const std::string& key, const std::string& found, const std::string& expected) {
-  throw std::runtime_error("claims: " + key + " is " + found + "; expected " + expected);
+  throw std::runtime_error("claims: " + shortened(key) + " is " + shortened(found) + "; expected " + expected);
 }
 
 /// The value at `key` of an object, of type T; `kind` is the type's name for people.
@@ -76,7 +78,9 @@ SumStep step_of(const Json& step, const std::string& at) {
 }
 
 OrderOfSum order_of(const Json& steps, const std::string& at) {
+  constexpr std::size_t most_steps = 64;
   if (!steps.is_array()) reject(at, steps.dump(), "a list of steps");
+  if (steps.size() > most_steps) reject(at, std::to_string(steps.size()) + " steps", "at most 64");
   OrderOfSum order;
   for (const Json& step : steps) order.push_back(step_of(step, at));
   const std::string wrong = wrong_with(order);
@@ -163,6 +167,7 @@ std::string to_json(const Claims& claims) {
 }
 
 Claims claims_of_json(const std::string& json) {
+  if (const std::string wrong = wrong_with_json(json); !wrong.empty()) reject("the document", wrong, "an object");
   const Json document = Json::parse(json, nullptr, false);
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
   allow_only(document, "",

@@ -56,6 +56,7 @@ void check_overflow(LocalWalk& walk) {
     complete = complete && buffer != nullptr;
     found = found || (buffer != nullptr && oracle::any_non_finite(*buffer));
   }
+  walk.overflows = complete ? std::optional(found) : std::nullopt;
   if (complete) {
     const Tensor* decision = walk.hold("overflow_check", "found", oracle::scalar(found ? 1 : 0));
     if (decision != nullptr && !walk.checks.empty() && walk.checks.back().status == Status::fail) {

@@ -56,6 +56,7 @@ void check_no_step(LocalWalk& walk) {
 void check_window(LocalWalk& walk) {
   const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
   walk.skipped = false;
+  walk.overflows.reset();
   walk.direct = writes_directly(walk);
   check_cast(walk);
   check_micro_batches(walk);

@@ -156,11 +156,53 @@ void leave_open(LocalWalk& walk, const std::string& stage, const std::string& te
   walk.checks.push_back(not_run({"local", TapName{walk.window, -1, stage, tensor}.text(), stage}));
 }
 
-/// The scale and its counter as the trace has them, where it has them.
-void take_over_scale(LocalWalk& walk) {
+/// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. Of a search
+/// that left nothing the flags of both stages agree.
+void check_found(LocalWalk& walk, const std::string& stage) {
+  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
+  const Tensor* found = walk.tap("overflow_check", "found");
+  const Tensor* read = walk.tap(stage, "in.found");
+  if (!dynamic && read == nullptr) return;
+  if (dynamic && (read == nullptr || found != nullptr)) {
+    walk.handed(stage, "in.found", found);
+    return;
+  }
+  const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
+  const bool set = !dynamic ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
+  walk.hold(stage, "in.found", oracle::scalar(set ? 1 : 0));
+}
+
+/// A count of steps since the scale last changed, as the trace has it; one that no scaler reaches is not gone on from.
+std::int64_t counter_of(const LocalWalk& walk, const Tensor* tapped, std::int64_t otherwise) {
+  if (tapped == nullptr) return otherwise;
+  const std::int64_t counter = tapped->integer(0);
+  return counter >= 0 && counter < walk.c.recipe.loss_scale.integer("growth_interval") ? counter : otherwise;
+}
+
+bool fits(const Tensor* tapped, const oracle::Expected& expected) {
+  return tapped == nullptr || judge_bits({}, expected, *tapped).status != Status::fail;
+}
+
+/// Whether the decision was known: the scale that it leaves is one of two.
+void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
+  const Choice& loss_scale = walk.c.recipe.loss_scale;
   const Tensor *scale = walk.tap("scaler", "scale"), *counter = walk.tap("scaler", "growth_counter");
-  if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
-  if (counter != nullptr) walk.state.scale.growth_counter = counter->integer(0);
+  const auto could_follow = [&](bool skipped) {
+    const auto next = oracle::scale_after(loss_scale, read, skipped);
+    return fits(scale, oracle::predicted_constant(next.scale)) &&
+           fits(counter, oracle::scalar(static_cast<long double>(next.growth_counter)));
+  };
+  if (could_follow(false) || could_follow(true)) {
+    leave_open(walk, "scaler", "scale");
+    leave_open(walk, "scaler", "growth_counter");
+    if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
+    walk.state.scale.growth_counter = counter_of(walk, counter, walk.state.scale.growth_counter);
+    return;
+  }
+  const auto next = oracle::scale_after(loss_scale, read, false);
+  walk.hold("scaler", "scale", oracle::predicted_constant(next.scale));
+  walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
+  walk.state.scale = next;
 }
 
 }  // namespace
@@ -168,34 +210,28 @@ void take_over_scale(LocalWalk& walk) {
 void check_scaler(LocalWalk& walk) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const oracle::ExpectedScale& now = walk.state.scale;
-  walk.handed("scaler", "in.found", walk.tap("overflow_check", "found"));
+  check_found(walk, "scaler");
   const Tensor* scale = walk.hold("scaler", "in.scale", oracle::predicted_constant(now.scale));
   const Tensor* counter =
       walk.hold("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
-  if (!decided(walk)) {
-    leave_open(walk, "scaler", "scale");
-    leave_open(walk, "scaler", "growth_counter");
-    take_over_scale(walk);
-    return;
-  }
   // Where a tap is missing, the state goes on as it should have.
   const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
-                                   counter == nullptr ? now.growth_counter : counter->integer(0)};
+                                   counter_of(walk, counter, now.growth_counter)};
+  if (!decided(walk)) return leave_scale_open(walk, read);
   const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
   const Tensor* after = walk.hold("scaler", "scale", oracle::predicted_constant(next.scale));
   const Tensor* count =
       walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
-  walk.state.scale = {after == nullptr ? next.scale : as_read(*after),
-                      count == nullptr ? next.growth_counter : count->integer(0)};
+  walk.state.scale = {after == nullptr ? next.scale : as_read(*after), counter_of(walk, count, next.growth_counter)};
 }
 
 void check_schedule(LocalWalk& walk) {
-  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
   walk.hold("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
-  if (dynamic) walk.handed("schedule", "in.found", walk.tap("overflow_check", "found"));
+  check_found(walk, "schedule");
   const Tensor* tapped = walk.tap("schedule", "step");
   std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
-  if (decided(walk)) {
+  const bool one_of_two = tapped == nullptr || tapped->integer(0) == walk.state.step || tapped->integer(0) == after;
+  if (decided(walk) || !one_of_two) {
     walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(after)));
   } else {
     leave_open(walk, "schedule", "step");

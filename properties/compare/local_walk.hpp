@@ -53,9 +53,10 @@ class LocalWalk {
   const std::vector<std::string> parameters;
   SubjectState state;
   int window = 0;
-  int micro_batch = -1;  // -1 outside the stages of a micro-batch
-  bool skipped = false;  // this window took no step
-  bool direct = false;   // gradients are written directly: no buffer
+  int micro_batch = -1;           // -1 outside the stages of a micro-batch
+  bool skipped = false;           // this window took no step
+  std::optional<bool> overflows;  // what this window's gradients say of that, where all of them are tapped
+  bool direct = false;            // gradients are written directly: no buffer
   std::vector<TensorCheck> checks;
   /// Inputs that are not tapped, though what they must equal is known.
   std::set<std::string> unread;

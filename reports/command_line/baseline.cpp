@@ -1,10 +1,8 @@
 // `tally baseline show`, `diff` and `verify`: what is blessed, and what results would change.
 #include <fnmatch.h>
 
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "reports/census/census.hpp"
 #include "reports/command_line/commands.hpp"
@@ -12,6 +10,7 @@
 #include "reports/gate/gate.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/stored_text.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -70,12 +69,9 @@ int baseline_diff(const BaselineOptions& options) {
 
 int baseline_verify(const BaselineOptions& options) {
   const Baseline baseline = baseline_at(options.baseline);
-  std::ifstream in(options.baseline, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
   Baseline sorted = baseline;
   put_in_order(sorted);
-  if (to_json(sorted) != text.str())
+  if (to_json(sorted) != stored_text(options.baseline))
     throw UsageError(options.baseline +
                      ": found another order or spelling than Tally writes; it may have been merged "
                      "by hand: expected what `tally baseline bless` leaves");

@@ -4,9 +4,7 @@
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/io.hpp"
-#include "properties/compare/bound_terms.hpp"
-#include "properties/compare/groups.hpp"
-#include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/stage_table.hpp"
@@ -45,13 +43,9 @@ std::string missing_line(const std::vector<TensorCheck>& checks) {
 int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
-  // A capture that declares no groups has them formed where its taps leave a gap.
-  const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
-  auto [checks, groups] = hard_lenses(c, trace, grouping);
-  split_bounds(c, trace, checks);
+  const auto [checks, groups, suspects] = judged_capture(c, trace);
   std::cout << title_of(c) << "\n"
-            << stage_table(checks) << group_lines(groups) << missing_line(checks)
-            << suspect_list(diagnose(c, trace, checks));
+            << stage_table(checks) << group_lines(groups) << missing_line(checks) << suspect_list(suspects);
   const int code = exit_code_of(checks);
   std::cout << (code == pass     ? "pass"
                 : code == failed ? "fail"

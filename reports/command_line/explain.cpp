@@ -1,13 +1,12 @@
 // `tally explain`: one case of a run, a law, a fault or a suspect, in words.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/stored.hpp"
 #include "reports/command_line/suspect_list.hpp"
 #include "reports/record/record.hpp"
 #include "reports/text/nearest.hpp"
@@ -20,15 +19,7 @@ namespace {
 constexpr std::size_t names_offered = 3;
 
 /// No results where the file is absent; a file that is no results.json is a UsageError.
-Results results_in(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) return {};
-  try {
-    return results_of_json(std::string(std::istreambuf_iterator<char>(in), {}));
-  } catch (const std::runtime_error& problem) {
-    throw UsageError(file + ": " + problem.what());
-  }
-}
+Results results_in(const std::string& file) { return std::filesystem::exists(file) ? results_of(file) : Results{}; }
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;

@@ -5,6 +5,8 @@
 
 #include "oracle/case/io.hpp"
 #include "reports/census/census.hpp"
+#include "reports/command_line/kept_run.hpp"
+#include "reports/command_line/output.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -12,11 +14,7 @@ namespace {
 std::uintmax_t dump(const CaseRecord& record, const Subject& subject, const std::filesystem::path& folder) {
   const bool is_token = record.token.starts_with("tly1:");
   const Case c = is_token ? case_of_token(record.token) : read_case_file(record.token);
-  std::filesystem::create_directories(folder);
-  write_atomically((folder / "case.json").string(), write_case(c));
-  const auto trace = folder / "trace.safetensors";
-  write_trace(run(c, subject), trace);
-  return std::filesystem::file_size(trace);
+  return keep_run(folder, c, subject);
 }
 
 /// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
@@ -43,7 +41,7 @@ void dump_failures(const Results& results, const Subject& subject, const std::fi
     try {
       bytes += dump(*c, subject, folder / "failures" / ("c-" + c->id));
     } catch (const std::exception& problem) {
-      std::cerr << "not kept: the tensors of c-" << c->id << ": " << problem.what() << "\n";
+      std::cerr << "not kept: the tensors of c-" << c->id << ": " << message_line(problem.what()) << "\n";
     }
   }
 }

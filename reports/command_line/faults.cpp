@@ -7,6 +7,7 @@
 #include "properties/campaign/fault_matrix.hpp"
 #include "properties/campaign/fault_task.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
@@ -45,7 +46,11 @@ int faults(const FaultsOptions& options) {
     matrix = fault_matrix(faults_planted(), campaign);
     results.studies.push_back(study_of(matrix));
   }
-  std::cout << (options.json ? to_json(results) : terminal_summary(results));
+  if (options.json) {
+    print_document(to_json(results));
+  } else {
+    std::cout << terminal_summary(results);
+  }
   if (!options.names.empty() && !options.json) say_how_to_replay(results);
   if (results.faults.empty()) return nothing_ran;
   if (options.names.empty() && !options.json) {

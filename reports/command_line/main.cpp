@@ -4,12 +4,15 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <sstream>
 
 #include "kernels/device/device.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/gate_commands.hpp"
+#include "reports/command_line/output.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -170,7 +173,7 @@ void add_list_and_doctor(CLI::App& app, Action& action) {
 }
 
 int say(const std::exception& problem, int code) {
-  std::cerr << "error: " << problem.what() << "\n";
+  std::cerr << "error: " << message_line(problem.what()) << "\n";
   return code;
 }
 
@@ -186,6 +189,9 @@ int run_action(const Action& action) {
     return say(problem, usage);
   } catch (const std::invalid_argument& problem) {
     return say(problem, usage);
+  } catch (const std::bad_alloc&) {
+    return say(std::runtime_error("the memory does not suffice; expected a smaller input, or more memory"),
+               environment);
   } catch (const oracle::NotCertified& problem) {
     return say(problem, environment);
   } catch (const std::exception& problem) {
@@ -225,10 +231,14 @@ int main(int argc, char** argv) {
   add_study(app, action, "sweep", "study how far gradients drift against one quantity");
   add_study(app, action, "bench", "measure Tally's own rules against others");
   add_list_and_doctor(app, action);
+  const VisibleOutput shown;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? pass : usage;
+    std::ostringstream said;
+    const bool asked = app.exit(problem, std::cout, said) == 0;
+    std::cerr << tally::visible(said.str());
+    return asked ? pass : usage;
   }
   return when_written(run_action(action));
 }

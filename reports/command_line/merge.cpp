@@ -2,13 +2,13 @@
 #include "reports/merge/merge.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "properties/digits/training.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/run_words.hpp"
+#include "reports/command_line/stored.hpp"
 #include "reports/report.hpp"
 
 namespace tally::command_line {
@@ -17,16 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Results results_at(const fs::path& given) {
-  const fs::path file = fs::is_directory(given) ? given / "results.json" : given;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw UsageError(file.string() + " cannot be read; expected results.json of a shard, or its folder");
-  std::ostringstream text;
-  text << in.rdbuf();
-  try {
-    return results_of_json(text.str());
-  } catch (const std::runtime_error& problem) {
-    throw UsageError(file.string() + ": " + problem.what());
-  }
+  return results_of((fs::is_directory(given) ? given / "results.json" : given).string());
 }
 
 /// Failing cases that the shards kept: their names are of law and case, so that none hides another.
@@ -51,16 +42,16 @@ int merge(const MergeOptions& options) {
   try {
     whole = merged(std::move(shards), trainings);
   } catch (const std::runtime_error& problem) {
-    std::cerr << "error: INCOMPLETE: " << problem.what() << "\n";
+    std::cerr << "error: INCOMPLETE: " << message_line(problem.what()) << "\n";
     return nothing_ran;
   } catch (const std::invalid_argument& problem) {
-    std::cerr << "error: INCOMPLETE: " << problem.what() << "\n";
+    std::cerr << "error: INCOMPLETE: " << message_line(problem.what()) << "\n";
     return nothing_ran;
   }
   for (const std::string& given : options.shards) copy_corpus(given, options.out);
   write_report(whole, options.out);
   std::cout << terminal_summary(whole) << "report: " << (fs::path(options.out) / "report.html").string() << "\n";
-  if (whole.partial) std::cerr << "error: INCOMPLETE: " << whole.partial_reason << "\n";
+  if (whole.partial) std::cerr << "error: INCOMPLETE: " << message_line(whole.partial_reason) << "\n";
   return exit_code_of(whole);
 }
 

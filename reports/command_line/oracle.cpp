@@ -4,6 +4,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::command_line {
@@ -11,7 +12,7 @@ namespace tally::command_line {
 int oracle(const OracleOptions& options) {
   const std::string answer = tally::oracle::answer(read_case_file(options.case_file), options.digits);
   if (options.out.empty()) {
-    std::cout << answer;
+    print_document(answer);
   } else {
     write_atomically(options.out, answer);
   }

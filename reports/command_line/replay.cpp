@@ -7,6 +7,9 @@
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/judge.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/kept_run.hpp"
+#include "reports/command_line/known_kernels.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/command_line/suspect_list.hpp"
@@ -41,11 +44,14 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const Subject& su
   return nothing;
 }
 
+/// A case that the subject cannot run has no trace; what the replay comes to says why.
 void dump(const std::string& folder, const Case& c, const Subject& subject) {
-  std::filesystem::create_directories(folder);
-  write_atomically((std::filesystem::path(folder) / "case.json").string(), write_case(c));
-  write_trace(run(c, subject), std::filesystem::path(folder) / "trace.safetensors");
-  std::cerr << "wrote " << folder << "/case.json and trace.safetensors\n";
+  try {
+    keep_run(folder, c, subject);
+  } catch (const NotSupported&) {
+    return;
+  }
+  std::cerr << "wrote " << message_line(folder) << "/case.json and trace.safetensors\n";
 }
 
 }  // namespace
@@ -54,6 +60,7 @@ int replay(const ReplayOptions& options) {
   const bool is_token = options.what.starts_with("tly1:");
   const Case c = is_token ? case_of_token(options.what) : read_case_file(options.what);
   const Subject subject = subject_of(options.subject);
+  require_known_kernels(c, subject);
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
   if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `tally list laws`");

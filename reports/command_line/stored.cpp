@@ -1,18 +1,17 @@
 #include "reports/command_line/stored.hpp"
 
-#include <fstream>
-#include <sstream>
-
 #include "reports/command_line/commands.hpp"
+#include "reports/text/stored_text.hpp"
 
 namespace tally::command_line {
 namespace {
 
 std::string text_of(const std::string& file, const char* expected) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) throw UsageError(file + " cannot be read; expected " + expected);
-  return text.str();
+  try {
+    return stored_text(file);
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(std::string(problem.what()) + "; expected " + expected);
+  }
 }
 
 /// What `read` returns; its complaint becomes a usage error that names the file.

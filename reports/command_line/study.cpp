@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/subject.hpp"
@@ -45,7 +46,7 @@ int study(const StudyCommand& command) {
   found.tree = tree();
   write_study(found, command.out);
   if (command.json) {
-    std::cout << to_json(found);
+    print_document(to_json(found));
   } else {
     std::cout << terminal_text(found)
               << "page: " << (std::filesystem::path(command.out) / (found.name + ".html")).string() << "\n";

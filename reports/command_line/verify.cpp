@@ -7,6 +7,7 @@
 #include "properties/campaign/fault_task.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/failures.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/path_words.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_facts.hpp"
@@ -24,7 +25,11 @@ std::optional<double> seconds_of(const std::string& text, const std::string& opt
   const char unit = text.back();
   const double scale = unit == 'm' ? 60 : unit == 'h' ? 3600 : 1;
   const std::string number = unit == 's' || unit == 'm' || unit == 'h' ? text.substr(0, text.size() - 1) : text;
-  return scale * number_of(number, option, "a duration such as 60s, 2m or 1h");
+  constexpr double longest = 1000 * 3600;
+  const std::string expected = "a duration such as 60s, 2m or 1h, at most 1000h";
+  const double seconds = scale * number_of(number, option, expected);
+  if (!(seconds <= longest)) throw UsageError(option + ": '" + text + "'; expected " + expected);
+  return seconds;
 }
 
 /// The campaign that promises to reach every trigger: nothing is left out of it.
@@ -89,7 +94,7 @@ int verify(const VerifyOptions& options) {
   if (const char* actions = std::getenv("GITHUB_ACTIONS"); actions && *actions)
     std::cerr << github_annotations(results);
   if (options.json) {
-    std::cout << to_json(results);
+    print_document(to_json(results));
   } else {
     std::cout << terminal_summary(results) << launch_path_words(results, options.subject.kernels)
               << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";

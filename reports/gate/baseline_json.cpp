@@ -1,11 +1,10 @@
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "reports/gate/baseline_fields.hpp"
 #include "reports/record/json_reader.hpp"
 #include "reports/record/json_writer.hpp"
+#include "reports/text/stored_text.hpp"
 
 namespace tally {
 namespace {
@@ -59,11 +58,6 @@ Baseline baseline_of_json(std::string_view json, const std::string& name) {
   }
 }
 
-Baseline read_baseline(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read the baseline " + file);
-  return baseline_of_json(text.str(), file);
-}
+Baseline read_baseline(const std::string& file) { return baseline_of_json(stored_text(file), file); }
 
 }  // namespace tally

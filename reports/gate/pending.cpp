@@ -1,6 +1,7 @@
 #include "reports/gate/pending.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <tuple>
@@ -63,6 +64,8 @@ std::vector<CaseEntry> before_pending(const Baseline& pending, const Baseline& k
 }
 
 bool is_pending(const std::string& file) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
   std::ifstream in(file, std::ios::binary);
   std::string start(64, '\0');
   in.read(start.data(), static_cast<std::streamsize>(start.size()));

@@ -1,11 +1,10 @@
 // Reads the part of TOML that waivers are written in.
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "reports/gate/waivers.hpp"
+#include "reports/text/stored_text.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace tally {
@@ -121,11 +120,6 @@ std::vector<Waiver> waivers_of_toml(std::string_view toml, const std::string& na
   return WaiverFile(name).read(toml);
 }
 
-std::vector<Waiver> read_waivers(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw std::runtime_error("cannot read the waivers " + file);
-  return waivers_of_toml(text.str(), file);
-}
+std::vector<Waiver> read_waivers(const std::string& file) { return waivers_of_toml(stored_text(file), file); }
 
 }  // namespace tally

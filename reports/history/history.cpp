@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include "reports/census/census.hpp"
@@ -12,17 +10,10 @@
 #include "reports/record/json_writer.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
+#include "reports/text/stored_text.hpp"
 
 namespace tally {
 namespace {
-
-std::string content_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())))
-    throw std::runtime_error("cannot read the history " + file);
-  return text.str();
-}
 
 PrecisionHistory precision_of(const Results& results, const std::string& precision) {
   PrecisionHistory found{precision, 0, 0, 0, 0};
@@ -65,10 +56,10 @@ std::vector<HistoryEntry> history_of_lines(std::string_view lines, const std::st
   return history;
 }
 
-std::vector<HistoryEntry> read_history(const std::string& file) { return history_of_lines(content_of(file), file); }
+std::vector<HistoryEntry> read_history(const std::string& file) { return history_of_lines(stored_text(file), file); }
 
 bool append(const HistoryEntry& entry, const std::string& file) {
-  const std::string before = std::filesystem::exists(file) ? content_of(file) : "", line = to_json_line(entry);
+  const std::string before = std::filesystem::exists(file) ? stored_text(file) : "", line = to_json_line(entry);
   for (const HistoryEntry& old : history_of_lines(before, file))
     if (to_json_line(old) == line) return false;
   write_atomically(file, before + line);

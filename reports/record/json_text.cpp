@@ -1,5 +1,6 @@
 #include "reports/record/json_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -10,6 +11,9 @@ namespace tally {
 namespace {
 
 using nlohmann::json;
+
+/// A text of the size that is read could hold so many that they fill the memory.
+constexpr std::size_t most_values = 12'000'000, deepest = 64;
 
 std::string number_text(double value) {
   if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // a JSON reader takes -0 for the integer 0
@@ -76,6 +80,9 @@ class Builder : public nlohmann::json_sax<json> {
   /// Where the next value belongs.
   template <class Value>
   json* put(Value&& value) {
+    if (++values_ > most_values)
+      throw std::runtime_error("found more than " + std::to_string(most_values) +
+                               " values, expected at most that many");
     if (open_.empty()) return &(root_ = std::forward<Value>(value));
     if (open_.back()->is_object()) return &(*member_ = std::forward<Value>(value));
     auto& list = open_.back()->get_ref<json::array_t&>();
@@ -88,6 +95,9 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
   bool open(json::value_t kind) {
+    if (open_.size() == deepest)
+      throw std::runtime_error("found values nested deeper than " + std::to_string(deepest) +
+                               ", expected no deeper ones");
     open_.push_back(put(json(kind)));
     return true;
   }
@@ -98,6 +108,7 @@ class Builder : public nlohmann::json_sax<json> {
 
   json root_;
   json* member_ = nullptr;
+  std::size_t values_ = 0;
   std::vector<json*> open_;  // a list does not grow while something in it is open
 };
 
@@ -116,6 +127,10 @@ std::string canonical_text(const json& value) {
 }
 
 json parse_json(std::string_view text) {
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)  // the parser would take it for the end
+    throw std::runtime_error("not JSON: found a byte of zero on line " +
+                             std::to_string(1 + std::count(text.begin(), text.begin() + zero, '\n')) +
+                             ", expected text");
   Builder builder;
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

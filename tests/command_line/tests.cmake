@@ -14,3 +14,6 @@ set_tests_properties(command_line.against PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.replays
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/replays.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.replays PROPERTIES LABELS unit TIMEOUT 900)
+add_test(NAME command_line.refuses
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/refuses.py $<TARGET_FILE:tally> ${PROJECT_SOURCE_DIR})
+set_tests_properties(command_line.refuses PROPERTIES LABELS unit TIMEOUT 300)

@@ -120,6 +120,18 @@ TEST(Claims, RefuseAnOrderOfAdditionsThatIsNone) {
             "claims: kernels.tanh.forward.function_ulp is 0.25; expected a number from 0.5 on");
 }
 
+TEST(Claims, RefuseWhatNoClaimIsInAFewWords) {
+  const std::string text = to_json(Claims{});
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string& wrong : {text + std::string("\0x", 2), R"({"subject": )" + deep + "}", deep,
+                                   R"({"subject": ")" + std::string(1'000'000, 'x') + R"(", "subject": 1})",
+                                   R"({")" + std::string(1'000'000, 'x') + R"(": 1})"}) {
+    const std::string said = refusal(wrong);
+    EXPECT_TRUE(said.starts_with("claims: ")) << said.substr(0, 100);
+    EXPECT_LT(said.size(), 1000u);
+  }
+}
+
 TEST(Claims, NameTheKeyTheyRefuse) {
   std::string text = to_json(Claims{});
   EXPECT_EQ(refusal("[]"), "claims: the document is []; expected an object");

@@ -51,6 +51,18 @@ TEST_F(TraceFile, ComesBackAsItWasWritten) {
   }
 }
 
+TEST_F(TraceFile, ComesBackWhereALayerIsNamedAsAMarkOfTaps) {
+  for (const char* name : {"in", "d"}) {
+    Case c = small_case();
+    c.model.layers[0].name = name;
+    c.tensors.clear();
+    fill_tensors(c);
+    const Trace written = run(c);
+    write_trace(written, file_);
+    EXPECT_EQ(read_trace(file_, c).taps().size(), written.taps().size()) << name;
+  }
+}
+
 TEST_F(TraceFile, RefusesAShapeThatTheCaseDoesNotHave) {
   EXPECT_EQ(refusal(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}))),
             file_.string() + ": w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]");
@@ -68,6 +80,18 @@ TEST_F(TraceFile, RefusesTapsThatTheCaseCannotHave) {
               std::string::npos)
         << name;
   }
+}
+
+TEST_F(TraceFile, RefusesTapsOfStagesThatTheRecipeDoesNotUse) {
+  const std::pair<const char*, Dtype> unused[] = {{"w0/overflow_check/found", Dtype::u8},
+                                                  {"w0/scaler/in.found", Dtype::u8},
+                                                  {"w0/scaler/growth_counter", Dtype::i64},
+                                                  {"w0/norm/norm", Dtype::fp32},
+                                                  {"w0/clip/in.norm", Dtype::fp32}};
+  for (const auto& [name, dtype] : unused)
+    EXPECT_NE(refusal(with(name, Tensor(dtype, {}))).find("expected no such tap in this case"), std::string::npos)
+        << name;
+  EXPECT_EQ(refusal(with("w0/schedule/in.found", Tensor(Dtype::u8, {}))).find("no such tap"), std::string::npos);
 }
 
 TEST_F(TraceFile, RefusesATraceOfAnotherCase) {

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <set>
 #include <sstream>
 
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/limits.hpp"
 
 namespace tally {
 namespace {
@@ -154,6 +156,53 @@ TEST(ReadCase, ReportsAMissingFileAndAFolder) {
       ADD_FAILURE() << "it was read";
     } catch (const InvalidCase& invalid) {
       EXPECT_EQ(invalid.errors().front().path, "$");
+    }
+  }
+}
+
+TEST(ReadCase, SaysOneLineHoweverManyErrorsThereAre) {
+  try {
+    read_case("{\"a\": 1, \"b\": 2}");
+    FAIL() << "it was read";
+  } catch (const InvalidCase& invalid) {
+    const std::string line = invalid.what();
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    EXPECT_TRUE(line.ends_with(" (and " + std::to_string(invalid.errors().size() - 1) + " more)")) << line;
+  }
+}
+
+TEST(ReadCase, RefusesBytesBehindAZeroAndAPipe) {
+  const std::string text = text_of(case_folder / "valid/resumed_sgd.json");
+  EXPECT_THROW(read_case(text + std::string("\0garbage", 8)), InvalidCase);
+  const auto pipe = std::filesystem::path(testing::TempDir()) / "case-pipe.json";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(read_case_file(pipe), InvalidCase);  // and does not wait for a writer
+  std::filesystem::remove(pipe);
+}
+
+TEST(ReadCase, BoundsLayersMicroBatchesValuesAndDigits) {
+  const std::string text = text_of(case_folder / "valid/resumed_sgd.json");
+  const auto with = [&](const std::string& key, const std::string& before) {
+    std::string changed = text;
+    return changed.insert(changed.find('[', changed.find(key)) + 1, before);
+  };
+  const auto many = [](const std::string& item, std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list += item;
+    return list;
+  };
+  const std::pair<std::string, std::string> wrong[] = {
+      {"$.model.layers", with("\"layers\"", many("{\"kind\": \"relu\"}, ", most_layers))},
+      {"$.windows", with("\"windows\"", many("[1], ", most_micro_batches))},
+      {"$", with("\"windows\"", many("1,", most_values))},
+      {"$.windows[0]", with("\"windows\"", std::string(longest_number + 1, '1') + ",")}};
+  for (const auto& [path, changed] : wrong) {
+    try {
+      read_case(changed);
+      ADD_FAILURE() << "it was read: " << path;
+    } catch (const InvalidCase& invalid) {
+      EXPECT_EQ(invalid.errors().front().path, path);
     }
   }
 }

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/limits.hpp"
 
 namespace tally {
 namespace {
@@ -79,6 +82,20 @@ TEST(Safetensors, RefusesWhatDoesNotFit) {
     EXPECT_THROW(read_safetensors(file_of(header, data)), std::runtime_error) << header;
   EXPECT_THROW(read_safetensors(file_of(good, "1234", ~std::uint64_t{0})), std::runtime_error);
   EXPECT_THROW(read_safetensors("1234567"), std::runtime_error);
+}
+
+TEST(Safetensors, RefusesAHeaderThatWouldFillTheMemoryAndWhatIsNoFile) {
+  const std::string header = "{\"a\":[" + std::string(longest_header, ' ') + "]}";
+  EXPECT_THROW(read_safetensors(file_of(header, "")), std::runtime_error);
+  EXPECT_THROW(
+      read_safetensors(file_of(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})" + std::string(1, '\0'), "")),
+      std::runtime_error);
+  const auto sparse = std::filesystem::path(testing::TempDir()) / "sparse.safetensors";
+  std::ofstream(sparse) << "";
+  std::filesystem::resize_file(sparse, std::uintmax_t{most_tensor_file} + 1);
+  for (const auto& path : {sparse, std::filesystem::path("/dev/zero"), std::filesystem::path(testing::TempDir())})
+    EXPECT_THROW(read_safetensors_file(path), std::runtime_error) << path;
+  std::filesystem::remove(sparse);
 }
 
 TEST(Safetensors, NamesTheTensorThatDoesNotFit) {

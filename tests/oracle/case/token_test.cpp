@@ -135,6 +135,30 @@ TEST(Token, RefusesTooManyDrawnElementsBeforeDrawing) {
   }
 }
 
+/// A few letters for activations that would fill the memory, none of which is drawn.
+TEST(Token, RefusesActivationsThatAFewLettersMakeHuge) {
+  const std::int64_t rows = 4096;
+  std::string targets = "0";
+  for (std::int64_t i = 1; i < rows; ++i) targets += ",0";
+  const std::string text = R"({"tally_case": 1, "model": {"input": 1, "layers": [
+      {"kind": "linear", "name": "fc", "out": 2048, "bias": false}], "loss": {"kind": "cross_entropy"}},
+    "windows": [[4096]],
+    "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
+    "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 1},
+      "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},
+    "tensors": {"x": {"drawing": [1, 1, "normal"], "dtype": "fp32", "shape": [4096, 1]},
+      "fc.weight": {"drawing": [1, 2, "normal"], "dtype": "fp32", "shape": [2048, 1]},
+      "target": {"dtype": "i64", "shape": [4096], "data": [)" +
+                           targets + "]}}}";
+
+  try {
+    case_of_token(token_of_text(text));
+    FAIL() << "it was read";
+  } catch (const InvalidCase& invalid) {
+    EXPECT_EQ(invalid.errors().at(0).path, "token.windows") << invalid.what();
+  }
+}
+
 TEST(Sha256, AgreesWithTheStandardsExample) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

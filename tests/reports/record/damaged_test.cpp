@@ -1,10 +1,13 @@
 // Files that were cut off, edited by hand, come from a later version or are hostile: each gets one clear sentence.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/gate/waivers.hpp"
 #include "reports/history/history.hpp"
 #include "tests/reports/samples/samples.hpp"
 
@@ -58,6 +61,27 @@ TEST(Damaged, a_byte_that_was_changed_crashes_nothing) {
         text[at] = byte;
         complaint(reader, text);
       }
+}
+
+TEST(Damaged, bytes_behind_a_zero_and_values_that_fill_the_memory_are_refused) {
+  for (const Reader& reader : readers()) {
+    EXPECT_NE(complaint(reader, reader.whole + std::string("\0garbage", 8)), "") << reader.name;
+    std::string many = "{\"schema\": [";
+    for (int i = 0; i < 12'000'000; ++i) many += "1,";
+    EXPECT_NE(complaint(reader, many + "1]}\n").find("found more than 12000000 values"), std::string::npos);
+  }
+}
+
+TEST(Damaged, what_is_no_file_is_not_waited_for) {
+  const std::string pipe = testing::TempDir() + "stored-pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& place : {pipe, testing::TempDir(), std::string("/dev/zero"), std::string("/no/such/file")}) {
+    EXPECT_THROW(read_baseline(place), std::runtime_error) << place;
+    EXPECT_THROW(read_history(place), std::runtime_error) << place;
+    EXPECT_THROW(read_waivers(place), std::runtime_error) << place;
+  }
+  std::filesystem::remove(pipe);
 }
 
 TEST(Damaged, a_later_version_is_named) {

@@ -1,0 +1,13 @@
+// A trace as the bytes of its file.
+#pragma once
+
+#include <string>
+
+#include "kernels/subject/trace.hpp"
+
+namespace tally {
+
+/// What write_trace() writes.
+std::string bytes_of(const Trace& trace);
+
+}  // namespace tally

@@ -1,0 +1,30 @@
+// A file's bytes, of bounded size. A folder, a pipe or a device that never ends is refused before anything is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace tally {
+
+class RegularFile {
+ public:
+  /// Throws std::runtime_error that says what stands there instead of a file; it does not name the file.
+  explicit RegularFile(const std::filesystem::path& file);
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+  ~RegularFile();
+
+  std::uint64_t size() const { return size_; }
+  /// Reads `count` bytes from `begin` on; throws std::runtime_error where the file ends before.
+  void read(std::uint64_t begin, void* to, std::size_t count) const;
+  /// Everything; throws std::runtime_error for more than `most` bytes.
+  std::string all(std::size_t most) const;
+
+ private:
+  int descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace tally

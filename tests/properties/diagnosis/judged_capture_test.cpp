@@ -1,0 +1,40 @@
+#include "properties/diagnosis/judged_capture.hpp"
+
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+/// What a recorder of buffers and steps alone would have seen.
+Trace outputs_of(const Trace& trace, bool wrong) {
+  Trace some;
+  some.claims = trace.claims;
+  some.case_hash = trace.case_hash;
+  for (const Tap& tap : trace.taps()) {
+    if (tap.name.tensor.starts_with("in.") || tap.name.stage == "forward") continue;
+    Tensor value = tap.value;
+    if (wrong && tap.name.text() == "w0/unscale/d.fc1.weight") value.set(0, 2 * value.value(0) + 1);
+    some.add(tap.name, std::move(value));
+  }
+  return some;
+}
+
+TEST(JudgedCapture, FormsGroupsWhereTapsLeaveAGap) {
+  const Case c = normal_case(1);
+  const JudgedCapture judged = judged_capture(c, outputs_of(run(c), false));
+
+  EXPECT_EQ(first_failure(judged.checks), nullptr) << told(first_failure(judged.checks));
+  EXPECT_FALSE(judged.groups.empty());
+  EXPECT_TRUE(judged.suspects.empty());
+}
+
+TEST(JudgedCapture, FindsWhatIsWrong) {
+  const Case c = normal_case(1);
+  const JudgedCapture judged = judged_capture(c, outputs_of(run(c), true));
+
+  ASSERT_NE(first_failure(judged.checks), nullptr);
+  EXPECT_EQ(first_failure(judged.checks)->tap, "w0/unscale/d.fc1.weight");
+}
+
+}  // namespace
+}  // namespace tally
