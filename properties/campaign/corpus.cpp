@@ -1,9 +1,9 @@
 #include "properties/campaign/corpus.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "oracle/case/io.hpp"
-#include "reports/record/record.hpp"
 
 namespace tally {
 
@@ -17,6 +17,27 @@ std::vector<KeptCase> kept_cases(const std::filesystem::path& corpus) {
   }
   std::sort(kept.begin(), kept.end(), [](const KeptCase& a, const KeptCase& b) { return a.file < b.file; });
   return kept;
+}
+
+Case case_of(const KeptCase& kept) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(kept.file, unknown))
+    throw std::runtime_error(kept.file.string() + ": found no file; expected a case, or nothing of that name");
+  try {
+    return read_case_file(kept.file);
+  } catch (const std::exception& problem) {
+    throw std::runtime_error(kept.file.string() + ": " + problem.what());
+  }
+}
+
+CaseRecord no_case(const KeptCase& kept, const std::string& reason) {
+  CaseRecord record;
+  record.law = kept.law;
+  record.id = sha256(kept.file.filename().string()).substr(0, 12);
+  record.title = "kept: " + kept.file.filename().string();
+  record.status = Status::error;
+  record.message = reason;
+  return record;
 }
 
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,

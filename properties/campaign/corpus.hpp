@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 
@@ -14,8 +15,13 @@ struct KeptCase {
   std::filesystem::path file;
 };
 
-/// The kept cases of a folder, sorted by name; empty when there is no such folder.
+/// What a folder has under such names, sorted, whether it is a case or not; empty when there is no such folder.
 std::vector<KeptCase> kept_cases(const std::filesystem::path& corpus);
+
+/// Reads one. Throws std::runtime_error that names the file, and waits for nobody where it is none.
+Case case_of(const KeptCase& kept);
+/// The record of one that cannot be read: an error.
+CaseRecord no_case(const KeptCase& kept, const std::string& reason);
 
 /// Writes the case (atomically) and returns its file.
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,

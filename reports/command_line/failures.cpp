@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "oracle/case/io.hpp"
+#include "properties/campaign/workers.hpp"
 #include "reports/census/census.hpp"
 
 namespace tally::command_line {
@@ -17,6 +18,15 @@ std::uintmax_t dump(const CaseRecord& record, const Subject& subject, const std:
   const auto trace = folder / "trace.safetensors";
   write_trace(run(c, subject), trace);
   return std::filesystem::file_size(trace);
+}
+
+/// In a process of its own, as the case may have ended one before. Throws std::runtime_error where it does so again.
+std::uintmax_t dump_apart(const CaseRecord& record, const Subject& subject, const std::filesystem::path& folder) {
+  const auto job = [&](std::size_t) { return std::to_string(dump(record, subject, folder)); };
+  const std::string answer = run_in_processes(1, processes_for(subject.executor, 1), job, [](std::size_t) {}).front();
+  if (const std::string crash = "crash: "; answer.starts_with(crash))
+    throw std::runtime_error(answer.substr(crash.size()));
+  return std::stoull(answer);
 }
 
 /// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
@@ -41,7 +51,7 @@ void dump_failures(const Results& results, const Subject& subject, const std::fi
     if (c->token.empty()) continue;
     ++cases;
     try {
-      bytes += dump(*c, subject, folder / "failures" / ("c-" + c->id));
+      bytes += dump_apart(*c, subject, folder / "failures" / ("c-" + c->id));
     } catch (const std::exception& problem) {
       std::cerr << "not kept: the tensors of c-" << c->id << ": " << problem.what() << "\n";
     }

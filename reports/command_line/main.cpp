@@ -10,9 +10,12 @@
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/gate_commands.hpp"
+#include "reports/command_line/own_process.hpp"
 
 namespace tally::command_line {
 namespace {
+
+int finished(const Action& action);
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
   command
@@ -68,7 +71,8 @@ void add_replay(CLI::App& app, Action& action) {
   command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
   command.add_option("--law", options.law, "the law to hold it to");
   command.add_option("--dump", options.dump, "folder for the case and its trace");
-  command.callback([&action] { action = [] { return replay(options); }; });
+  command.callback(
+      [&action] { action = [] { return in_own_process([] { return finished([] { return replay(options); }); }); }; });
 }
 
 void add_check(CLI::App& app, Action& action) {
@@ -200,6 +204,9 @@ int when_written(int code) {
   return environment;
 }
 
+/// Run, and all of its output written.
+int finished(const Action& action) { return when_written(run_action(action)); }
+
 }  // namespace
 }  // namespace tally::command_line
 
@@ -230,5 +237,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? pass : usage;
   }
-  return when_written(run_action(action));
+  return finished(action);
 }
