@@ -168,7 +168,7 @@ Results run_campaign(const CampaignOptions& options) {
   results.effort = options.effort;
   results.triggers_required = options.triggers_required;
   results.triggers = Coverage(options.subject.executor).records();
-  if (options.shard.count > 1) results.shard = text_of(options.shard);
+  if (options.shard != ShardName{}) results.shard = text_of(options.shard);
   for (const Law* law : matching_laws(options.law_glob)) results.laws.push_back(described(*law));
   std::size_t finished = 0;
   const TimeShare time(options, jobs.size());

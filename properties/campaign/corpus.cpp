@@ -40,11 +40,15 @@ CaseRecord no_case(const KeptCase& kept, const std::string& reason) {
   return record;
 }
 
+void keep_as(const std::filesystem::path& file, const Case& c) {
+  std::filesystem::create_directories(file.parent_path());
+  write_atomically(file.string(), write_case(c));
+}
+
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,
                            const Case& c) {
-  std::filesystem::create_directories(corpus);
   const auto file = corpus / (law + "@" + id + ".json");
-  write_atomically(file.string(), write_case(c));
+  keep_as(file, c);
   return file;
 }
 

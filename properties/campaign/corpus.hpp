@@ -23,7 +23,9 @@ Case case_of(const KeptCase& kept);
 /// The record of one that cannot be read: an error.
 CaseRecord no_case(const KeptCase& kept, const std::string& reason);
 
-/// Writes the case (atomically) and returns its file.
+/// Writes the case, whole or not at all; makes the folder.
+void keep_as(const std::filesystem::path& file, const Case& c);
+/// The same under the name of its law and id, which it returns.
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,
                            const Case& c);
 

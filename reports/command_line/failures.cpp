@@ -29,11 +29,18 @@ std::uintmax_t dump_apart(const CaseRecord& record, const Subject& subject, cons
   return std::stoull(answer);
 }
 
+/// "c-" and the twelve digits of a case's id.
+bool is_of_a_case(const std::string& name) {
+  constexpr std::size_t digits = 12;
+  return name.size() == 2 + digits && name.starts_with("c-") &&
+         name.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
+}
+
 /// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
 void remove_kept(const std::filesystem::path& failures) {
   std::error_code stays;
   for (const auto& entry : std::filesystem::directory_iterator(failures, stays)) {
-    if (entry.is_symlink() || !entry.is_directory() || !entry.path().filename().string().starts_with("c-")) continue;
+    if (entry.is_symlink() || !entry.is_directory() || !is_of_a_case(entry.path().filename().string())) continue;
     for (const char* kept : {"case.json", "trace.safetensors"}) std::filesystem::remove(entry.path() / kept, stays);
     std::filesystem::remove(entry.path(), stays);  // where that was all
   }

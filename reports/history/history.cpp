@@ -8,6 +8,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/history/history_fields.hpp"
+#include "reports/record/folder_lock.hpp"
 #include "reports/record/json_reader.hpp"
 #include "reports/record/json_writer.hpp"
 #include "reports/text/columns.hpp"
@@ -68,6 +69,7 @@ std::vector<HistoryEntry> history_of_lines(std::string_view lines, const std::st
 std::vector<HistoryEntry> read_history(const std::string& file) { return history_of_lines(content_of(file), file); }
 
 bool append(const HistoryEntry& entry, const std::string& file) {
+  const FolderLock alone(file);
   const std::string before = std::filesystem::exists(file) ? content_of(file) : "", line = to_json_line(entry);
   for (const HistoryEntry& old : history_of_lines(before, file))
     if (to_json_line(old) == line) return false;
