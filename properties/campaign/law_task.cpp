@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <iostream>
 
 #include "kernels/device/device.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
@@ -224,10 +225,15 @@ class LawTask {
     return true;
   }
 
+  /// Where that cannot be the case is on record all the same.
   void keep_failing() {
     if (options_.corpus.empty()) return;
-    const auto file = keep(options_.corpus, law_.name, failing_->id, failing_case_);
-    if (failing_->token.empty()) failing_->token = (options_.corpus.filename() / file.filename()).string();
+    try {
+      const auto file = keep(options_.corpus, law_.name, failing_->id, failing_case_);
+      if (failing_->token.empty()) failing_->token = (options_.corpus.filename() / file.filename()).string();
+    } catch (const std::exception& problem) {
+      std::cerr << "not kept for later runs: " << problem.what() << "\n";
+    }
   }
 
   const Law& law_;

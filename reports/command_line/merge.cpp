@@ -58,10 +58,10 @@ void require_apart(const fs::path& out, const std::vector<std::string>& shards) 
 }  // namespace
 
 int merge(const MergeOptions& options) {
-  require_apart(options.out, options.shards);
-  require_replaceable(options.out, report_names());
   std::vector<Results> shards;
   for (const std::string& given : options.shards) shards.push_back(results_at(given));
+  require_apart(options.out, options.shards);
+  require_replaceable(options.out, report_names());
   std::vector<std::pair<std::string, std::string>> trainings;
   for (const TrainingProblem& problem : training_problems()) trainings.emplace_back(problem.dataset, problem.model);
   Results whole;

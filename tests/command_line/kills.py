@@ -165,7 +165,7 @@ class Runs:
         try:
             shutil.copytree(self.template, self.out, dirs_exist_ok=True)
             free = os.statvfs(self.out)
-            filler = free.f_bavail * free.f_bsize - self.random.randrange(2 * needed)
+            filler = free.f_bavail * free.f_bsize - self.random.randrange(int(1.2 * needed))
             subprocess.run(["mount", "-o", f"remount,size={(64 << 20) - filler}", self.out], check=True)
             ran = subprocess.run([self.program, *map(str, self.verify())], capture_output=True, text=True, timeout=300)
             require(ran.returncode in (1, 3), f"ended with {ran.returncode}: {ran.stderr[-500:]}")

@@ -14,6 +14,13 @@ set_tests_properties(command_line.against PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.replays
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/replays.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.replays PROPERTIES LABELS unit TIMEOUT 900)
+add_test(NAME command_line.files
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/files.py $<TARGET_FILE:tally>)
+set_tests_properties(command_line.files PROPERTIES LABELS unit TIMEOUT 900)
+# A few here; by hand as many as one likes: kills.py TALLY --count 200.
+add_test(NAME command_line.kills
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/kills.py $<TARGET_FILE:tally> --count 15)
+set_tests_properties(command_line.kills PROPERTIES LABELS unit TIMEOUT 900)
 
 # The program once more, with kernels that end the process they run in.
 add_executable(tally_with_dying_kernels $<TARGET_OBJECTS:tally> ${CMAKE_CURRENT_LIST_DIR}/dying_kernels.cpp)
