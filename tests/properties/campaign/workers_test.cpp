@@ -141,6 +141,7 @@ TEST(Workers, do_not_outlive_their_parent) {
   char byte;
   pollfd end{ends[0], POLLIN, 0};
   EXPECT_EQ(poll(&end, 1, 30'000), 1) << "the job still holds its end of the pipe";
+  kill(job, SIGKILL);
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
   close(ends[0]);
 }
