@@ -59,6 +59,19 @@ class Files(unittest.TestCase):
         self.ends(0, "compare", self.out, self.out, "--out", self.out)
         self.ends(0, "verify", *QUICK, "--out", self.out)
 
+    def test_a_case_written_by_hand_is_not_dumped_over(self):
+        case = pathlib.Path(__file__).resolve().parents[1] / "readme" / "uneven_micro_batches.json"
+        mine = self.out / "case.json"
+        mine.write_text(case.read_text())
+        told = self.ends(2, "replay", mine, "--subject", "host", "--dump", self.out)
+        self.assertIn(f"--dump: {mine}: found a file that Tally did not write", told)
+        self.assertEqual([f.name for f in self.out.iterdir()], ["case.json"])
+        self.assertEqual(mine.read_text(), case.read_text())
+        for _ in range(2):
+            self.ends(0, "replay", mine, "--subject", "host", "--dump", self.out / "dumped")
+        (self.out / "dumped" / "trace.safetensors").write_text("a user's")
+        self.ends(2, "replay", mine, "--subject", "host", "--dump", self.out / "dumped")
+
     def test_a_corpus_with_a_pipe_and_no_cases_is_an_error_each_and_the_run_goes_on(self):
         corpus = self.out / "corpus"
         corpus.mkdir()
