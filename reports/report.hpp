@@ -9,6 +9,7 @@
 #include "reports/gate/baseline.hpp"
 #include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/write_together.hpp"
 
 namespace tally {
 
@@ -18,8 +19,10 @@ struct ReportContext {
   std::vector<HistoryEntry> history;  // earlier runs, the oldest first
 };
 
-/// results.json, report.html, junit.xml and summary.md, each whole or not at all; makes the folder. Throws
-/// std::runtime_error naming what cannot be written.
+/// results.json, first, report.html, junit.xml and summary.md, as they are to stand in the folder.
+std::vector<FileText> report_files(const Results& results, const std::filesystem::path& folder,
+                                   const ReportContext& context = {});
+/// Writes them, all whole or none at all; makes the folder. Throws std::runtime_error naming what cannot be written.
 void write_report(const Results& results, const std::filesystem::path& folder, const ReportContext& context = {});
 
 /// One line that says it all: "PASS  5,184 tensor checks inside their bounds".

@@ -79,14 +79,16 @@ Results part_of(const Law& law, const TaskResult& found) {
   return part;
 }
 
-Results run_job(const Job& job, const CampaignOptions& options) {
-  if (options.interrupted && *options.interrupted) return {};
+/// `died`: how its process did before, nullptr if it did not.
+Results run_job(const Job& job, const CampaignOptions& options, Died died = nullptr) {
+  if (!died && options.interrupted && *options.interrupted) return {};
+  if (!job.law && died) throw std::runtime_error(died->how);
   if (!job.law) return run_training_job(training_problems()[job.training], options);
   const Abandon abandon = [&](const TaskResult& found) {
     leave_job(to_json(part_of(*job.law, found)),
               title_of(job) + ": " + found.cases.back().message + ": " + found.cases.back().token);
   };
-  return part_of(*job.law, run_law_task(*job.law, job.storage, options, abandon));
+  return part_of(*job.law, run_law_task(*job.law, job.storage, options, abandon, died));
 }
 
 /// Shares out what is left of the time among the jobs that are left.
@@ -117,7 +119,8 @@ LawRecord described(const Law& law) {
   return record;
 }
 
-/// A job whose process died or threw: recorded as an error of its law, so that it cannot be overlooked.
+/// A job that threw, or whose process died of no case that is known: recorded as an error of its law, so that it cannot
+/// be overlooked.
 CaseRecord crashed(const Job& job, const std::string& answer) {
   CaseRecord record;
   record.law = job.law ? job.law->name : "training";
@@ -165,18 +168,19 @@ Results run_campaign(const CampaignOptions& options) {
   results.effort = options.effort;
   results.triggers_required = options.triggers_required;
   results.triggers = Coverage(options.subject.executor).records();
-  if (options.shard.count > 1) results.shard = text_of(options.shard);
+  if (options.shard != ShardName{}) results.shard = text_of(options.shard);
   for (const Law* law : matching_laws(options.law_glob)) results.laws.push_back(described(*law));
   std::size_t finished = 0;
   const TimeShare time(options, jobs.size());
   const auto answers = run_in_processes(
-      jobs.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      jobs.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) { return to_json(run_job(jobs[i], time.of(i))); },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +
                          title_of(jobs[i]));
       },
-      options.interrupted);
+      options.interrupted,
+      [&](std::size_t i, const Death& died) { return to_json(run_job(jobs[i], time.of(i), &died)); });
   for (std::size_t i = 0; i < jobs.size(); ++i) merge(results, jobs[i], answers[i]);
   summarise(results, options);
   return results;

@@ -1,9 +1,9 @@
 #include "properties/campaign/corpus.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "oracle/case/io.hpp"
-#include "reports/record/record.hpp"
 
 namespace tally {
 
@@ -19,11 +19,36 @@ std::vector<KeptCase> kept_cases(const std::filesystem::path& corpus) {
   return kept;
 }
 
+Case case_of(const KeptCase& kept) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(kept.file, unknown))
+    throw std::runtime_error(kept.file.string() + ": found no file; expected a case, or nothing of that name");
+  try {
+    return read_case_file(kept.file);
+  } catch (const std::exception& problem) {
+    throw std::runtime_error(kept.file.string() + ": " + problem.what());
+  }
+}
+
+CaseRecord no_case(const KeptCase& kept, const std::string& reason) {
+  CaseRecord record;
+  record.law = kept.law;
+  record.id = sha256(kept.file.filename().string()).substr(0, 12);
+  record.title = "kept: " + kept.file.filename().string();
+  record.status = Status::error;
+  record.message = reason;
+  return record;
+}
+
+void keep_as(const std::filesystem::path& file, const Case& c) {
+  std::filesystem::create_directories(file.parent_path());
+  write_atomically(file.string(), write_case(c));
+}
+
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,
                            const Case& c) {
-  std::filesystem::create_directories(corpus);
   const auto file = corpus / (law + "@" + id + ".json");
-  write_atomically(file.string(), write_case(c));
+  keep_as(file, c);
   return file;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 
@@ -14,10 +15,17 @@ struct KeptCase {
   std::filesystem::path file;
 };
 
-/// The kept cases of a folder, sorted by name; empty when there is no such folder.
+/// What a folder has under such names, sorted, whether it is a case or not; empty when there is no such folder.
 std::vector<KeptCase> kept_cases(const std::filesystem::path& corpus);
 
-/// Writes the case (atomically) and returns its file.
+/// Reads one. Throws std::runtime_error that names the file, and waits for nobody where it is none.
+Case case_of(const KeptCase& kept);
+/// The record of one that cannot be read: an error.
+CaseRecord no_case(const KeptCase& kept, const std::string& reason);
+
+/// Writes the case, whole or not at all; makes the folder.
+void keep_as(const std::filesystem::path& file, const Case& c);
+/// The same under the name of its law and id, which it returns.
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,
                            const Case& c);
 

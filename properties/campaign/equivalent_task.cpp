@@ -38,7 +38,7 @@ EquivalentAnswer run_one(const EquivalentMutant& mutant, const CampaignOptions& 
 std::vector<EquivalentAnswer> run_equivalents(const CampaignOptions& options) {
   const auto mutants = equivalent_mutants();
   const auto texts = run_in_processes(
-      mutants.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      mutants.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) {
         const EquivalentAnswer answer = run_one(*mutants[i], options);
         return std::to_string(answer.passes) + " " + std::to_string(answer.cases) + " " + answer.message;

@@ -246,7 +246,7 @@ FaultRow fault_row(const Fault& fault, const CampaignOptions& options) { return 
 
 std::vector<FaultRow> fault_matrix(const std::vector<const Fault*>& list, const CampaignOptions& options) {
   const auto answers = run_in_processes(
-      list.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      list.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) { return written(fault_row(*list[i], options)); },
       [&](std::size_t i) { options.progress("matrix: " + list[i]->name); });
   std::vector<FaultRow> rows;

@@ -116,7 +116,7 @@ std::vector<FaultRecord> run_faults(const std::vector<std::string>& names, const
   const auto list = chosen(names);
   std::size_t finished = 0;
   const auto answers = run_in_processes(
-      list.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      list.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) {
         Results part;
         part.faults.push_back(run_fault(*list[i], options));

@@ -2,14 +2,17 @@
 
 #include <chrono>
 #include <cmath>
+#include <iostream>
 
 #include "kernels/device/device.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
+#include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
+#include "properties/campaign/workers.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
@@ -25,6 +28,8 @@ namespace {
 constexpr int control_attempts = 8;
 constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
+/// Kept cases come before: those that a run keeps must not move the steps of the one after it.
+constexpr std::uint64_t first_drawn_step = 1u << 16;
 
 std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
   const std::string text = std::to_string(seed) + law.name + std::string(name_of(storage));
@@ -33,14 +38,20 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
 
 class LawTask {
  public:
-  LawTask(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon)
-      : law_(law), storage_(storage), options_(options), abandon_(abandon), coverage_(options.subject.executor) {
+  LawTask(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon, Died died)
+      : law_(law),
+        storage_(storage),
+        options_(options),
+        abandon_(abandon),
+        died_(died),
+        coverage_(options.subject.executor) {
     if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
   }
 
   TaskResult run() {
     replay_corpus();
-    draw_cases();
+    step_ = std::max(step_, first_drawn_step);
+    if (!ended_) draw_cases();
     if (failing_) {
       keep_failing();
       result_.cases.push_back(std::move(*failing_));
@@ -53,16 +64,33 @@ class LawTask {
  private:
   void replay_corpus() {
     for (const KeptCase& kept : kept_cases(options_.corpus)) {
-      if (kept.law != law_.name) continue;
-      const Case c = read_case_file(kept.file);
-      if (c.precision.storage != storage_) continue;
-      const OperationScope operations;
-      const Outcome outcome = watched_outcome(c);
-      CaseRecord record = record_of(c, law_, outcome);
-      record.operations = operations.records(c, outcome.checks);
-      record.title = "kept: " + record.title;
-      result_.cases.push_back(std::move(record));
+      if (kept.law != law_.name || ended_) continue;
+      const auto c = case_in(kept);
+      if (!c || c->precision.storage != storage_) continue;
+      replay(*c);
     }
+  }
+
+  /// Nothing where the file holds none: an error of one task, as its precision cannot be told.
+  std::optional<Case> case_in(const KeptCase& kept) {
+    try {
+      return case_of(kept);
+    } catch (const std::exception& problem) {
+      if (storage_ == options_.precisions.front()) {
+        result_.cases.push_back(no_case(kept, problem.what()));
+        result_.cases.back().precision = name_of(storage_);
+      }
+      return std::nullopt;
+    }
+  }
+
+  void replay(const Case& c) {
+    const OperationScope operations;
+    const Outcome outcome = watched_outcome(c);
+    CaseRecord record = record_of(c, law_, outcome);
+    record.operations = operations.records(c, outcome.checks);
+    record.title = "kept: " + record.title;
+    result_.cases.push_back(std::move(record));
   }
 
   /// As many cases as asked for, one at least; then more plans, until the control has differed.
@@ -73,7 +101,9 @@ class LawTask {
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
-      try_control(case_of(shaped(source.next())));
+      const Plan plan = shaped(source.next());
+      const Case c = case_of(plan);
+      if (!try_control(c)) take_failing(plan, c, outcome_of_death(*died_, "its control"));
     }
   }
 
@@ -92,10 +122,11 @@ class LawTask {
     return std::max(1, static_cast<int>(std::lround(cases_at_effort_one * options_.effort * law_.weight)));
   }
 
-  bool interrupted() const { return options_.interrupted && *options_.interrupted; }
+  bool interrupted() const { return !died_ && options_.interrupted && *options_.interrupted; }
 
   bool out_of_time() const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - started_;
+    if (died_) return false;
     return interrupted() || (options_.seconds && spent.count() > *options_.seconds);
   }
 
@@ -122,7 +153,10 @@ class LawTask {
       take_failing(plan, c, outcome);
       return 0;
     }
-    try_control(c);
+    if (!try_control(c)) {
+      take_failing(plan, c, outcome_of_death(*died_, "its control"));
+      return 0;
+    }
     result_.cases.push_back(record_of(c, law_, outcome));
     CaseRecord& record = result_.cases.back();
     record.seed = plan.seed;
@@ -133,8 +167,17 @@ class LawTask {
            pairs_worth * std::max(record.worst_local_ratio, record.worst_end_to_end_ratio);
   }
 
+  /// Whether to go on to what comes next. Once the process died of it: here the task ends.
+  bool step() {
+    ++step_;
+    ended_ = ended_ || (died_ && step_ >= died_->step);
+    if (!ended_) begin_step(step_);
+    return !ended_;
+  }
+
   /// While the watchdog waits, `watched_` is the case to blame.
   Outcome watched_outcome(const Case& c) {
+    if (!step()) return outcome_of_death(*died_, "it");
     watched_ = &c;
     if (watchdog_) watchdog_->start();
     Outcome outcome = outcome_of(law_, c, options_.subject);
@@ -158,7 +201,7 @@ class LawTask {
 
   void take_failing(const Plan& plan, const Case& c, const Outcome& outcome) {
     failing_case_ = c;
-    if (options_.shrink) {
+    if (options_.shrink && !ended_ && step()) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
       ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
@@ -175,25 +218,36 @@ class LawTask {
                                       options_.subject.executor);
   }
 
-  void try_control(const Case& c) {
-    if (result_.control_differs || !law_.differs || ++controls_ > control_attempts) return;
+  /// Whether the process lived.
+  bool try_control(const Case& c) {
+    if (result_.control_differs || !law_.differs || ++controls_ > control_attempts) return true;
+    if (!step()) return false;
     try {
       result_.control_differs = law_.differs(c, options_.subject);
     } catch (const NotSupported&) {
       // The control could not run on this case; the next one may.
     }
+    return true;
   }
 
+  /// Where that cannot be the case is on record all the same.
   void keep_failing() {
     if (options_.corpus.empty()) return;
-    const auto file = keep(options_.corpus, law_.name, failing_->id, failing_case_);
-    if (failing_->token.empty()) failing_->token = (options_.corpus.filename() / file.filename()).string();
+    try {
+      const auto file = keep(options_.corpus, law_.name, failing_->id, failing_case_);
+      if (failing_->token.empty()) failing_->token = (options_.corpus.filename() / file.filename()).string();
+    } catch (const std::exception& problem) {
+      std::cerr << "not kept for later runs: " << problem.what() << "\n";
+    }
   }
 
   const Law& law_;
   Dtype storage_;
   const CampaignOptions& options_;
   const Abandon& abandon_;
+  const Died died_;
+  std::uint64_t step_ = 0;  // of the last run of a case, control or shrinking
+  bool ended_ = false;      // at the step that the process died of
   TaskResult result_;
   Coverage coverage_;
   std::optional<CaseRecord> failing_;
@@ -224,8 +278,9 @@ Outcome outcome_of(const Law& law, const Case& c, const Subject& subject) {
   }
 }
 
-TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon) {
-  return LawTask(law, storage, options, abandon).run();
+TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon,
+                        Died died) {
+  return LawTask(law, storage, options, abandon, died).run();
 }
 
 }  // namespace tally

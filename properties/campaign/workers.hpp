@@ -6,19 +6,35 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device/device.hpp"
+#include "properties/campaign/rescue.hpp"
+
 namespace tally {
 
-/// answers[i] is what `job(i)` returned in its process, or starts with "crash: " and the signal. Jobs are handed out in
-/// order; `done(i)` is called in this process as answers come. With one process everything runs here, without forking.
+/// In place of a number of processes: jobs run here, one after another, without forking.
+inline constexpr int in_this_process = 0;
+/// Processes that are to run jobs on this executor. What a GPU's driver keeps does not survive a fork.
+inline int processes_for(ExecutorKind executor, int asked) {
+  return executor == ExecutorKind::cuda ? in_this_process : asked;
+}
+
+/// answers[i] is what `job(i)` returned in its process, or starts with "crash: " and says what ended it: a signal, an
+/// exit or an exception. Jobs are handed out in order; `done(i)` is called in this process as answers come. One process
+/// is forked too: one job at a time. None outlives this process.
 /// When `interrupted` is set, by a handler of SIGTERM that the jobs inherit, jobs under way are sent that signal once:
 /// whoever stopped this process alone, by its number, means them too.
+/// With `again`, a job whose process died is run once more by that, a few times where it must (rescue.hpp).
 std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<std::string(std::size_t)>& job,
                                           const std::function<void(std::size_t)>& done,
-                                          const std::atomic<bool>* interrupted = nullptr);
+                                          const std::atomic<bool>* interrupted = nullptr,
+                                          const std::function<std::string(std::size_t, const Death&)>& again = {});
 
 /// Ends this job at once with that answer, from any thread. Where the job was not forked, ends the program with code 3
 /// and `message` on the standard error stream.
 [[noreturn]] void leave_job(const std::string& answer, const std::string& message);
+
+/// In a forked job: what it begins now. Steps are numbered upwards from 1, not one by one; a death names the last one.
+void begin_step(std::uint64_t step);
 
 }  // namespace tally

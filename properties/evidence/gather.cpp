@@ -163,7 +163,7 @@ Evidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options) 
   const auto done = [&](std::size_t i) {
     options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " + jobs[i].title);
   };
-  const int processes = options.subject.executor != ExecutorKind::cuda ? options.processes : 1;
+  const int processes = processes_for(options.subject.executor, options.processes);
   const auto answers = run_in_processes(jobs.size(), processes, gather, done);
   Evidence whole;
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -39,10 +39,9 @@ std::string answer_of(const std::function<Numbers(std::size_t)>& job, std::size_
 std::vector<Numbers> run_jobs(const StudyOptions& options, std::size_t jobs,
                               const std::function<Numbers(std::size_t)>& job,
                               const std::function<std::string(std::size_t)>& title) {
-  const bool on_host = options.subject.executor != ExecutorKind::cuda;
   std::size_t finished = 0;
   const auto answers = run_in_processes(
-      jobs, on_host ? options.processes : 1,
+      jobs, processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) {
         const bool stop = options.interrupted != nullptr && options.interrupted->load();
         return stop ? std::string() : answer_of(job, i);

@@ -69,7 +69,7 @@ Scoreboard play(const StudyOptions& options) {
   const std::vector<Job> jobs = jobs_of(options);
   std::size_t finished = 0;
   const auto answers = run_in_processes(
-      jobs.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      jobs.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) { return run_job(jobs[i], options); },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(jobs.size()) + "] " +

@@ -138,7 +138,7 @@ std::vector<Cell> cells() {
 std::vector<Smallest> measured(const StudyOptions& options, int cases) {
   const auto all = cells();
   const auto answers = run_in_processes(
-      all.size(), options.subject.executor != ExecutorKind::cuda ? options.processes : 1,
+      all.size(), processes_for(options.subject.executor, options.processes),
       [&](std::size_t i) {
         const Smallest found = Ladder(all[i].storage, all[i].magnitude, options, cases).smallest();
         return nlohmann::json{found.bound, found.any}.dump();

@@ -1,10 +1,12 @@
 #include "reports/command_line/child.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
@@ -24,7 +26,9 @@ int nowhere() {
   return descriptor;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& words, const Outputs& outputs) {
+[[noreturn]] void become(const std::vector<std::string>& words, const Outputs& outputs, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // it is not to go on when nobody waits for it any more
+  if (getppid() != parent) _exit(cannot_start);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -43,9 +47,9 @@ int awaited(pid_t child) {
 }
 
 pid_t started(const std::vector<std::string>& words, const Outputs& outputs) {
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(words.front() + " cannot be started: " + std::strerror(errno));
-  if (child == 0) become(words, outputs);
+  if (child == 0) become(words, outputs, parent);
   return child;
 }
 

@@ -1,4 +1,4 @@
-// Runs another program and waits for it.
+// Runs another program and waits for it. It is told to end (SIGTERM) when this one dies.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "oracle/case/io.hpp"
+#include "properties/campaign/workers.hpp"
 #include "reports/census/census.hpp"
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/output.hpp"
@@ -17,11 +18,27 @@ std::uintmax_t dump(const CaseRecord& record, const Subject& subject, const std:
   return keep_run(folder, c, subject);
 }
 
+/// In a process of its own, as the case may have ended one before. Throws std::runtime_error where it does so again.
+std::uintmax_t dump_apart(const CaseRecord& record, const Subject& subject, const std::filesystem::path& folder) {
+  const auto job = [&](std::size_t) { return std::to_string(dump(record, subject, folder)); };
+  const std::string answer = run_in_processes(1, processes_for(subject.executor, 1), job, [](std::size_t) {}).front();
+  if (const std::string crash = "crash: "; answer.starts_with(crash))
+    throw std::runtime_error(answer.substr(crash.size()));
+  return std::stoull(answer);
+}
+
+/// "c-" and the twelve digits of a case's id.
+bool is_of_a_case(const std::string& name) {
+  constexpr std::size_t digits = 12;
+  return name.size() == 2 + digits && name.starts_with("c-") &&
+         name.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
+}
+
 /// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
 void remove_kept(const std::filesystem::path& failures) {
   std::error_code stays;
   for (const auto& entry : std::filesystem::directory_iterator(failures, stays)) {
-    if (entry.is_symlink() || !entry.is_directory() || !entry.path().filename().string().starts_with("c-")) continue;
+    if (entry.is_symlink() || !entry.is_directory() || !is_of_a_case(entry.path().filename().string())) continue;
     for (const char* kept : {"case.json", "trace.safetensors"}) std::filesystem::remove(entry.path() / kept, stays);
     std::filesystem::remove(entry.path(), stays);  // where that was all
   }
@@ -39,7 +56,7 @@ void dump_failures(const Results& results, const Subject& subject, const std::fi
     if (c->token.empty()) continue;
     ++cases;
     try {
-      bytes += dump(*c, subject, folder / "failures" / ("c-" + c->id));
+      bytes += dump_apart(*c, subject, folder / "failures" / ("c-" + c->id));
     } catch (const std::exception& problem) {
       std::cerr << "not kept: the tensors of c-" << c->id << ": " << message_line(problem.what()) << "\n";
     }

@@ -12,10 +12,13 @@
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/gate_commands.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/own_process.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace tally::command_line {
 namespace {
+
+int finished(const Action& action);
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
   command
@@ -71,7 +74,8 @@ void add_replay(CLI::App& app, Action& action) {
   command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
   command.add_option("--law", options.law, "the law to hold it to");
   command.add_option("--dump", options.dump, "folder for the case and its trace");
-  command.callback([&action] { action = [] { return replay(options); }; });
+  command.callback(
+      [&action] { action = [] { return in_own_process([] { return finished([] { return replay(options); }); }); }; });
 }
 
 void add_check(CLI::App& app, Action& action) {
@@ -206,6 +210,9 @@ int when_written(int code) {
   return environment;
 }
 
+/// Run, and all of its output written.
+int finished(const Action& action) { return when_written(run_action(action)); }
+
 }  // namespace
 }  // namespace tally::command_line
 
@@ -240,5 +247,5 @@ int main(int argc, char** argv) {
     std::cerr << tally::visible(said.str());
     return asked ? pass : usage;
   }
-  return when_written(run_action(action));
+  return finished(action);
 }

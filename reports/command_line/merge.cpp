@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "properties/campaign/corpus.hpp"
 #include "properties/digits/training.hpp"
 #include "reports/command_line/commands.hpp"
 #include "reports/command_line/output.hpp"
@@ -20,22 +21,38 @@ Results results_at(const fs::path& given) {
   return results_of((fs::is_directory(given) ? given / "results.json" : given).string());
 }
 
-/// Failing cases that the shards kept: their names are of law and case, so that none hides another.
+fs::path folder_of_shard(const fs::path& given) { return fs::is_directory(given) ? given : folder_of(given); }
+
+/// Failing cases that the shards kept: their names are of law and case, so that none hides another. What lies beside
+/// them is left there.
 void copy_corpus(const fs::path& given, const fs::path& out) {
-  const fs::path folder = (fs::is_directory(given) ? given : given.parent_path()) / "corpus";
-  if (!fs::is_directory(folder)) return;
-  fs::create_directories(out / "corpus");
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    fs::copy_file(entry.path(), out / "corpus" / entry.path().filename(), fs::copy_options::overwrite_existing);
+  for (const KeptCase& kept : kept_cases(folder_of_shard(given) / "corpus")) {
+    try {
+      keep_as(out / "corpus" / kept.file.filename(), case_of(kept));
+    } catch (const std::runtime_error& problem) {
+      std::cerr << "not kept: " << problem.what() << "\n";
+    }
+  }
+}
+
+/// A report in the folder of a shard would take the shard's place, or hide in what is thrown away with it.
+void require_apart(const fs::path& out, const std::vector<std::string>& shards) {
+  const fs::path whole = fs::weakly_canonical(fs::absolute(out));
+  for (const std::string& given : shards) {
+    const fs::path shard = fs::weakly_canonical(fs::absolute(folder_of_shard(given)));
+    if (const fs::path inside = whole.lexically_relative(shard); inside.empty() || *inside.begin() != "..")
+      throw UsageError("--out: " + out.string() + ": found the folder of the shard " + given +
+                       ", or one in it; expected a folder outside all shards");
   }
 }
 
 }  // namespace
 
 int merge(const MergeOptions& options) {
-  require_writable(options.out);
   std::vector<Results> shards;
   for (const std::string& given : options.shards) shards.push_back(results_at(given));
+  require_apart(options.out, options.shards);
+  require_replaceable(options.out, report_names());
   std::vector<std::pair<std::string, std::string>> trainings;
   for (const TrainingProblem& problem : training_problems()) trainings.emplace_back(problem.dataset, problem.model);
   Results whole;
@@ -48,6 +65,7 @@ int merge(const MergeOptions& options) {
     std::cerr << "error: INCOMPLETE: " << message_line(problem.what()) << "\n";
     return nothing_ran;
   }
+  require_writable(options.out);
   for (const std::string& given : options.shards) copy_corpus(given, options.out);
   write_report(whole, options.out);
   std::cout << terminal_summary(whole) << "report: " << (fs::path(options.out) / "report.html").string() << "\n";

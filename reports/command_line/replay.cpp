@@ -7,6 +7,7 @@
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/judge.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/dump_folder.hpp"
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/known_kernels.hpp"
 #include "reports/command_line/output.hpp"
@@ -57,6 +58,7 @@ void dump(const std::string& folder, const Case& c, const Subject& subject) {
 }  // namespace
 
 int replay(const ReplayOptions& options) {
+  if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool is_token = options.what.starts_with("tly1:");
   const Case c = is_token ? case_of_token(options.what) : read_case_file(options.what);
   const Subject subject = subject_of(options.subject);

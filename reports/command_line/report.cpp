@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
 
 namespace tally::command_line {
@@ -25,15 +26,21 @@ void take(Results& results, Study study) {
 }  // namespace
 
 int report(const ReportOptions& options) {
+  namespace fs = std::filesystem;
+  const fs::path given = options.results, beside = given.parent_path().empty() ? "." : given.parent_path();
+  if (options.out.empty() && given.filename() != "results.json")
+    throw UsageError(options.results +
+                     ": found results of another name than results.json, beside which another run's " +
+                     "report may stand; expected --out FOLDER");
+  const fs::path folder = options.out.empty() ? beside : fs::path(options.out);
   Results results = results_of(options.results);
   for (const std::string& file : options.studies) take(results, study_at(file));
   ReportContext context;
   if (!options.baseline.empty()) context.baseline = baseline_at(options.baseline);
   for (const std::string& file : options.history)
     for (HistoryEntry& run : history_at(file)) context.history.push_back(std::move(run));
-  const auto beside = std::filesystem::path(options.results).parent_path();
-  write_report(results, options.out.empty() ? (beside.empty() ? "." : beside) : std::filesystem::path(options.out),
-               context);
+  require_replaceable(folder, report_names());
+  write_report(results, folder, context);
   std::cout << verdict_sentence(results) << "\n";
   return pass;
 }

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <thread>
 
-#include "reports/record/record.hpp"
 #include "reports/text/sha256.hpp"
 
 namespace tally::command_line {
@@ -50,7 +49,7 @@ std::string driver() {
 
 RunFacts::RunFacts() : started_(std::chrono::system_clock::now()), from_(std::chrono::steady_clock::now()) {}
 
-void RunFacts::write(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const {
+FileText RunFacts::file(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const {
   utsname system{};
   uname(&system);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from_;
@@ -65,7 +64,7 @@ void RunFacts::write(const std::filesystem::path& folder, const std::string& res
                                 {"exit_code", exit_code},
                                 {"results_sha256", hex(sha256(results_json))}};
   const std::string text = facts.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
-  write_atomically((folder / "run.json").string(), text + "\n");
+  return {(folder / "run.json").string(), text + "\n"};
 }
 
 }  // namespace tally::command_line

@@ -5,14 +5,16 @@
 #include <filesystem>
 #include <string>
 
+#include "reports/record/write_together.hpp"
+
 namespace tally::command_line {
 
 class RunFacts {
  public:
   /// The run starts now.
   RunFacts();
-  /// Clock, duration, host, command line and the hash of the results, into run.json. Throws std::runtime_error.
-  void write(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const;
+  /// run.json: clock, duration, host, command line and the hash of the results.
+  FileText file(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const;
 
  private:
   std::chrono::system_clock::time_point started_;

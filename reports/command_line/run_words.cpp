@@ -5,7 +5,8 @@
 #include <random>
 
 #include "reports/command_line/commands.hpp"
-#include "reports/record/record.hpp"
+#include "reports/record/recognise.hpp"
+#include "reports/record/write_together.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally::command_line {
@@ -47,8 +48,25 @@ void require_writable(const std::filesystem::path& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) throw UsageError("--out: " + folder.string() + " cannot be made: " + problem.message());
-  write_atomically((folder / "results.json").string() + ".probe", "");
-  std::filesystem::remove((folder / "results.json").string() + ".probe", problem);
+  try {
+    require_writable_folder(folder);
+  } catch (const std::runtime_error& refused) {
+    throw UsageError(std::string("--out: ") + refused.what());
+  }
+}
+
+void require_replaceable(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (!may_be_replaced(folder / name))
+      throw UsageError(
+          "--out: " + (folder / name).string() +
+          ": found a file that Tally did not write; expected none, or that of an earlier run: name another "
+          "folder, or move the file");
+}
+
+const std::vector<std::string>& report_names() {
+  static const std::vector<std::string> names{"results.json", "report.html", "junit.xml", "summary.md"};
+  return names;
 }
 
 const std::atomic<bool>& interruption() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace tally::command_line {
 
@@ -17,8 +18,14 @@ std::uint64_t seed_of(const std::string& text);
 /// What was given, or the environment's TALLY_EFFORT, or 1.
 double effort_of(double given);
 
-/// Makes the folder and writes a file there and removes it: fails before hours of work, not after. Throws UsageError.
+/// Makes the folder and tries a file there without a name: fails before hours of work, not after. Throws UsageError.
 void require_writable(const std::filesystem::path& folder);
+
+/// Throws UsageError for the first of these files in the folder that is there and that Tally did not write: results go
+/// over earlier results and nothing else.
+void require_replaceable(const std::filesystem::path& folder, const std::vector<std::string>& names);
+/// The names of a report's files.
+const std::vector<std::string>& report_names();
 
 /// Set by SIGINT and SIGTERM from the first call on.
 const std::atomic<bool>& interruption();

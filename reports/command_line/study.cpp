@@ -39,6 +39,7 @@ StudyOptions options_of(const StudyCommand& command) {
 int study(const StudyCommand& command) {
   const StudyRunner& runner = runner_of(command);
   const StudyOptions options = options_of(command);
+  require_replaceable(command.out, {runner.name + ".json", runner.name + ".html", runner.name + ".md"});
   require_writable(command.out);
   Study found = run_study(runner, options);
   found.environment = environment_of(options.subject, command.subject);

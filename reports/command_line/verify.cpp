@@ -13,6 +13,7 @@
 #include "reports/command_line/run_facts.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/subject.hpp"
+#include "reports/command_line/tree.hpp"
 #include "reports/report.hpp"
 #include "reports/study/kept.hpp"
 #include "reports/summary/annotations.hpp"
@@ -48,7 +49,9 @@ std::string selection_of(const VerifyOptions& options) {
   if (!options.subject.fault.empty()) text += ", fault " + options.subject.fault;
   for (const std::string& kernel : options.subject.kernels) text += ", kernel " + kernel;
   if (options.unsteered) text += ", unsteered";
-  return text + (options.no_training ? ", no training" : "");
+  if (options.no_shrink) text += ", not shrunk";
+  if (options.no_training) text += ", no training";
+  return tree().empty() ? text : text + ", built from " + tree();
 }
 
 CampaignOptions campaign_of(const VerifyOptions& options) {
@@ -60,8 +63,10 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.cases = options.cases;
   campaign.seconds = seconds_of(options.time, "--time");
   campaign.case_seconds = seconds_of(options.case_time, "--case-time").value_or(0);
-  if (!options.shard.empty()) campaign.shard = shard_name_of(options.shard);
-  campaign.shard.selection = selection_of(options);
+  if (!options.shard.empty()) {
+    campaign.shard = shard_name_of(options.shard);
+    campaign.shard.selection = selection_of(options);
+  }
   campaign.seed = seed_of(options.seed);
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
@@ -76,30 +81,45 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   return campaign;
 }
 
+/// Whether they could be written. What hours have found is shown in any case.
+bool keep(const std::vector<FileText>& files) {
+  try {
+    write_together(files);
+    return true;
+  } catch (const std::runtime_error& problem) {
+    std::cerr << "error: " << problem.what() << "\n";
+    return false;
+  }
+}
+
 }  // namespace
 
 int verify(const VerifyOptions& options) {
   const RunFacts facts;
   CampaignOptions campaign = campaign_of(options);
+  std::vector<std::string> names = report_names();
+  names.push_back("run.json");
+  require_replaceable(options.out, names);
   require_writable(options.out);
   if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
   Results results = run_campaign(campaign);
   results.environment = environment_of(campaign.subject, options.subject);
   results.device_message = device_message(campaign.subject);
   results.studies = kept_studies();
-  write_report(results, options.out);
-  dump_failures(results, campaign.subject, options.out);
   const int code = results.partial ? interrupted : exit_code_of(results);
-  facts.write(options.out, to_json(results), code);
+  std::vector<FileText> files = report_files(results, options.out);
+  files.push_back(facts.file(options.out, files.front().text, code));
+  const bool kept = keep(files);
+  if (kept) dump_failures(results, campaign.subject, options.out);
   if (const char* actions = std::getenv("GITHUB_ACTIONS"); actions && *actions)
     std::cerr << github_annotations(results);
   if (options.json) {
-    print_document(to_json(results));
+    print_document(files.front().text);
   } else {
-    std::cout << terminal_summary(results) << launch_path_words(results, options.subject.kernels)
-              << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";
+    std::cout << terminal_summary(results) << launch_path_words(results, options.subject.kernels);
+    if (kept) std::cout << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";
   }
-  return code;
+  return kept ? code : environment;
 }
 
 }  // namespace tally::command_line

@@ -6,6 +6,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/history/history_fields.hpp"
+#include "reports/record/folder_lock.hpp"
 #include "reports/record/json_reader.hpp"
 #include "reports/record/json_writer.hpp"
 #include "reports/text/columns.hpp"
@@ -59,6 +60,7 @@ std::vector<HistoryEntry> history_of_lines(std::string_view lines, const std::st
 std::vector<HistoryEntry> read_history(const std::string& file) { return history_of_lines(stored_text(file), file); }
 
 bool append(const HistoryEntry& entry, const std::string& file) {
+  const FolderLock alone(file);
   const std::string before = std::filesystem::exists(file) ? stored_text(file) : "", line = to_json_line(entry);
   for (const HistoryEntry& old : history_of_lines(before, file))
     if (to_json_line(old) == line) return false;

@@ -38,8 +38,8 @@ std::vector<HistoryEntry> history_of_lines(std::string_view lines, const std::st
 std::vector<HistoryEntry> read_history(const std::string& file);
 
 /// Whether the entry was added: what stands there already, to the bit, is not added again. Makes the file if there is
-/// none; otherwise its bytes stay, and one line follows. Throws std::runtime_error, with the file untouched, if it is
-/// damaged or cannot be written.
+/// none; otherwise its bytes stay, and one line follows, whoever else adds lines at the same time. Throws
+/// std::runtime_error, with the file untouched, if it is damaged or cannot be written.
 bool append(const HistoryEntry& entry, const std::string& file);
 
 /// A table for a terminal.

@@ -10,8 +10,8 @@ namespace {
 void require_same(const std::string& what, const std::string& first, const std::string& other,
                   const std::string& shard) {
   if (first == other) return;
-  throw MixedShards("the shards are of different campaigns: shard " + shard + " has " + what + " '" + other +
-                    "', the first one '" + first + "'");
+  throw MixedShards("the shards are of different campaigns: shard " + shard.substr(0, shard.find(' ')) + " has " +
+                    what + " '" + other + "', the first one '" + first + "'");
 }
 
 /// What every shard of one campaign says alike, as JSON.
@@ -41,7 +41,7 @@ void require_one_campaign(const std::vector<Results>& shards) {
     require_same("number of shards", std::to_string(name.count), std::to_string(other.count), r.shard);
     require_same("selection", name.selection, other.selection, r.shard);
     if (frame_of(first) != frame_of(r))
-      throw MixedShards("the shards are of different campaigns: shard " + r.shard +
+      throw MixedShards("the shards are of different campaigns: shard " + r.shard.substr(0, r.shard.find(' ')) +
                         " has other laws, triggers or another environment than the first one");
   }
 }

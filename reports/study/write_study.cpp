@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "reports/record/record.hpp"
+#include "reports/record/write_together.hpp"
 #include "reports/study/study.hpp"
 
 namespace tally {
@@ -12,9 +12,9 @@ void write_study(const Study& study, const std::filesystem::path& folder) {
   if (error || !std::filesystem::is_directory(folder))
     throw std::runtime_error("cannot write the study to " + folder.string() + ": " +
                              (error ? error.message() : "it is not a folder"));
-  write_atomically((folder / (study.name + ".json")).string(), to_json(study));
-  write_atomically((folder / (study.name + ".html")).string(), study_html(study));
-  write_atomically((folder / (study.name + ".md")).string(), study_markdown(study));
+  write_together({{(folder / (study.name + ".json")).string(), to_json(study)},
+                  {(folder / (study.name + ".html")).string(), study_html(study)},
+                  {(folder / (study.name + ".md")).string(), study_markdown(study)}});
 }
 
 int exit_code_of(const Study& study) {

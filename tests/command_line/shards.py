@@ -56,6 +56,38 @@ class Shards(unittest.TestCase):
         tally("verify", *QUICK, "--subject", "host", "--out", self.out / "whole")
         self.refuses(["merge", self.out / "whole", "--out", self.out / "m"], "INCOMPLETE", "not of a shard", code=4)
 
+    def test_a_merge_tells_what_makes_shards_differ_and_stays_out_of_them(self):
+        shards = [self.out / "1", self.out / "2"]
+        chosen = [*QUICK[:2], "--precision", "fp32,fp16", *QUICK[4:], "--subject", "host"]
+        for i, more in ((1, []), (2, ["--no-shrink"])):
+            self.assertEqual(tally("verify", *chosen, "--shard", f"{i}/2", *more, "--out", shards[i - 1]).returncode, 0)
+        self.refuses(["merge", *shards, "--out", self.out / "m"], "shard 2/2 has selection", "not shrunk", code=4)
+        tally("verify", *chosen, "--shard", "2/2", "--out", shards[1])
+        results = shards[1] / "results.json"
+        same, built = results.read_text(), re.compile("built from [0-9a-f]+[+]?")
+        if built.search(same):
+            results.write_text(built.sub("built from 0123456789ab", same))
+            self.refuses(["merge", *shards, "--out", self.out / "m"], "built from 0123456789ab", code=4)
+            results.write_text(same)
+        for inside in (shards[0], shards[1] / "whole", shards[0] / "a" / ".." / ".."/ "1"):
+            self.refuses(["merge", *shards, "--out", inside], "--out", "expected a folder outside all shards")
+            self.assertEqual(results.read_text(), same)
+        self.assertFalse((self.out / "m").exists() or (shards[1] / "whole").exists())
+        (shards[0] / "corpus").mkdir()
+        os.mkfifo(shards[0] / "corpus" / "exact_lane@pipe.json")
+        (shards[0] / "corpus" / "notes.txt").write_text("no case")
+        merged = tally("merge", *shards, "--out", self.out / "m")
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        self.assertIn("not kept: ", merged.stderr)
+        self.assertFalse((self.out / "m" / "corpus").exists())
+
+    def test_one_shard_of_one_is_merged(self):
+        tally("verify", *QUICK, "--subject", "host", "--out", self.out / "whole")
+        tally("verify", *QUICK, "--subject", "host", "--shard", "1/1", "--out", self.out / "part")
+        merged = tally("merge", self.out / "part", "--out", self.out / "m")
+        self.assertEqual(merged.returncode, 0, merged.stdout + merged.stderr)
+        self.assertEqual((self.out / "m" / "results.json").read_bytes(), (self.out / "whole" / "results.json").read_bytes())
+
     def test_a_random_seed_is_printed_and_another_each_time(self):
         seeds = {tally("verify", *QUICK, "--subject", "host", "--seed", "random", "--out", self.out).stderr
                  .splitlines()[0] for _ in range(2)}

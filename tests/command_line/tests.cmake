@@ -17,3 +17,18 @@ set_tests_properties(command_line.replays PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.refuses
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/refuses.py $<TARGET_FILE:tally> ${PROJECT_SOURCE_DIR})
 set_tests_properties(command_line.refuses PROPERTIES LABELS unit TIMEOUT 300)
+add_test(NAME command_line.files
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/files.py $<TARGET_FILE:tally>)
+set_tests_properties(command_line.files PROPERTIES LABELS unit TIMEOUT 900)
+# A few here; by hand as many as one likes: kills.py TALLY --count 200.
+add_test(NAME command_line.kills
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/kills.py $<TARGET_FILE:tally> --count 15)
+set_tests_properties(command_line.kills PROPERTIES LABELS unit TIMEOUT 900)
+
+# The program once more, with kernels that end the process they run in.
+add_executable(tally_with_dying_kernels $<TARGET_OBJECTS:tally> ${CMAKE_CURRENT_LIST_DIR}/dying_kernels.cpp)
+target_link_libraries(tally_with_dying_kernels PRIVATE tally_oracle tally_kernels tally_properties tally_faults
+  tally_reports rapidcheck nlohmann_json::nlohmann_json CLI11::CLI11)
+add_test(NAME command_line.deaths
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/deaths.py $<TARGET_FILE:tally_with_dying_kernels>)
+set_tests_properties(command_line.deaths PROPERTIES LABELS unit TIMEOUT 900)

@@ -1,8 +1,13 @@
 #include "properties/campaign/corpus.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
 
 #include "oracle/case/io.hpp"
+#include "properties/campaign/campaign.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 
@@ -37,6 +42,51 @@ TEST(Corpus, gives_back_what_it_kept_sorted_and_with_its_law) {
 
 TEST(Corpus, is_empty_where_there_is_no_folder) {
   EXPECT_TRUE(kept_cases(fs::path(testing::TempDir()) / "tally-corpus-absent").empty());
+}
+
+TEST(Corpus, waits_for_no_pipe_and_names_what_is_no_case) {
+  const fs::path folder = fs::path(testing::TempDir()) / "tally-corpus-bad";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "law@folder.json");
+  std::ofstream(folder / "law@cut.json") << "{";
+  ASSERT_EQ(mkfifo((folder / "law@pipe.json").c_str(), 0600), 0);
+  fs::create_symlink("nowhere", folder / "law@link.json");
+
+  const auto kept = kept_cases(folder);
+
+  ASSERT_EQ(kept.size(), 4u);
+  for (const KeptCase& each : kept) {
+    try {
+      case_of(each);
+      ADD_FAILURE() << each.file << " was read";
+    } catch (const std::runtime_error& problem) {
+      EXPECT_TRUE(std::string(problem.what()).starts_with(each.file.string() + ": ")) << problem.what();
+    }
+  }
+  fs::remove_all(folder);
+}
+
+/// An error of one precision's task; the others go on, and so does this one.
+TEST(Corpus, with_a_bad_file_is_one_error_and_the_campaign_goes_on) {
+  const fs::path folder = fs::path(testing::TempDir()) / "tally-corpus-campaign";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  std::ofstream(folder / "exact_lane@cut.json") << "{";
+  CampaignOptions options;
+  options.law_glob = "exact_lane";
+  options.cases = 2;
+  options.training = false;
+  options.corpus = folder;
+
+  for (const int processes : {1, 2}) {
+    options.processes = processes;
+    const Results results = run_campaign(options);
+
+    const auto errors = std::ranges::count(results.cases, Status::error, &CaseRecord::status);
+    EXPECT_EQ(errors, 1);
+    EXPECT_EQ(results.cases.size(), 2 * options.precisions.size() + 1);
+  }
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -55,5 +55,40 @@ TEST(Campaign, a_case_that_does_not_end_is_an_error_with_its_token) {
   EXPECT_EXIT(run_law_task(law, Dtype::fp32, options, abandon), testing::ExitedWithCode(42), "");
 }
 
+Outcome holds(const Case&, const Subject&) { return {}; }
+
+/// The same cases up to there, and the one that the process died of; signals from outside are nobody's fault.
+TEST(Campaign, a_task_whose_process_died_ends_with_the_case_that_it_died_of) {
+  Law law;
+  law.name = "holds";
+  law.statement = "A law that always holds.";
+  law.holds = holds;
+  CampaignOptions options = small_campaign();
+  options.cases = 5;
+  const TaskResult whole = run_law_task(law, Dtype::fp32, options);
+  ASSERT_EQ(whole.cases.size(), 5u);
+
+  for (const bool from_outside : {false, true}) {
+    const Death death{"signal 11 (Segmentation fault)", from_outside, (1u << 16) + 3};
+    const TaskResult ended = run_law_task(law, Dtype::fp32, options, {}, &death);
+
+    ASSERT_EQ(ended.cases.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(ended.cases[i].token, whole.cases[i].token);
+    const CaseRecord& last = ended.cases.back();
+    EXPECT_EQ(last.status, from_outside ? Status::error : Status::fail);
+    EXPECT_EQ(last.first_stage, from_outside ? "" : "kernel");
+    EXPECT_NE(last.message.find("signal 11 (Segmentation fault)"), std::string::npos) << last.message;
+    EXPECT_TRUE(ended.failing);
+  }
+}
+
+TEST(Shards, one_of_one_merges_too) {
+  CampaignOptions options = small_campaign();
+  const std::string whole = to_json(run_campaign(options));
+  options.shard = {1, 1, "all of it"};
+
+  EXPECT_EQ(to_json(merged({run_campaign(options)}, {})), whole);
+}
+
 }  // namespace
 }  // namespace tally

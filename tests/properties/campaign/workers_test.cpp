@@ -1,10 +1,14 @@
 #include "properties/campaign/workers.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -61,6 +65,85 @@ TEST(Workers, answer_for_a_job_that_throws) {
 
   EXPECT_EQ(answers[0], "crash: no such thing");
   EXPECT_EQ(answers[1], "whole");
+}
+
+/// Whatever it returns itself: an answer cut short, or none, is a death.
+TEST(Workers, know_how_a_job_that_leaves_on_its_own_way_ended) {
+  const auto job = [](std::size_t i) {
+    if (i == 0) std::exit(0);
+    if (i == 1) _exit(7);
+    if (i == 2) std::abort();
+    return std::string("whole");
+  };
+
+  for (const int processes : {1, 2}) {
+    const auto answers = run_in_processes(4, processes, job, [](std::size_t) {});
+    EXPECT_EQ(answers[0], "crash: an exit with code 0");
+    EXPECT_EQ(answers[1], "crash: an exit with code 7");
+    EXPECT_EQ(answers[2], "crash: signal 6 (Aborted)");
+    EXPECT_EQ(answers[3], "whole");
+  }
+}
+
+TEST(Workers, run_a_job_again_up_to_the_step_that_it_died_of) {
+  const auto job = [](std::size_t) {
+    begin_step(3);
+    begin_step(5);
+    std::abort();
+    return std::string();
+  };
+  const auto again = [](std::size_t i, const Death& death) {
+    return std::to_string(i) + " up to " + std::to_string(death.step) + ": " + death.how;
+  };
+
+  EXPECT_EQ(run_in_processes(
+                2, 1, job, [](std::size_t) {}, nullptr, again),
+            (std::vector<std::string>{"0 up to 5: signal 6 (Aborted)", "1 up to 5: signal 6 (Aborted)"}));
+}
+
+TEST(Workers, tell_a_kill_from_outside_from_a_deed_of_the_job) {
+  const auto again = [](std::size_t, const Death& death) {
+    return std::string(death.from_outside ? "outside" : "inside");
+  };
+  const auto job = [](std::size_t i) {
+    raise(i == 0 ? SIGKILL : SIGSEGV);
+    return std::string();
+  };
+
+  EXPECT_EQ(run_in_processes(
+                2, 2, job, [](std::size_t) {}, nullptr, again),
+            (std::vector<std::string>{"outside", "inside"}));
+}
+
+/// The process in the middle is killed, as by `kill -9`; its job must not go on.
+TEST(Workers, do_not_outlive_their_parent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t middle = fork();
+  if (middle == 0) {
+    run_in_processes(
+        1, 1,
+        [&](std::size_t) {
+          const pid_t mine = getpid();
+          if (write(ends[1], &mine, sizeof mine) < 0) _exit(1);
+          for (;;) pause();
+          return std::string();
+        },
+        [](std::size_t) {});
+    _exit(0);
+  }
+  close(ends[1]);
+  pid_t job = 0;
+  ASSERT_EQ(read(ends[0], &job, sizeof job), ssize_t(sizeof job));
+  kill(middle, SIGKILL);
+  waitpid(middle, nullptr, 0);
+
+  char byte;
+  pollfd end{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 30'000), 1) << "the job still holds its end of the pipe";
+  kill(job, SIGKILL);
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
 }
 
 }  // namespace

@@ -94,6 +94,8 @@ TEST(Merge, refuses_parts_of_different_campaigns) {
   EXPECT_NE(with([](Results& r) { r.environment.tally_version = "9"; }).find("version '9'"), std::string::npos);
   EXPECT_NE(with([](Results& r) { r.shard = "2/3 of all laws"; }).find("number of shards '3'"), std::string::npos);
   EXPECT_NE(with([](Results& r) { r.shard = "2/2 of one law"; }).find("selection 'one law'"), std::string::npos);
+  EXPECT_NE(with([](Results& r) { r.shard = "2/2 of all laws, built from abc"; }).find("built from abc"),
+            std::string::npos);
   EXPECT_NE(with([](Results& r) { r.laws.pop_back(); }).find("other laws"), std::string::npos);
   EXPECT_NE(with([](Results& r) { r.triggers.pop_back(); }).find("triggers"), std::string::npos);
   EXPECT_NE(with([](Results& r) { r.effort = 2; }), "");

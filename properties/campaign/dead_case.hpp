@@ -1,0 +1,14 @@
+// What is said of a case that its process died of.
+#pragma once
+
+#include <string>
+
+#include "properties/campaign/rescue.hpp"
+#include "properties/laws/law.hpp"
+
+namespace tally {
+
+/// `doing` is what ran: "it", "its control". Wrong, unless somebody else ended the process: that is an error.
+Outcome outcome_of_death(const Death& death, const std::string& doing);
+
+}  // namespace tally

@@ -1,0 +1,12 @@
+// Whether a file is one that Tally writes, by its name and how it begins.
+#pragma once
+
+#include <filesystem>
+
+namespace tally {
+
+/// Results, run facts and studies, pages, JUnit and Markdown. What is not there, or empty, is nobody's and may be
+/// written.
+bool may_be_replaced(const std::filesystem::path& file);
+
+}  // namespace tally

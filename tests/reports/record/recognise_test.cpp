@@ -1,0 +1,57 @@
+#include "reports/record/recognise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "reports/compare/comparison.hpp"
+#include "reports/report.hpp"
+#include "reports/study/study.hpp"
+#include "tests/reports/samples/samples.hpp"
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Recognise : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  bool replaceable(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name) << content;
+    return may_be_replaced(folder_ / name);
+  }
+  const fs::path folder_ = fs::path(testing::TempDir()) / "tally-recognise";
+};
+
+TEST_F(Recognise, what_tally_writes_whatever_came_out) {
+  write_study(samples::study(), folder_);
+  for (const Results& results : {samples::passing(), samples::failing(), samples::hostile(), Results{}}) {
+    write_report(results, folder_);
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_TRUE(may_be_replaced(entry)) << entry.path();
+  }
+  EXPECT_TRUE(replaceable("summary.md", comparison_markdown(Comparison{})));
+  EXPECT_TRUE(replaceable("run.json", "{\n \"command\": [\n"));
+  EXPECT_TRUE(replaceable("results.json", to_json(samples::passing()).substr(0, 200))) << "cut off, and still Tally's";
+}
+
+TEST_F(Recognise, nothing_that_somebody_else_wrote) {
+  EXPECT_FALSE(replaceable("results.json", "{\"loss\": [1, 2]}"));
+  EXPECT_FALSE(replaceable("run.json", "[]"));
+  EXPECT_FALSE(replaceable("report.html", "<!DOCTYPE html><title>Thesis</title>"));
+  EXPECT_FALSE(replaceable("junit.xml", "<testsuites name=\"pytest\">"));
+  EXPECT_FALSE(replaceable("summary.md", "## Summary\n\nMy notes."));
+  EXPECT_FALSE(replaceable("summary.txt", "## Summary"));
+}
+
+TEST_F(Recognise, what_is_empty_or_not_there_is_nobodys) {
+  EXPECT_TRUE(replaceable("summary.md", ""));
+  EXPECT_TRUE(may_be_replaced(folder_ / "none.json"));
+}
+
+}  // namespace
+}  // namespace tally
