@@ -66,10 +66,10 @@ OperationScope::~OperationScope() { scope = nullptr; }
 std::vector<OperationRecord> OperationScope::records(const Case& c, const std::vector<TensorCheck>& checks) const {
   const auto drifts = drifts_of(c, checks);
   std::vector<OperationRecord> records;
-  for (const auto& [operation, seen] : seen_) {
+  for (const auto& [kernel, seen] : seen_) {
     if (seen.outputs.empty()) continue;
-    const auto drift = drifts.find(operation);
-    records.push_back({operation, seen.variant, sha256(seen.inputs).substr(0, digest_digits),
+    const auto drift = drifts.find(kernel.first);
+    records.push_back({kernel.first, kernel.second, sha256(seen.inputs).substr(0, digest_digits),
                        sha256(seen.outputs).substr(0, digest_digits), seen.repeats,
                        drift == drifts.end() ? 0 : drift->second.root()});
   }
@@ -79,20 +79,25 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
 void note_operations(const Case& c, const Trace& trace) {
   if (scope == nullptr) return;
   const auto fused = fused_operations(c, trace);
+  const auto seen = [&trace](const std::string& operation) -> OperationScope::Seen& {
+    return scope->seen_[{operation, variant_of(trace.claims, operation)}];
+  };
   for (const Tap& tap : trace.taps()) {
     const auto named = operations_reading(c, tap.name);
     std::set<std::string> readers(named.begin(), named.end());
     if (const StageGroup* group = group_of(trace, tap.name); group != nullptr && tap.name.tensor.starts_with("in."))
       readers.insert(fused.at(group).begin(), fused.at(group).end());
-    for (const std::string& reader : readers) append(scope->seen_[reader].inputs, tap);
+    for (const std::string& reader : readers) append(seen(reader).inputs, tap);
     const std::string writer = operation_writing(c, tap.name);
-    if (!writer.empty()) append(scope->seen_[writer].outputs, tap);
+    if (!writer.empty()) append(seen(writer).outputs, tap);
   }
-  for (auto& [operation, seen] : scope->seen_) {
-    const auto claim = trace.claims.kernels.find(claimed_name_of(operation));
-    if (claim == trace.claims.kernels.end()) continue;
-    seen.variant = claim->second.variant;
-    seen.repeats = seen.repeats && claim->second.repeats == Repeats::bitwise;
+  for (auto& [kernel, what] : scope->seen_) {
+    const auto& [operation, variant] = kernel;
+    if (variant_of(trace.claims, operation) != variant) continue;  // of another run
+    const auto slash = variant.find('/');
+    const auto claim =
+        trace.claims.kernels.find(slash == std::string::npos ? claimed_name_of(operation) : variant.substr(0, slash));
+    what.repeats = what.repeats && (claim == trace.claims.kernels.end() || claim->second.repeats == Repeats::bitwise);
   }
 }
 

@@ -102,6 +102,28 @@ TEST(Operations, fused_with_others_have_the_inputs_of_all) {
   }
 }
 
+/// A fused pass writes the taps of the operations that it stands for: what changes in it is its own.
+TEST(Operations, of_a_fused_pass_name_it_as_their_kernel) {
+  Case c = small_case();
+  c.execution.kernels = {{"clip_decay_step", "multi_tensor"}};
+  const auto records = operations_of(c, {});
+  EXPECT_EQ(named(records, "sgd").variant, "clip_decay_step/multi_tensor");
+  EXPECT_EQ(named(operations_of(small_case(), {}), "sgd").variant, "grid_stride");
+}
+
+/// A law may run a case by several kernels: what each of them read and wrote stands by itself.
+TEST(Operations, stand_once_a_variant) {
+  Case one = small_case(), other = one;
+  other.execution.kernels = {{"linear.bias_gradient", "two_stage"}};
+  const OperationScope scope;
+  note_operations(one, run(one));
+  note_operations(other, run(other));
+  std::vector<std::string> variants;
+  for (const OperationRecord& record : scope.records(one, {}))
+    if (record.operation == "linear.bias_gradient") variants.push_back(record.variant);
+  EXPECT_EQ(variants, (std::vector<std::string>{"column_lanes", "two_stage"}));
+}
+
 TEST(Operations, are_noted_inside_a_scope_alone) {
   const Case c = small_case();
   note_operations(c, run(c));
