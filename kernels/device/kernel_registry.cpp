@@ -3,7 +3,9 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
+#include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -16,6 +18,18 @@ std::map<Key, RegisteredKernel>& registry() {
   return all;
 }
 
+/// By operation and variant: every executor compiles the same file.
+std::map<std::pair<std::string, std::string>, std::string>& files() {
+  static std::map<std::pair<std::string, std::string>, std::string> all;
+  return all;
+}
+
+/// Compilers name a file in full, or from the folder of the build: from the folder of the kernels on.
+std::string from_the_repository(const std::string& file) {
+  const auto place = file.rfind("/kernels/");
+  return place == std::string::npos ? file : file.substr(place + 1);
+}
+
 std::string describe(std::string_view operation, ExecutorKind executor, std::string_view variant) {
   return std::string(operation) + (variant.empty() ? "" : "/" + std::string(variant)) + " on " +
          std::string(name_of(executor));
@@ -25,11 +39,17 @@ std::string describe(std::string_view operation, ExecutorKind executor, std::str
 
 void register_kernel(RegisteredKernel kernel, std::source_location at) {
   note_registered(at);
+  files()[{kernel.operation, kernel.claim.variant}] = from_the_repository(at.file_name());
   const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
   const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
   if (!registry().emplace(key, std::move(kernel)).second) {
     throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
   }
+}
+
+std::string file_of_kernel(std::string_view operation, std::string_view variant) {
+  const auto found = files().find({std::string(operation), std::string(variant)});
+  return found == files().end() ? "" : found->second;
 }
 
 std::vector<const RegisteredKernel*> registered_kernels() {
