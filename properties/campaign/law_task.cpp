@@ -119,6 +119,7 @@ class LawTask {
     }
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome);
+      if (!options_.shrink) failing_->operations = std::move(operations);  // of this very case: the gate compares them
       return 0;
     }
     try_control(c);
@@ -146,7 +147,7 @@ class LawTask {
     Outcome outcome;
     outcome.status = Status::error;
     outcome.message = "the case took longer than " + std::to_string(std::lround(options_.case_seconds)) +
-                      " s (tally verify --case-time)";
+                      " s (./tally verify --case-time)";
     failing_case_ = *watched_;
     failing_ = record_of(failing_case_, law_, outcome);
     keep_failing();
