@@ -1,6 +1,7 @@
 """What the gate said of planted changes, read from its words, and the page that shows it."""
 import json
 import os
+import shlex
 
 SHOWN = 3
 
@@ -37,14 +38,14 @@ def shown(rows):
     return chosen[:SHOWN]
 
 
-def page(rows, effort):
+def page(rows, campaign):
     right = sum(row["right"] for row in rows)
     longest = max(row["lines"] for row in rows)
     lines = ["# Does the gate name the kernels that changed, and none else?", "",
              f"{right} of {len(rows)} planted changes are named exactly, by `./tally gate` and by `./tally compare`; the "
              f"longest answer has {longest} lines.", "",
              "Each change is made in one file alone, the program built with it, and the same campaign run: "
-             f"`./tally verify --subject host --unsteered --no-training --no-shrink --effort {effort:g}`. "
+             f"`./tally verify {shlex.join(campaign)}`. "
              "`python3 tests/kernel_changes/measure.py --build build/default` repeats it.", "",
              "| Change | Kind | File | Changed | Named | Right | What there is to decide |", "|---|---|---|---|---|---|---|"]
     for row in rows:
@@ -55,10 +56,10 @@ def page(rows, effort):
     return "\n".join(lines) + "\n"
 
 
-def write(rows, effort, folder):
+def write(rows, campaign, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, text in (("kernel_change.json", json.dumps({"effort": effort, "changes": rows}, indent=1) + "\n"),
-                       ("kernel_change.md", page(rows, effort))):
+    for name, text in (("kernel_change.json", json.dumps({"campaign": campaign, "changes": rows}, indent=1) + "\n"),
+                       ("kernel_change.md", page(rows, campaign))):
         with open(f"{folder}/{name}.part", "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(f"{folder}/{name}.part", f"{folder}/{name}")

@@ -1,7 +1,7 @@
 """Does the gate name the kernels that changed, and none else? Plants every change of changes.json in the kernels, one
 at a time, runs the same campaign with each, and holds it against the program without.
 
-measure.py --build BUILD [--change WORDS]... [--effort E] [--out FOLDER]
+measure.py --build BUILD [--change WORDS]... [--law GLOB] [--effort E] [--out FOLDER]
 
 Exit status 0 when every change is named exactly, 1 when not, 2 when nothing can be said.
 """
@@ -27,8 +27,8 @@ CAMPAIGN_SECONDS = 1800
 class Gate:
     """A baseline of the unchanged program, and what the gate and `compare` say of another one's results."""
 
-    def __init__(self, tally, folder, effort):
-        self.tally, self.folder, self.effort = tally, folder, effort
+    def __init__(self, tally, folder, campaign):
+        self.tally, self.folder, self.words = tally, folder, campaign
         self.before = self.campaign(tally, f"{folder}/before")
         self.baseline = f"{folder}/baseline.json"
         words = ["bless", self.before, "--baseline", self.baseline, "--reason", "the kernels as they ship", "--allow-ci"]
@@ -42,7 +42,7 @@ class Gate:
 
     def campaign(self, tally, out):
         shutil.rmtree(out, ignore_errors=True)
-        self.said(tally, ["verify", *CAMPAIGN, "--effort", str(self.effort), "--out", out], {0, 1})
+        self.said(tally, ["verify", *self.words, "--out", out], {0, 1})
         return f"{out}/results.json"
 
     def of(self, tally):
@@ -82,7 +82,8 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/default", help="a finished Ninja build of the program tally")
     parser.add_argument("--change", action="append", help="only changes whose name holds these words")
-    parser.add_argument("--effort", type=float, default=1)
+    parser.add_argument("--law", default="*", help="laws of the campaign, as a shell pattern")
+    parser.add_argument("--effort", default="1")
     parser.add_argument("--out", default="build/kernel_changes")
     return parser.parse_args()
 
@@ -95,15 +96,15 @@ def main():
         raise RuntimeError("no change has that name")
     built = program.Program(options.build)
     program.be_modest()
-    rows = []
+    campaign, rows = [*CAMPAIGN, "--law", options.law, "--effort", options.effort], []
     with tempfile.TemporaryDirectory(prefix="kernel-changes-") as folder:
-        gate = Gate(f"{built.build}/reports/tally", folder, options.effort)
+        gate = Gate(f"{built.build}/reports/tally", folder, campaign)
         for change in changes:
             rows.append(measured(built, gate, change, f"{folder}/program"))
             row = rows[-1]
             print(f"[{len(rows)}/{len(changes)}] {'right' if row['right'] else 'WRONG'} {row['name']}: named "
                   f"{', '.join(row['named']) or 'none'} in {row['lines']} lines: {row['said'].splitlines()[-1]}", flush=True)
-    evidence.write(rows, options.effort, options.out)
+    evidence.write(rows, campaign, options.out)
     return 0 if all(row["right"] for row in rows) else 1
 
 
