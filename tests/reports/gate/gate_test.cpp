@@ -92,6 +92,15 @@ TEST(Gate, TellsOfOtherBitsWhereKernelsNeedNotRepeat) {
   EXPECT_NE(findings_text(report).find("these kernels need not repeat"), std::string::npos);
 }
 
+/// On the host equal inputs give equal bits whatever a kernel claims: there a change of atomics shows.
+TEST(Gate, NamesAKernelOnTheHostThatNeedNotRepeat) {
+  Results before = varying(1, "none"), now = varying(1, "bf16");
+  before.ran_on_device = now.ran_on_device = 0;
+  const GateReport report = gate(now, baseline_of(before));
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_NE(gate_text(report).find("1 kernel changed (accumulate/grid_stride)"), std::string::npos);
+}
+
 TEST(Gate, FailsWhereErrorsOfAKernelThatNeedNotRepeatHaveGrown) {
   const GateReport report = gate(varying(1.2, "bf16"), baseline_of(varying(1, "none")));
   EXPECT_EQ(report.exit_code, 1);
