@@ -152,7 +152,9 @@ int gate_against(const GateOptions& options) {
   const std::vector<KernelTiming> times = kernel_timings_of(runs.kernels);
   const std::string notes = notes_of(runs);
   const ChangesText how{file_of, options.all};
-  std::cout << kernel_timings_text(times) << notes << comparison_text(found, how);
+  const std::string text = comparison_text(found, how);
+  const std::size_t decision = text.rfind('\n', text.size() - 2) + 1;  // the last line stays the last
+  std::cout << text.substr(0, decision) << kernel_timings_text(times) << notes << text.substr(decision);
   if (!options.out.empty()) {
     require_writable(options.out);
     std::string page = comparison_markdown(found, markdown_limit, file_of) + kernel_timings_markdown(times);

@@ -45,19 +45,32 @@ std::uint64_t sum(const std::vector<const OperationChange*>& parts, Value value)
   return total;
 }
 
+/// Whether every product of a linear layer's forward changed by itself, whichever way it was made: what they share did,
+/// the bias that is added to each or how all of them are made, and no one of them is to be named.
+bool all_products_changed(const Comparison& comparison) {
+  std::map<std::string, bool> changed;
+  for (const OperationChange& change : comparison.operations) {
+    if (change.operation != "linear.forward") continue;
+    bool& found = changed[change.variant_now];
+    found = found || change.own > 0;
+  }
+  return changed.size() > 1 && std::ranges::all_of(changed, [](const auto& variant) { return variant.second; });
+}
+
 /// The kernel now and before.
 using Names = std::pair<std::string, std::string>;
 using ByName = std::map<Names, KernelChange>;
 
-Names names_of(const OperationChange& change) {
+Names names_of(const OperationChange& change, bool one_product) {
+  if (one_product && change.operation == "linear.forward") return {change.operation, change.operation};
   return {name_of(kernel_of(change.operation, change.variant_now)),
           name_of(kernel_of(change.operation, change.variant_before))};
 }
 
-void add(ByName& kernels, const OperationChange& change) {
-  const Names names = names_of(change);
+void add(ByName& kernels, const OperationChange& change, const Names& names) {
   KernelChange& found = kernels[names];
   std::tie(found.operation, found.variant) = kernel_of(change.operation, change.variant_now);
+  if (names.first == found.operation) found.variant.clear();
   if (names.first != names.second) found.before = names.second;
   found.parts.push_back(&change);
 }
@@ -96,12 +109,15 @@ bool changed_by_itself(const OperationChange& change, bool bits_repeat) {
 }
 
 KernelChanges kernel_changes_of(const Comparison& comparison) {
+  const bool one_product = all_products_changed(comparison);
   ByName own, followed, varied;
   for (const OperationChange& change : comparison.operations)
-    if (changed_by_itself(change, comparison.bits_repeat)) add(own, change);
-  for (const OperationChange& change : comparison.operations)
-    if (change.changed() > 0 && !changed_by_itself(change, comparison.bits_repeat))
-      add(own.contains(names_of(change)) ? own : change.own > 0 ? varied : followed, change);
+    if (changed_by_itself(change, comparison.bits_repeat)) add(own, change, names_of(change, one_product));
+  for (const OperationChange& change : comparison.operations) {
+    if (change.changed() == 0 || changed_by_itself(change, comparison.bits_repeat)) continue;
+    const Names names = names_of(change, one_product);
+    add(own.contains(names) ? own : change.own > 0 ? varied : followed, change, names);
+  }
   return {sorted(std::move(own)), sorted(std::move(followed)), sorted(std::move(varied))};
 }
 

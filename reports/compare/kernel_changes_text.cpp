@@ -27,7 +27,8 @@ std::string head_of(const KernelChange& kernel, const ChangesText& how) {
 
 Row row_of(const OperationChange& part, const KernelChange& kernel) {
   const std::string wrote = part.operation == kernel.operation ? "" : part.operation + " ";
-  return {"  " + wrote + part.precision, bits_words(part.changed(), part.cases, part.own),
+  const std::string by = kernel.variant.empty() && !part.variant_now.empty() ? ", " + part.variant_now : "";
+  return {"  " + wrote + part.precision + by, bits_words(part.changed(), part.cases, part.own),
           accuracy_words(part.accuracy)};
 }
 

@@ -56,6 +56,14 @@ def page(rows, campaign):
     return "\n".join(lines) + "\n"
 
 
+def together(rows, known, names):
+    """These rows, and of an earlier run those of other changes; in the order of `names`, without any that is gone."""
+    with open(known, encoding="utf-8") as file:
+        by_name = {row["name"]: row for row in json.load(file)["changes"]}
+    by_name.update((row["name"], row) for row in rows)
+    return [by_name[name] for name in names if name in by_name]
+
+
 def write(rows, campaign, folder):
     os.makedirs(folder, exist_ok=True)
     for name, text in (("kernel_change.json", json.dumps({"campaign": campaign, "changes": rows}, indent=1) + "\n"),

@@ -1,7 +1,8 @@
 """Does the gate name the kernels that changed, and none else? Plants every change of changes.json in the kernels, one
 at a time, runs the same campaign with each, and holds it against the program without.
 
-measure.py --build BUILD [--change WORDS]... [--law GLOB] [--effort E] [--out FOLDER]
+measure.py --build BUILD [--change WORDS]... [--law GLOB] [--effort E] [--known JSON]
+  [--out FOLDER]
 
 Exit status 0 when every change is named exactly, 1 when not, 2 when nothing can be said.
 """
@@ -84,6 +85,7 @@ def parsed():
     parser.add_argument("--change", action="append", help="only changes whose name holds these words")
     parser.add_argument("--law", default="*", help="laws of the campaign, as a shell pattern")
     parser.add_argument("--effort", default="1")
+    parser.add_argument("--known", help="kernel_change.json of an earlier run: what --change does not name is kept")
     parser.add_argument("--out", default="build/kernel_changes")
     return parser.parse_args()
 
@@ -104,6 +106,8 @@ def main():
             row = rows[-1]
             print(f"[{len(rows)}/{len(changes)}] {'right' if row['right'] else 'WRONG'} {row['name']}: named "
                   f"{', '.join(row['named']) or 'none'} in {row['lines']} lines: {row['said'].splitlines()[-1]}", flush=True)
+    if options.known:
+        rows = evidence.together(rows, options.known, [change["name"] for change in planted.changes()])
     evidence.write(rows, campaign, options.out)
     return 0 if all(row["right"] for row in rows) else 1
 

@@ -37,7 +37,7 @@ class Planted(unittest.TestCase):
         self.assertGreaterEqual(len(changes), 20)
         self.assertEqual({change["kind"] for change in changes},
                          {"fma", "order", "block size", "fused", "broken tail", "accuracy"})
-        for name in (name for change in changes for name in change["kernels"] if not name.startswith("linear.forward/")):
+        for name in (name for change in changes for name in change["kernels"] if name != "linear.forward"):
             self.assertIn(name, kernels)
 
     def test_the_kernels_that_the_gate_names_are_read_from_its_words(self):

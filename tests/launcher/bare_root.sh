@@ -54,7 +54,7 @@ mount -t proc proc "$folder/proc"
 if [[ -n $ci ]]; then
   mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
   carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
-  [[ ! -x /usr/local/cuda/bin/nvcc ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
+  [[ ! -x /usr/local/cuda/bin/nvcc || $mode == --recipe ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
   [[ $mode != --recipe ]] ||
     exec env -i "${variables[@]}" chroot "$folder" bash -c 'cd /tally && exec bash /steps.sh'
   exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally TALLY_CI_BARE=0 chroot "$folder" /tally/.ci/run "$@"

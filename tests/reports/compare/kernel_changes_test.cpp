@@ -105,6 +105,16 @@ TEST(KernelChanges, pair_the_variants_of_a_case_that_ran_several) {
   EXPECT_EQ(changes.own[0].own(), 252u);
 }
 
+/// The bias is added after each of them: five names would hide the one file.
+TEST(KernelChanges, name_no_product_where_every_one_changed) {
+  const Results before = of_kernels({{"linear.forward", "drawn_order"}, {"linear.forward", "sequential_fma"}});
+  Results now = before;
+  for (CaseRecord& c : now.cases) c.operations[0].bits = "1";
+  EXPECT_NE(decision_text(compared(before, now)).find("(linear.forward/drawn_order)"), std::string::npos);
+  for (CaseRecord& c : now.cases) c.operations[1].bits = "1";
+  EXPECT_NE(decision_text(compared(before, now)).find("1 kernel changed (linear.forward), "), std::string::npos);
+}
+
 TEST(KernelChanges, are_none_where_a_kernel_need_not_repeat_and_is_as_accurate) {
   Results before = of_kernels({{"norm", "atomic_add"}});
   for (CaseRecord& c : before.cases) c.operations[0].repeats = false;
