@@ -35,6 +35,7 @@ void add_operation(Strata& strata, const std::string& precision, const Operation
   ++change.cases;
   change.equal += equal;
   change.own += !equal && before.inputs == now.inputs;
+  change.tested += before.inputs == now.inputs;
   drifts.before.push_back(before.drift), drifts.now.push_back(now.drift);
 }
 

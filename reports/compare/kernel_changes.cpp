@@ -97,6 +97,10 @@ std::uint64_t KernelChange::own() const {
   return sum(parts, [](const OperationChange& part) { return part.own; });
 }
 
+std::uint64_t KernelChange::tested() const {
+  return sum(parts, [](const OperationChange& part) { return part.tested; });
+}
+
 const OperationChange& KernelChange::worst() const {
   return **std::min_element(parts.begin(), parts.end(), [](const auto* a, const auto* b) { return is_worse(*a, *b); });
 }

@@ -15,7 +15,7 @@ struct KernelChange {
   std::vector<const OperationChange*> parts;  // of the comparison, by precision
 
   std::string name() const { return variant.empty() ? operation : operation + "/" + variant; }
-  std::uint64_t changed() const, cases() const, own() const;
+  std::uint64_t changed() const, cases() const, own() const, tested() const;
   /// The one whose accuracy is the worst: worse, undecided, better, the same; of equal ones the largest factor.
   const OperationChange& worst() const;
 };

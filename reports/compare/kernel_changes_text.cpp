@@ -66,28 +66,14 @@ std::string kernels_text(const std::vector<KernelChange>& kernels, const Changes
   return text;
 }
 
-/// Kernels of the same files that computed on other inputs in every case: whether they changed too cannot be seen.
-std::string neighbours_of(const KernelChanges& changes, const ChangesText& how) {
-  if (!how.file_of) return "";
-  std::set<std::string> files;
-  for (const KernelChange& kernel : changes.own) files.insert(how.file_of(kernel.operation, kernel.variant));
-  std::string text;
-  for (const KernelChange& kernel : changes.followed) {
-    const std::string file = how.file_of(kernel.operation, kernel.variant);
-    if (!file.empty() && files.contains(file)) text += (text.empty() ? "" : ", ") + kernel.name();
-  }
-  return text.empty() ? "" : "  in the same files, perhaps changed too, never seen on equal inputs: " + text + "\n";
-}
-
 std::string own_text(const KernelChanges& changes, const ChangesText& how) {
   if (changes.own.empty()) return "";
   const std::string title = "Kernels that changed\n";
-  const std::string neighbours = neighbours_of(changes, how);
-  if (how.all || lines_of(changes.own) <= most_lines) return title + kernels_text(changes.own, how, false) + neighbours;
+  if (how.all || lines_of(changes.own) <= most_lines) return title + kernels_text(changes.own, how, false);
   const std::size_t shown = std::min(changes.own.size(), most_lines / 2);
   const std::size_t more = changes.own.size() - shown;
   return title + kernels_text({changes.own.begin(), changes.own.begin() + std::ptrdiff_t(shown)}, how, true) +
-         (more > 0 ? "  and " + counted(more, "more kernel") + ": --all\n" : "") + neighbours;
+         (more > 0 ? "  and " + counted(more, "more kernel") + ": --all\n" : "");
 }
 
 /// "; errors grew on those inputs in norm/two_stage, bf16 (1.2x [1.1, 1.3] worse)".
@@ -102,14 +88,39 @@ std::string grown_text(const std::vector<KernelChange>& followed) {
   return grown > most_named ? text + " and " + grouped(grown - most_named) + " more" : text;
 }
 
+/// Kernels that no case ran on equal inputs, those that share a file with a changed one first: whether they changed too
+/// cannot be seen.
+std::vector<std::string> untested(const KernelChanges& changes, const ChangesText& how) {
+  const auto file = [&how](const KernelChange& kernel) {
+    return how.file_of ? how.file_of(kernel.operation, kernel.variant) : "";
+  };
+  std::set<std::string> files;
+  for (const KernelChange& kernel : changes.own) files.insert(file(kernel));
+  std::vector<std::string> near, others;
+  for (const KernelChange& kernel : changes.followed) {
+    if (kernel.tested() > 0) continue;
+    (!file(kernel).empty() && files.contains(file(kernel)) ? near : others).push_back(kernel.name());
+  }
+  near.insert(near.end(), others.begin(), others.end());
+  return near;
+}
+
+std::string untested_text(const KernelChanges& changes, const ChangesText& how) {
+  const std::vector<std::string> names = untested(changes, how);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most_named) text += " and " + grouped(names.size() - most_named) + " more";
+  return names.empty() ? "" : "perhaps changed too, as no case gave them equal inputs: " + text + "\n";
+}
+
 std::string followed_text(const KernelChanges& changes, const ChangesText& how) {
   if (changes.followed.empty()) return "";
   const std::string grown = grown_text(changes.followed);
   std::string text = counted(changes.followed.size(), changes.own.empty() ? "kernel" : "other kernel") +
-                     " computed on other inputs" + (grown.empty() ? ", as before" : grown);
+                     " computed on other inputs" + (grown.empty() ? ", as accurately as before" : grown);
   if (changes.own.empty()) text += ", while none changed by itself: what feeds them did";
   text += how.all ? ":\n" + kernels_text(changes.followed, how, false) : " (--all)\n";
-  return (changes.own.empty() ? "" : "and from that: ") + text;
+  return (changes.own.empty() ? "" : "and from that: ") + text + untested_text(changes, how);
 }
 
 std::string varied_text(const KernelChanges& changes, const ChangesText& how) {

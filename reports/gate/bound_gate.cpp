@@ -13,8 +13,8 @@ void hold_cases(const Results& results, Findings& out) {
     const std::string place = place_of(c.law, c.precision) + ": " + c.title + " [c-" + c.id + "]";
     const bool inside = c.status != Status::pass || c.worst_local_ratio <= 1;  // NaN is not inside
     if (is_broken(c.status)) {
-      out.push_back(
-          {Kind::failed, "bound", place, c.message.empty() ? std::string(word_of(c.status)) : c.message, c.law});
+      const std::string message = c.message.empty() ? std::string(word_of(c.status)) : c.message;
+      out.push_back({Kind::failed, "bound", place, message + "; " + c.title, c.law});
     } else if (!inside) {
       out.push_back({Kind::failed, "bound", place, "called a pass with r = " + shortest(c.worst_local_ratio), c.law});
     }

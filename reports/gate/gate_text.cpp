@@ -2,6 +2,7 @@
 #include <set>
 
 #include "reports/gate/gate.hpp"
+#include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -12,7 +13,7 @@ using Kind = GateFinding::Kind;
 using Chosen = std::vector<const GateFinding*>;
 
 /// So many findings of one kind are told one by one.
-constexpr std::size_t most_told = 3;
+constexpr std::size_t most_told = 3, widest = 150;
 
 template <class Is>
 Chosen chosen(const GateReport& report, Is is) {
@@ -43,7 +44,8 @@ std::string line_of(const GateFinding& finding) { return one_line(finding.place 
 std::string told(const std::string& title, const Chosen& findings) {
   if (findings.empty()) return "";
   std::string text = title + "\n";
-  for (std::size_t i = 0; i < std::min(findings.size(), most_told); ++i) text += "  " + line_of(*findings[i]) + "\n";
+  for (std::size_t i = 0; i < std::min(findings.size(), most_told); ++i)
+    text += columns({{line_of(*findings[i])}}, widest);
   return text + (findings.size() > most_told ? "  and " + grouped(findings.size() - most_told) + " more: --all\n" : "");
 }
 

@@ -44,7 +44,7 @@ TEST(KernelChanges, stand_first_with_their_file_and_fold_what_followed_into_a_li
   EXPECT_EQ(lines[1], "  norm/two_stage  kernels/norm.cu");
   EXPECT_NE(lines[2].find("bits changed in 84 of 84 cases, 84 from equal inputs"), std::string::npos);
   EXPECT_NE(lines[2].find("accuracy the same: every error to the bit"), std::string::npos);
-  EXPECT_EQ(lines[5], "and from that: 2 other kernels computed on other inputs, as before (--all)");
+  EXPECT_EQ(lines[5], "and from that: 2 other kernels computed on other inputs, as accurately as before (--all)");
   EXPECT_EQ(lines.back(), "1 kernel changed (norm/two_stage), as accurate, no bound broken: bless or reject");
   const std::string all = comparison_text(compared(before, now), {file_of, true});
   EXPECT_NE(all.find("  sgd/grid_stride  kernels/sgd.cu"), std::string::npos);
@@ -69,17 +69,18 @@ TEST(KernelChanges, of_many_kernels_fit_a_screen_and_the_worst_stands_first) {
   EXPECT_EQ(lines.back(), "10 kernels changed, less accurate (g/v), no bound broken: bless or reject");
 }
 
-/// Nobody can say of it whether it changed, as its inputs did everywhere; but its source may have.
-TEST(KernelChanges, point_to_what_stands_in_the_same_file) {
+/// Nobody can say of it whether it changed, as its inputs did everywhere.
+TEST(KernelChanges, say_of_which_kernels_a_change_could_not_be_seen) {
   const Results before = of_kernels({{"gelu.forward", "v"}, {"gelu.backward", "v"}, {"sgd", "v"}});
   Results now = before;
   for (CaseRecord& c : now.cases) {
     c.operations[0].bits = "1";
-    c.operations[1].bits = c.operations[1].inputs = c.operations[2].bits = c.operations[2].inputs = "2";
+    c.operations[1].bits = c.operations[1].inputs = "2";
+    if (c.seed % 2 == 0) c.operations[2].bits = c.operations[2].inputs = "2";
   }
   const auto file = [](const std::string& operation, const std::string&) { return operation.substr(0, 4) + ".cu"; };
   const std::string text = comparison_text(compared(before, now), {file, false});
-  EXPECT_NE(text.find("never seen on equal inputs: gelu.backward/v\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("as no case gave them equal inputs: gelu.backward/v\n"), std::string::npos) << text;
 }
 
 TEST(KernelChanges, are_of_a_fused_pass_where_one_ran) {
