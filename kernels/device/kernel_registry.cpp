@@ -3,8 +3,9 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
-#include "kernels/device/kernel_file.hpp"
+#include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -17,13 +18,15 @@ std::map<Key, RegisteredKernel>& registry() {
   return all;
 }
 
-std::map<Key, std::string>& files() {
-  static std::map<Key, std::string> all;
+/// By operation and variant: every executor compiles the same file.
+std::map<std::pair<std::string, std::string>, std::string>& files() {
+  static std::map<std::pair<std::string, std::string>, std::string> all;
   return all;
 }
 
-/// From the project's folder on: kernels stand in `kernels`, seeded faults in `properties`.
-std::string from_the_project(const std::string& file) {
+/// Compilers name a file in full, or from the folder of the build: from the folder of the kernels on, or of the seeded
+/// faults.
+std::string from_the_repository(const std::string& file) {
   for (const char* folder : {"/kernels/", "/properties/"}) {
     if (const auto at = file.rfind(folder); at != std::string::npos) return file.substr(at + 1);
   }
@@ -39,16 +42,16 @@ std::string describe(std::string_view operation, ExecutorKind executor, std::str
 
 void register_kernel(RegisteredKernel kernel, std::source_location at) {
   note_registered(at);
+  files()[{kernel.operation, kernel.claim.variant}] = from_the_repository(at.file_name());
   const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
   const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
-  files()[key] = from_the_project(at.file_name());
   if (!registry().emplace(key, std::move(kernel)).second) {
     throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
   }
 }
 
-std::string kernel_file(std::string_view operation, ExecutorKind executor, std::string_view variant) {
-  const auto found = files().find(Key(operation, executor, variant));
+std::string file_of_kernel(std::string_view operation, std::string_view variant) {
+  const auto found = files().find({std::string(operation), std::string(variant)});
   return found == files().end() ? "" : found->second;
 }
 

@@ -29,7 +29,7 @@ void require_kernels(const Case& c, ExecutorKind executor) {
       found = found || each->claim.variant == variant;
       shipped += (shipped.empty() ? "" : ", ") + each->claim.variant;
     }
-    if (shipped.empty()) refuse("execution.kernels", operation, "the operations of `tally list kernels`");
+    if (shipped.empty()) refuse("execution.kernels", operation, "the operations of `./tally list kernels`");
     if (!found) refuse("execution.kernels." + operation, "'" + variant + "'", shipped);
   }
 }

@@ -44,7 +44,8 @@ std::vector<Job> jobs_of(const CampaignOptions& options) {
     for (std::size_t i = 0; i < training_problems().size(); ++i) jobs.push_back({nullptr, Dtype::fp32, i});
   }
   const auto matching = matching_laws(options.law_glob);
-  if (matching.empty()) throw std::invalid_argument("no law matches '" + options.law_glob + "'; see `tally list laws`");
+  if (matching.empty())
+    throw std::invalid_argument("no law matches '" + options.law_glob + "'; see `./tally list laws`");
   for (const Law* law : matching) {
     for (const Dtype storage : options.precisions) jobs.push_back({law, storage, 0});
   }

@@ -53,7 +53,7 @@ std::vector<const Fault*> chosen(const std::vector<std::string>& names) {
   std::vector<const Fault*> found;
   for (const std::string& name : names) {
     const Fault* fault = find_fault(name);
-    if (!fault) throw std::invalid_argument("no fault is named '" + name + "'; see `tally list faults`");
+    if (!fault) throw std::invalid_argument("no fault is named '" + name + "'; see `./tally list faults`");
     found.push_back(fault);
   }
   return found;

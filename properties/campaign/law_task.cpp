@@ -151,6 +151,7 @@ class LawTask {
     }
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome);
+      if (!options_.shrink) failing_->operations = std::move(operations);  // of this very case: the gate compares them
       return 0;
     }
     if (!try_control(c)) {
@@ -190,7 +191,7 @@ class LawTask {
     Outcome outcome;
     outcome.status = Status::error;
     outcome.message = "the case took longer than " + std::to_string(std::lround(options_.case_seconds)) +
-                      " s (tally verify --case-time)";
+                      " s (./tally verify --case-time)";
     failing_case_ = *watched_;
     failing_ = record_of(failing_case_, law_, outcome);
     keep_failing();
@@ -214,8 +215,7 @@ class LawTask {
     failing_->seed = plan.seed;
     const OperationScope operations;
     const Outcome again = outcome_of(law_, failing_case_, options_.subject);
-    failing_->kernel = failing_kernel(failing_case_, again.checks, operations.records(failing_case_, again.checks),
-                                      options_.subject.executor);
+    failing_->kernel = failing_kernel(failing_case_, again.checks, operations.records(failing_case_, again.checks));
   }
 
   /// Whether the process lived.

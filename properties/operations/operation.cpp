@@ -80,7 +80,28 @@ std::vector<std::string> statistics_readers(const Layer& layer) {
   return found;
 }
 
+std::string claimed(const Claims& claims, const std::string& name) {
+  const auto claim = claims.kernels.find(name);
+  return claim == claims.kernels.end() ? "" : claim->second.variant;
+}
+
+/// The fused pass that this operation is a part of in such a run; empty: none.
+std::string fused_pass_of(const Claims& claims, const std::string& operation) {
+  constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step";
+  const bool steps =
+      operation.starts_with("clip_") || operation.starts_with("decay.") || operation == "sgd" || operation == "adam";
+  if (steps) return claims.kernels.contains(step_once) ? step_once : "";
+  const bool norm = operation == "norm" && claimed(claims, "norm") == "two_stage";  // another norm stands alone
+  const bool reads = norm || operation == "unscale" || operation == "overflow_check";
+  return reads && claims.kernels.contains(read_once) ? read_once : "";
+}
+
 }  // namespace
+
+std::string variant_of(const Claims& claims, const std::string& operation) {
+  const std::string fused = fused_pass_of(claims, operation);
+  return fused.empty() ? claimed(claims, claimed_name_of(operation)) : fused + "/" + claimed(claims, fused);
+}
 
 std::string operation_writing(const Case& c, const TapName& name) {
   if (name.tensor.starts_with("in.")) return "";

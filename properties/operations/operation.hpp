@@ -7,6 +7,7 @@
 
 #include "kernels/subject/trace.hpp"
 #include "oracle/case/case.hpp"
+#include "oracle/layers/claim.hpp"
 
 namespace tally {
 
@@ -24,5 +25,9 @@ std::map<std::string, std::string> formats_written(const Case& c, const Trace& t
 
 /// What the claims of a run call the kernel behind an operation: "gemm" for the products of a linear layer.
 std::string claimed_name_of(const std::string& operation);
+
+/// The variant that a run claims for an operation; empty where it claims none. A fused pass is named whole in the place
+/// of the variants that it stands for: "clip_decay_step/multi_tensor" of "sgd".
+std::string variant_of(const Claims& claims, const std::string& operation);
 
 }  // namespace tally

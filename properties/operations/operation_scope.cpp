@@ -106,11 +106,11 @@ OperationScope::~OperationScope() { scope = nullptr; }
 std::vector<OperationRecord> OperationScope::records(const Case& c, const std::vector<TensorCheck>& checks) const {
   const auto standings = standings_of(c, checks);
   std::vector<OperationRecord> records;
-  for (const auto& [operation, seen] : seen_) {
+  for (const auto& [kernel, seen] : seen_) {
     if (seen.outputs.empty()) continue;
-    const auto found = standings.find(operation);
+    const auto found = standings.find(kernel.first);
     const Standing standing = found == standings.end() ? Standing{} : found->second;
-    records.push_back({operation, seen.variant, sha256(seen.inputs).substr(0, digest_digits),
+    records.push_back({kernel.first, kernel.second, sha256(seen.inputs).substr(0, digest_digits),
                        sha256(seen.outputs).substr(0, digest_digits), seen.repeats, standing.drift.root(),
                        standing.record});
     OperationStanding& record = records.back().standing;
@@ -124,23 +124,28 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
 void note_operations(const Case& c, const Trace& trace) {
   if (scope == nullptr) return;
   const auto fused = fused_operations(c, trace);
+  const auto seen = [&trace](const std::string& operation) -> OperationScope::Seen& {
+    return scope->seen_[{operation, variant_of(trace.claims, operation)}];
+  };
   for (const Tap& tap : trace.taps()) {
     const auto named = operations_reading(c, tap.name);
     std::set<std::string> readers(named.begin(), named.end());
     if (const StageGroup* group = group_of(trace, tap.name); group != nullptr && tap.name.tensor.starts_with("in."))
       readers.insert(fused.at(group).begin(), fused.at(group).end());
-    for (const std::string& reader : readers) append(scope->seen_[reader].inputs, tap);
+    for (const std::string& reader : readers) append(seen(reader).inputs, tap);
     const std::string writer = operation_writing(c, tap.name);
     if (writer.empty()) continue;
-    OperationScope::Seen& seen = scope->seen_[writer];
-    append(seen.outputs, tap);
-    seen.formats.insert(std::string(name_of(tap.value.dtype))), seen.shapes.insert(shape_text(tap.value));
+    OperationScope::Seen& written = seen(writer);
+    append(written.outputs, tap);
+    written.formats.insert(std::string(name_of(tap.value.dtype))), written.shapes.insert(shape_text(tap.value));
   }
-  for (auto& [operation, seen] : scope->seen_) {
-    const auto claim = trace.claims.kernels.find(claimed_name_of(operation));
-    if (claim == trace.claims.kernels.end()) continue;
-    seen.variant = claim->second.variant;
-    seen.repeats = seen.repeats && claim->second.repeats == Repeats::bitwise;
+  for (auto& [kernel, what] : scope->seen_) {
+    const auto& [operation, variant] = kernel;
+    if (variant_of(trace.claims, operation) != variant) continue;  // of another run
+    const auto slash = variant.find('/');
+    const auto claim =
+        trace.claims.kernels.find(slash == std::string::npos ? claimed_name_of(operation) : variant.substr(0, slash));
+    what.repeats = what.repeats && (claim == trace.claims.kernels.end() || claim->second.repeats == Repeats::bitwise);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/subject/trace.hpp"
@@ -20,18 +21,18 @@ class OperationScope {
   OperationScope(const OperationScope&) = delete;
   OperationScope& operator=(const OperationScope&) = delete;
 
-  /// Of the runs seen so far, sorted by operation; drift and standing from the checks of the local lens.
+  /// Of the runs seen so far, sorted by operation and variant; drift and standing, from the checks of the local lens,
+  /// of all variants of an operation together.
   std::vector<OperationRecord> records(const Case& c, const std::vector<TensorCheck>& checks) const;
 
  private:
   friend void note_operations(const Case& c, const Trace& trace);
   struct Seen {
-    std::string inputs, outputs;  // bytes so far, and digests of runs before
-    std::string variant;
+    std::string inputs, outputs;  // bytes so far, of every run that this kernel took part in
     bool repeats = true;
     std::set<std::string> formats, shapes;  // of what it wrote
   };
-  std::map<std::string, Seen> seen_;
+  std::map<std::pair<std::string, std::string>, Seen> seen_;  // by operation and variant: runs may differ in it
 };
 
 /// Called for every run that is judged; does nothing outside a scope.

@@ -9,10 +9,11 @@
 #include "kernels/device/device.hpp"
 #include "reports/command_line/child.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/old_build.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
-#include "reports/compare/comparison.hpp"
+#include "reports/compare/kernel_changes.hpp"
 #include "reports/compare/kernel_timing.hpp"
 #include "reports/compare/timing.hpp"
 #include "reports/text/numbers.hpp"
@@ -147,13 +148,16 @@ std::string notes_of(const Runs& runs) {
 int gate_against(const GateOptions& options) {
   const OldBuild old(options.against, options.cache.empty() ? default_cache() : fs::path(options.cache));
   const Runs runs = Pairs(options, old.program()).run();
-  const Comparison found = compared(entries_of(runs.before), entries_of(runs.now));
+  const Comparison found = compared(runs.before, runs.now);
   const std::vector<KernelTiming> times = kernel_timings_of(runs.kernels);
   const std::string notes = notes_of(runs);
-  std::cout << comparison_text(found) << "\n" << kernel_timings_text(times) << notes;
+  const ChangesText how{file_of, options.all};
+  const std::string text = comparison_text(found, how);
+  const std::size_t decision = text.rfind('\n', text.size() - 2) + 1;  // the last line stays the last
+  std::cout << text.substr(0, decision) << kernel_timings_text(times) << notes << text.substr(decision);
   if (!options.out.empty()) {
     require_writable(options.out);
-    std::string page = comparison_markdown(found) + kernel_timings_markdown(times);
+    std::string page = comparison_markdown(found, markdown_limit, file_of) + kernel_timings_markdown(times);
     for (std::size_t from = 0, to = 0; (to = notes.find('\n', from)) != std::string::npos; from = to + 1)
       page += "\n" + notes.substr(from, to - from) + "\n";
     write_atomically((fs::path(options.out) / "summary.md").string(), page);

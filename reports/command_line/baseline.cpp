@@ -6,6 +6,7 @@
 
 #include "reports/census/census.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/gate/gate.hpp"
 #include "reports/text/columns.hpp"
@@ -63,7 +64,7 @@ int baseline_show(const BaselineOptions& options) {
 int baseline_diff(const BaselineOptions& options) {
   const GateReport report = tally::gate(results_of(options.results), baseline_at(options.baseline));
   const Comparison& found = report.comparison;
-  std::cout << comparison_text(found) << "\n" << gate_text(report);
+  std::cout << gate_text(report, {{file_of, options.all}, ""});
   return found.equal == found.cases && found.gone + found.fresh == 0 ? pass : failed;
 }
 
@@ -74,7 +75,7 @@ int baseline_verify(const BaselineOptions& options) {
   if (to_json(sorted) != stored_text(options.baseline))
     throw UsageError(options.baseline +
                      ": found another order or spelling than Tally writes; it may have been merged "
-                     "by hand: expected what `tally baseline bless` leaves");
+                     "by hand: expected what `./tally baseline bless` leaves");
   std::cout << options.baseline << ": " << counted(baseline.cases.size(), "case") << ", "
             << counted(baseline.faults.size(), "fault") << ", " << counted(baseline.blessings.size(), "blessing")
             << "\n";

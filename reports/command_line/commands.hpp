@@ -51,6 +51,13 @@ struct VerifyOptions {
 };
 int verify(const VerifyOptions& options);
 
+struct KernelOptions {
+  std::string kernel, out = "tally-out/kernel";  // OPERATION=VARIANT; a folder a subject goes below `out`
+  double effort = 0;                             // 0: TALLY_EFFORT, or 1; the watched run takes a part of it
+  int processes = 2;
+};
+int kernel(const KernelOptions& options);
+
 struct ReplayOptions {
   SubjectOptions subject;
   std::string what;  // token or case file
@@ -84,6 +91,7 @@ struct GateOptions {
 
   std::string against;  // a revision or a build folder: runs the campaign below with both, in place of results
   std::string pending;  // file for what could be blessed; empty: pending.json beside the results
+  bool all = false;     // every finding, not what fits on a screen
 
   std::string cache;  // where builds of revisions are kept; empty: in this program's build folder
   std::string law = "*", precisions, seed = "20240917", subject, out;
@@ -109,6 +117,7 @@ struct BaselineOptions {
   std::string baseline, results;  // results may be empty for show and verify
   std::string law = "*", precision = "*";
   std::string reason, commit;  // of a review
+  bool all = false;            // of a diff: every finding
 };
 int baseline_show(const BaselineOptions& options);
 int baseline_diff(const BaselineOptions& options);
@@ -119,6 +128,7 @@ int baseline_review(const BaselineOptions& options);
 struct CompareOptions {
   std::string before, now;  // results.json of each run, or its folder
   std::string out;          // folder for summary.md; empty: none
+  bool all = false;         // every kernel and law, not what fits on a screen
 };
 int compare(const CompareOptions& options);
 

@@ -5,14 +5,15 @@
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
-#include "reports/compare/comparison.hpp"
+#include "reports/compare/kernel_changes.hpp"
 
 namespace tally::command_line {
 namespace {
 
-std::string file_of(const std::string& given) {
+std::string results_at(const std::string& given) {
   const std::filesystem::path path(given);
   return (std::filesystem::is_directory(path) ? path / "results.json" : path).string();
 }
@@ -20,13 +21,14 @@ std::string file_of(const std::string& given) {
 }  // namespace
 
 int compare(const CompareOptions& options) {
-  auto before = std::async(std::launch::async, [&] { return entries_of(results_of(file_of(options.before))); });
-  const std::vector<CaseEntry> now = entries_of(results_of(file_of(options.now)));
+  auto before = std::async(std::launch::async, [&] { return results_of(results_at(options.before)); });
+  const Results now = results_of(results_at(options.now));
   const Comparison found = compared(before.get(), now);
-  std::cout << comparison_text(found);
+  std::cout << comparison_text(found, {file_of, options.all});
   if (!options.out.empty()) {
     require_writable(options.out);
-    write_atomically((std::filesystem::path(options.out) / "summary.md").string(), comparison_markdown(found));
+    write_atomically((std::filesystem::path(options.out) / "summary.md").string(),
+                     comparison_markdown(found, markdown_limit, file_of));
   }
   if (found.cases == 0) return nothing_ran;
   return is_worse(found) ? failed : pass;

@@ -58,7 +58,7 @@ void explain_law(const Law& law) {
   std::cout << "law " << law.name << " [" << law.family << "]: " << law.statement << "\n"
             << "control: " << law.control << "\n"
             << "faults that break it: " << joined(law.faults) << "\n"
-            << "run it: tally verify --law " << law.name << "\n";
+            << "run it: ./tally verify --law " << law.name << "\n";
 }
 
 void explain_fault(const Fault& fault) {
@@ -73,7 +73,7 @@ void explain_fault(const Fault& fault) {
             << "knob: " << fault.knob << "\n"
             << "laws that catch it: " << joined(fault.laws) << "\n"
             << "suspect: " << joined(standing) << "\n"
-            << "run it: tally faults " << fault.name << "\n";
+            << "run it: ./tally faults " << fault.name << "\n";
 }
 
 void explain_suspect(const Suspect& suspect) {
@@ -108,8 +108,10 @@ std::vector<std::string> known(const Results& results) {
 int explain(const ExplainOptions& options) {
   if (explain_name(options.what)) return pass;
   const Results results = results_in(options.results);
+  const std::string id =
+      options.what.starts_with("c-") ? options.what.substr(2) : options.what;  // as failures print it
   for (const CaseRecord& c : results.cases) {
-    if (c.id != options.what) continue;
+    if (c.id != id) continue;
     explain_case(c, results.environment, options.results);
     return pass;
   }

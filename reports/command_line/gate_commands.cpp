@@ -16,7 +16,9 @@ void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against)
             ->allow_extra_args(false),
         command.add_option("--effort", options.effort, "scale the number of cases")->check(CLI::PositiveNumber),
         command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),
-        command.add_option("--repeat", options.repeat, "pairs of runs, in turn, for the time (5 can decide)")
+        command
+            .add_option("--repeat", options.repeat,
+                        "pairs of runs, in turn, for the time (3 can decide a kernel's, 5 the whole campaign's)")
             ->check(CLI::Range(1, 1000)),
         command.add_option("--out", options.out, "folder for summary.md"),
         command.add_option("--cache", options.cache,
@@ -34,6 +36,7 @@ void add_gate(CLI::App& app, Action& action) {
       ->needs(baseline);
   command.add_option("--waivers", options.waivers, "file of known failures, each with reason, link and last day");
   command.add_option("--today", options.today, "day that waivers are held against, such as 2027-03-31");
+  command.add_flag("--all", options.all, "every kernel, law and case, not what fits on a screen");
   auto* against = command.add_option("--against", options.against, "revision or build folder to run beside this build");
   against->excludes(results)->excludes(baseline);
   add_campaign(command, options, against);
@@ -120,6 +123,7 @@ void add_baseline_views(CLI::App& baseline, Action& action) {
   verify.callback([&action] { action = [] { return baseline_verify(options); }; });
   CLI::App& diff = *baseline.add_subcommand("diff", "what results change; exit code 1 where they do");
   add_results_and_baseline(diff, options.results, options.baseline);
+  diff.add_flag("--all", options.all, "every kernel, law and case, not what fits on a screen");
   diff.callback([&action] { action = [] { return baseline_diff(options); }; });
   CLI::App& review =
       *baseline.add_subcommand("review", "show what could be blessed; with a reason accept or reject it on a terminal");
@@ -136,6 +140,7 @@ void add_compare(CLI::App& app, Action& action) {
   command.add_option("before", options.before, "results.json of the first, or its folder")->required();
   command.add_option("now", options.now, "results.json of the second, or its folder")->required();
   command.add_option("--out", options.out, "folder for summary.md");
+  command.add_flag("--all", options.all, "every kernel, law and case, not what fits on a screen");
   command.callback([&action] { action = [] { return compare(options); }; });
 }
 

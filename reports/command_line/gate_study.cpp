@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "properties/campaign/campaign.hpp"
 #include "properties/studies/study.hpp"
@@ -64,43 +65,46 @@ void add_seed(FalseVerdicts& found, const StudyOptions& options, std::uint64_t n
   }
 }
 
-/// An operation in a precision, whose errors were made larger by each of the losses.
+/// A kernel in a precision, whose errors were made larger by each of the losses.
 struct Rung {
-  std::string operation, precision;
+  std::string operation, variant, precision;
   std::uint64_t cases = 0;
   std::vector<bool> found;
   double low = 1, high = 1;  // limits of the median at the loss demanded
 };
 
-const OperationChange& change_of(const Comparison& comparison, const std::string& operation,
-                                 const std::string& precision) {
-  return *std::find_if(comparison.operations.begin(), comparison.operations.end(),
-                       [&](const OperationChange& o) { return o.operation == operation && o.precision == precision; });
+/// Both builds ran the same variants.
+const OperationChange& change_of(const Comparison& comparison, const Rung& rung) {
+  const auto same = [&rung](const OperationChange& o) {
+    return o.operation == rung.operation && o.variant_now == rung.variant && o.precision == rung.precision;
+  };
+  return *std::find_if(comparison.operations.begin(), comparison.operations.end(), same);
 }
 
 std::vector<CaseEntry> with_loss(std::vector<CaseEntry> entries, const Rung& rung, double loss) {
   for (CaseEntry& entry : entries)
     for (OperationRecord& o : entry.operations)
-      if (entry.precision == rung.precision && o.operation == rung.operation) o.drift *= loss;
+      if (entry.precision == rung.precision && o.operation == rung.operation && o.variant == rung.variant)
+        o.drift *= loss;
   return entries;
 }
 
-/// Operations that err at all: what is exact has no error to grow.
+/// Kernels that err at all: what is exact has no error to grow.
 std::vector<Rung> ladder(const StudyOptions& options) {
   CampaignOptions first = campaign_of(options, 1), second = campaign_of(options, 2);
   first.effort = second.effort = options.effort;
   const auto before = entries_of(varying(run_campaign(first))), now = entries_of(varying(run_campaign(second)));
-  std::set<std::pair<std::string, std::string>> erring;
+  std::set<std::tuple<std::string, std::string, std::string>> erring;
   for (const CaseEntry& entry : before)
     for (const OperationRecord& o : entry.operations)
-      if (o.drift > drift_floor) erring.emplace(o.operation, entry.precision);
+      if (o.drift > drift_floor) erring.emplace(o.operation, o.variant, entry.precision);
   std::vector<Rung> rungs;
-  for (const auto& [operation, precision] : erring) {
+  for (const auto& [operation, variant, precision] : erring) {
     if (is_interrupted(options)) break;
-    Rung rung{operation, precision, 0, {}, 1, 1};
+    Rung rung{operation, variant, precision, 0, {}, 1, 1};
     for (const double loss : losses) {
       const Comparison comparison = compared(before, with_loss(now, rung, loss));
-      const OperationChange& change = change_of(comparison, operation, precision);
+      const OperationChange& change = change_of(comparison, rung);
       rung.found.push_back(change.accuracy.verdict == AccuracyVerdict::worse);
       rung.cases = change.cases;
       if (loss == demanded_at) rung.low = change.accuracy.low, rung.high = change.accuracy.high;
@@ -131,8 +135,8 @@ StudyTable verdicts_table(const FalseVerdicts& f) {
 
 StudyTable power_table(const std::vector<Rung>& rungs) {
   StudyTable table{"What is found",
-                   "Operations, each in each precision, whose errors grew by the factor and nothing else's.",
-                   {{"factor", {}, {}}, {"operations", {}, {}}, {"share called worse", {}, {}}}};
+                   "Kernels, each in each precision, whose errors grew by the factor and nothing else's.",
+                   {{"factor", {}, {}}, {"kernels", {}, {}}, {"share called worse", {}, {}}}};
   for (std::size_t i = 0; i < std::size(losses); ++i) {
     table.columns[0].numbers.push_back(losses[i]);
     table.columns[1].numbers.push_back(static_cast<double>(rungs.size()));
@@ -141,10 +145,10 @@ StudyTable power_table(const std::vector<Rung>& rungs) {
   return table;
 }
 
-StudyTable operations_table(const std::vector<Rung>& rungs) {
-  StudyTable table{"By operation",
+StudyTable kernels_table(const std::vector<Rung>& rungs) {
+  StudyTable table{"By kernel",
                    "The smallest factor that was called worse; limits of the median of now / before at 1.3.",
-                   {{"operation", {}, {}},
+                   {{"kernel", {}, {}},
                     {"precision", {}, {}},
                     {"cases", {}, {}},
                     {"smallest factor found", {}, {}},
@@ -152,7 +156,8 @@ StudyTable operations_table(const std::vector<Rung>& rungs) {
                     {"upper limit", {}, {}}}};
   for (const Rung& rung : rungs) {
     const auto first = std::find(rung.found.begin(), rung.found.end(), true);
-    table.columns[0].words.push_back(rung.operation), table.columns[1].words.push_back(rung.precision);
+    table.columns[0].words.push_back(rung.operation + "/" + rung.variant),
+        table.columns[1].words.push_back(rung.precision);
     table.columns[2].numbers.push_back(static_cast<double>(rung.cases));
     table.columns[3].numbers.push_back(first == rung.found.end() ? std::nan("") : losses[first - rung.found.begin()]);
     table.columns[4].numbers.push_back(rung.low), table.columns[5].numbers.push_back(rung.high);
@@ -162,7 +167,7 @@ StudyTable operations_table(const std::vector<Rung>& rungs) {
 
 StudyPlot power_plot(const std::vector<Rung>& rungs) {
   StudyPlot plot{"What is found", "factor by which errors grew", "share called worse", false, false, {}};
-  StudySeries series{"operations in a precision", {}, {}, {}, {}};
+  StudySeries series{"kernels in a precision", {}, {}, {}, {}};
   for (std::size_t i = 0; i < std::size(losses); ++i)
     series.x.push_back(losses[i]), series.y.push_back(share_found(rungs, i));
   plot.series = {series};
@@ -177,7 +182,8 @@ void settle(Study& study, const FalseVerdicts& f, const std::vector<Rung>& rungs
                  grouped(f.strata) + " operations of builds that add in another order" +
                  (wrong == 0 ? " (a pair at most " + percent(limit) + ", at 95 % confidence)" : "") +
                  "; errors that grew 1.3 times are found in " + percent(share) + " of " +
-                 counted(rungs.size(), "operation") + ", 1.1 times in " + percent(share_found(rungs, 0)) + ".";
+                 counted(rungs.size(), "kernel") + " in a precision, 1.1 times in " + percent(share_found(rungs, 0)) +
+                 ".";
   const bool holds = wrong == 0 && share >= demanded_share;
   study.status = f.pairs == 0 || rungs.empty() ? Status::not_run : holds ? Status::pass : Status::fail;
   if (study.status == Status::fail) study.message = study.answer;
@@ -192,7 +198,7 @@ Study measured(const StudyOptions& options) {
     options.progress("[" + std::to_string(i + 1) + "/" + std::to_string(seeds) + "] seeds");
   }
   const std::vector<Rung> rungs = ladder(options);
-  study.tables = {verdicts_table(verdicts), power_table(rungs), operations_table(rungs)};
+  study.tables = {verdicts_table(verdicts), power_table(rungs), kernels_table(rungs)};
   study.plots = {power_plot(rungs)};
   study.notes = {
       "A build whose errors grew is the one that adds in another order, with the drift of one operation in one "

@@ -26,11 +26,12 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
           "--subject", options.subject,
           "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)")
       ->check(CLI::IsMember({"host", "cuda", "checked"}));
-  command.add_option("--fault", options.fault, "run with this seeded fault (tally list faults)");
+  command.add_option("--fault", options.fault, "run with this seeded fault (./tally list faults)");
   command.add_option("--magnitude", options.magnitude,
                      "how much of the fault to plant, from 0 (none) to 1 (all of it)");
   command
-      .add_option("--kernel", options.kernels, "OPERATION=VARIANT to run in place of the shipped one (list kernels)")
+      .add_option("--kernel", options.kernels,
+                  "OPERATION=VARIANT to run in place of the shipped one (./tally list kernels)")
       ->allow_extra_args(false);
 }
 
@@ -50,7 +51,7 @@ void add_verify(CLI::App& app, Action& action) {
       ->excludes(effort);
   command.add_option("--time", options.time, "stop drawing after this long, such as 60s or 2m");
   command.add_option("--case-time", options.case_time, "a case that takes longer is an error")->capture_default_str();
-  command.add_option("--shard", options.shard, "run one part of the campaign, such as 2/4 (see tally merge)");
+  command.add_option("--shard", options.shard, "run one part of the campaign, such as 2/4 (see ./tally merge)");
   command.add_option("--seed", options.seed, "a number, or 'random'")->capture_default_str();
   command.add_option("--out", options.out, "folder for the results")->capture_default_str();
   command.add_option("--corpus", options.corpus, "folder of failing cases, replayed first (default: OUT/corpus)");
@@ -65,6 +66,20 @@ void add_verify(CLI::App& app, Action& action) {
   command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
   command.add_flag("--json", options.json, "print results.json instead of the summary");
   command.callback([&action] { action = [] { return verify(options); }; });
+}
+
+void add_kernel(CLI::App& app, Action& action) {
+  static KernelOptions options;
+  CLI::App& command = *app.add_subcommand(
+      "kernel", "one kernel under every law, on the host and again with its accesses to memory watched");
+  command.add_option("kernel", options.kernel, "OPERATION=VARIANT (./tally list kernels)")->required();
+  command.add_option("--effort", options.effort, "scale the number of cases (default: TALLY_EFFORT or 1)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--out", options.out, "folder for the results of both")->capture_default_str();
+  command.add_option("--processes", options.processes, "processes on the host")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.callback([&action] { action = [] { return kernel(options); }; });
 }
 
 void add_replay(CLI::App& app, Action& action) {
@@ -146,7 +161,7 @@ void add_study(CLI::App& app, Action& action, const std::string& family, const s
   options.family = family;
   CLI::App& command = *app.add_subcommand(family, what);
   add_subject(command, options.subject);
-  command.add_option("name", options.name, "which one (tally list " + family + (family == "bench" ? "es)" : "s)"));
+  command.add_option("name", options.name, "which one (./tally list " + family + (family == "bench" ? "es)" : "s)"));
   command.add_option("--effort", options.effort, "scale the number of cases (default: TALLY_EFFORT or 1)")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", options.seed, "a number, or 'random'")->capture_default_str();
@@ -227,6 +242,7 @@ int main(int argc, char** argv) {
       "4 nothing ran or all of it vacuous, 5 only unblessed new cases, 77 device absent, 130 interrupted.");
   Action action;
   add_verify(app, action);
+  add_kernel(app, action);
   add_replay(app, action);
   add_check(app, action);
   add_oracle(app, action);

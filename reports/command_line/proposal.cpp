@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "reports/census/census.hpp"
+#include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/compare/pairs.hpp"
 #include "reports/gate/gate.hpp"
@@ -20,12 +21,12 @@ constexpr std::size_t cases_shown = 12;
 
 Proposal of_pending(const std::string& file, const Baseline& kept, const std::string& baseline_file) {
   const auto pending = std::make_shared<const Baseline>(baseline_at(file));
-  if (pending->blessings.size() != 1 || !pending->blessings.front().reason.empty())
-    throw UsageError(file + " is a baseline");
+  if (!is_left_by_gate(*pending)) throw UsageError(file + " is a baseline");
   Proposal proposal;
   proposal.before = before_pending(*pending, kept);
   proposal.now = pending->entries_of(pending->blessings.front().machine);
   proposal.change = compared(proposal.before, proposal.now);
+  proposal.change.bits_repeat = pending->blessings.front().machine.executor != "cuda";
   for (const BlessedFault& fault : pending->faults) proposal.faults.push_back(fault.name);
   proposal.bless = [pending, baseline_file](const tally::BlessOptions& how) {
     return bless_pending(*pending, baseline_file, how);
@@ -86,9 +87,9 @@ std::string cases_text(const Proposal& proposal) {
 std::string commands_text(const BaselineOptions& options, bool any) {
   if (!any) return "\nnothing is to be accepted\n";
   const std::string what = shell_word(options.results) + " --baseline " + shell_word(options.baseline);
-  return "\naccept all of it:  tally bless " + what + " --reason \"...\"\n" +
+  return "\naccept all of it:  ./tally bless " + what + " --reason \"...\"\n" +
          "or some:           the same with --law LAW, --precision PRECISION or --case ID\n" +
-         "or one by one:     tally baseline review " + what + " --reason \"...\"\n";
+         "or one by one:     ./tally baseline review " + what + " --reason \"...\"\n";
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ std::string line_of(const LawChange& law) {
 }
 
 std::string text_of(const Proposal& proposal, const BaselineOptions& options) {
-  std::string text = comparison_text(proposal.change), laws;
+  std::string text = comparison_text(proposal.change, {file_of, true}), laws;
   for (const LawChange& law : proposal.change.laws)
     if (is_changed(law)) laws += "  " + line_of(law) + "\n";
   if (!laws.empty()) text += "\nBy law\n" + laws;

@@ -40,7 +40,7 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const Subject& su
   if (!broken) return outcome;
   const std::string said = outcome.status == Status::error ? "this one lacks what it works on"
                                                            : "of this one it would say: " + outcome.message;
-  Outcome nothing = not_for("a case of the kind that it draws (`tally verify --law " + law.name + "`); " + said);
+  Outcome nothing = not_for("a case of the kind that it draws (`./tally verify --law " + law.name + "`); " + said);
   nothing.checks = std::move(outcome.checks);
   return nothing;
 }
@@ -65,7 +65,7 @@ int replay(const ReplayOptions& options) {
   require_known_kernels(c, subject);
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
-  if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `tally list laws`");
+  if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `./tally list laws`");
   const bool foreign = law && law->shape && !is_token && law_in(options.what) != law->name;
   const Outcome outcome = foreign ? outcome_of_foreign_case(*law, c, subject)
                           : law   ? outcome_of(*law, c, subject)

@@ -67,6 +67,8 @@ int baseline_review(const BaselineOptions& options) {
   for (const CaseEntry& entry : proposal.now) take(entry);
   try {
     if (!how.cases.empty()) std::cout << options.baseline << ": " << text_of(proposal.bless(how)) << "\n";
+  } catch (const NotWritten&) {
+    throw;
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }

@@ -14,6 +14,7 @@
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
+#include "reports/text/nearest.hpp"
 
 namespace tally::command_line {
 
@@ -29,6 +30,18 @@ std::string absence() {
   }
 }
 
+/// What an operation can be run by, or which operation may have been meant.
+std::string expected_kernels(const std::string& operation, ExecutorKind executor) {
+  std::string text;
+  for (const std::string& variant : shipped_variants(operation, executor))
+    text += (text.empty() ? "" : ", ") + operation + "=" + variant;
+  if (!text.empty()) return text;
+  std::vector<std::string> operations;
+  for (const RegisteredKernel* kernel : registered_kernels()) operations.push_back(kernel->operation);
+  for (const std::string& name : nearest_names(operation, operations, 3)) text += (text.empty() ? "" : ", ") + name;
+  return "OPERATION=VARIANT, both as `./tally list kernels` names them; the nearest operations are " + text;
+}
+
 /// The stages with other kernels in the place of some. They live as long as the program.
 const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const std::vector<std::string>& kernels) {
   static std::deque<Stages> all;
@@ -41,8 +54,7 @@ const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const st
     const bool known = std::any_of(registered.begin(), registered.end(), [&](const RegisteredKernel* k) {
       return k->operation == operation && k->claim.variant == variant && k->executor == executor;
     });
-    if (!known)
-      throw UsageError("--kernel: '" + word + "'; expected OPERATION=VARIANT, both as `tally list kernels` names them");
+    if (!known) throw UsageError("--kernel: '" + word + "'; expected " + expected_kernels(operation, executor));
     all.back().variants[operation] = variant;
   }
   return all.back();
@@ -88,7 +100,7 @@ Subject subject_of(const SubjectOptions& options) {
   } else {
     plant_at(options.magnitude, {options.fault});
     const Fault* fault = find_fault(options.fault);
-    if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `tally list faults`");
+    if (!fault) throw UsageError("no fault is named '" + options.fault + "'; see `./tally list faults`");
     subject.stages = &fault->stages();
   }
   if (!options.kernels.empty())

@@ -35,16 +35,24 @@ void add_operation(Strata& strata, const std::string& precision, const Operation
   ++change.cases;
   change.equal += equal;
   change.own += !equal && before.inputs == now.inputs;
+  change.tested += before.inputs == now.inputs;
   drifts.before.push_back(before.drift), drifts.now.push_back(now.drift);
 }
 
-/// Both lists are sorted by operation.
-void add_operations(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
-  for (const OperationRecord& o : now.operations) {
-    const auto same = std::find_if(before.operations.begin(), before.operations.end(),
-                                   [&o](const OperationRecord& b) { return b.operation == o.operation; });
-    if (same != before.operations.end()) add_operation(strata, now.precision, *same, o);
+/// The same operation by the same variant, or else by the only one there was: a case may run several.
+const OperationRecord* counterpart(const std::vector<OperationRecord>& before, const OperationRecord& now) {
+  const OperationRecord* other = nullptr;
+  for (const OperationRecord& b : before) {
+    if (b.operation != now.operation) continue;
+    if (b.variant == now.variant) return &b;
+    other = &b;
   }
+  return other;
+}
+
+void add_operations(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
+  for (const OperationRecord& o : now.operations)
+    if (const OperationRecord* same = counterpart(before.operations, o)) add_operation(strata, now.precision, *same, o);
 }
 
 void add_pair(Strata& strata, const CaseEntry& before, const CaseEntry& now) {
@@ -104,16 +112,16 @@ Comparison compared(const std::vector<CaseEntry>& before, const std::vector<Case
   return comparison;
 }
 
+Comparison compared(const Results& before, const Results& now) {
+  Comparison comparison = compared(entries_of(before), entries_of(now));
+  comparison.bits_repeat = before.ran_on_device + now.ran_on_device == 0;
+  return comparison;
+}
+
 bool is_worse(const Comparison& comparison) {
   return comparison.broken > 0 ||
          std::any_of(comparison.operations.begin(), comparison.operations.end(),
                      [](const OperationChange& o) { return o.accuracy.verdict == AccuracyVerdict::worse; });
-}
-
-bool is_touched(const OperationChange& change) {
-  const AccuracyVerdict verdict = change.accuracy.verdict;
-  return change.own > 0 || change.variant_before != change.variant_now || verdict == AccuracyVerdict::worse ||
-         verdict == AccuracyVerdict::better;
 }
 
 bool is_touched(const LawChange& change) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/kernel_changes.hpp"
 #include "reports/summary/markdown.hpp"
 #include "reports/text/numbers.hpp"
 
@@ -32,7 +33,9 @@ class Page {
 
  private:
   static constexpr std::size_t reserve = 200;
-  static std::string left_out(std::size_t rows) { return counted(rows, "row") + " left out: see `tally compare`."; }
+  static std::string left_out(std::size_t rows) {
+    return counted(rows, "row") + " left out: see `./tally compare --all`.";
+  }
   std::size_t limit_;
   std::string out_;
 };
@@ -49,22 +52,15 @@ std::string verdict_word(const Comparison& c) {
   return any(AccuracyVerdict::better) ? "accuracy better" : "accuracy the same";
 }
 
-/// What was touched itself first, then by how much.
-std::vector<Row> operation_rows(const Comparison& comparison) {
-  std::vector<const OperationChange*> changes;
-  for (const OperationChange& change : comparison.operations)
-    if (is_touched(change)) changes.push_back(&change);
-  std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
-    const bool first = a->own > 0, second = b->own > 0;
-    return first != second ? first : a->accuracy.factor > b->accuracy.factor;
-  });
+/// What changed by itself, the worst first.
+std::vector<Row> operation_rows(const KernelChanges& changes, const FileOfKernel& file_of) {
   std::vector<Row> rows;
-  for (const OperationChange* c : changes) {
-    const bool other = c->variant_before != c->variant_now;
-    rows.push_back({c->operation, c->precision, other ? c->variant_before + " → " + c->variant_now : c->variant_now,
-                    bits_text(*c), grouped(c->changed()) + " of " + grouped(c->cases), grouped(c->own),
-                    text_of(c->accuracy)});
-  }
+  for (const KernelChange& kernel : changes.own)
+    for (const OperationChange* part : kernel.parts)
+      rows.push_back({kernel.before.empty() ? kernel.name() : kernel.before + " → " + kernel.name(),
+                      file_of ? file_of(kernel.operation, kernel.variant) : "", part->precision, bits_text(*part),
+                      grouped(part->changed()) + " of " + grouped(part->cases), grouped(part->own),
+                      text_of(part->accuracy)});
   return rows;
 }
 
@@ -81,7 +77,8 @@ std::vector<Row> law_rows(const Comparison& comparison) {
 
 }  // namespace
 
-std::string comparison_markdown(const Comparison& c, std::size_t limit) {
+std::string comparison_markdown(const Comparison& c, std::size_t limit, const FileOfKernel& file_of) {
+  const KernelChanges changes = kernel_changes_of(c);
   Page page(limit);
   page.text("## " + verdict_word(c));
   page.text("");
@@ -89,15 +86,11 @@ std::string comparison_markdown(const Comparison& c, std::size_t limit) {
             grouped(c.gone) + " only before, " + grouped(c.fresh) + " only now; " + grouped(c.broken) +
             " break their law now and did not before.");
   page.text("\n" + markdown(decision_text(c)) + ".");
-  page.table(
-      "Kernel operations",
-      {"Operation", "Precision", "Variant", "Bits", "Cases changed", "From equal inputs", "Error against its bound"},
-      operation_rows(c));
-  const auto followed = std::count_if(c.operations.begin(), c.operations.end(), [](const OperationChange& change) {
-    return change.changed() > 0 && !is_touched(change);
-  });
-  if (followed > 0)
-    page.text("\n" + grouped(std::uint64_t(followed)) + " more computed as accurately on other inputs.");
+  page.table("Kernels that changed",
+             {"Kernel", "File", "Precision", "Bits", "Cases changed", "From equal inputs", "Error against its bound"},
+             operation_rows(changes, file_of));
+  if (!changes.followed.empty())
+    page.text("\n" + counted(changes.followed.size(), "more kernel") + " computed on other inputs.");
   page.table("Laws",
              {"Law", "Precision", "Cases changed", "Broken", "Mended", "r before", "r now", "Worst r of each case"},
              law_rows(c));

@@ -40,6 +40,12 @@ struct BlessedCase : CaseEntry {
   std::string blessing;  // its key
 };
 
+/// A case by its place alone.
+struct CasePlace {
+  std::string law, precision, id;
+  auto operator<=>(const CasePlace&) const = default;
+};
+
 struct BlessedFault {
   std::string name, law, blessing;
 };
@@ -49,6 +55,7 @@ struct Baseline {
   std::vector<Blessing> blessings;
   std::vector<BlessedCase> cases;
   std::vector<BlessedFault> faults;
+  std::vector<CasePlace> replaced;  // of what the gate leaves to be blessed alone: go when it is blessed, sorted
 
   /// Throws std::logic_error for a key that is none: readers refuse those.
   const Blessing& blessing(const std::string& key) const;

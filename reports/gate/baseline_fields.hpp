@@ -39,6 +39,11 @@ void fields(Archive& a, R& r) {
   a("digest", r.digest), a("operations", r.operations), a("blessing", r.blessing);
 }
 
+template <class Archive, Is<CasePlace> R>
+void fields(Archive& a, R& r) {
+  a("law", r.law), a("precision", r.precision), a("id", r.id);
+}
+
 template <class Archive, Is<BlessedFault> R>
 void fields(Archive& a, R& r) {
   a("name", r.name), a("law", r.law), a("blessing", r.blessing);
@@ -47,6 +52,7 @@ void fields(Archive& a, R& r) {
 template <class Archive, Is<Baseline> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("blessings", r.blessings), a("cases", r.cases), a("faults", r.faults);
+  a.optional("replaced", r.replaced, !r.replaced.empty());
 }
 
 }  // namespace tally

@@ -37,6 +37,9 @@ void check(const Baseline& baseline) {
     if (!cases.emplace(baseline.blessing(c.blessing).machine, c.law, c.precision, c.id).second)
       complain(place + ".id", c.id, "every case of a law and precision once");
   }
+  const bool pending = baseline.blessings.size() == 1 && baseline.blessings.front().reason.empty();
+  if (!baseline.replaced.empty() && !pending)
+    complain("$.replaced", baseline.replaced.front().id, "none in a baseline: only what a gate left has some");
   for (std::size_t i = 0; i < baseline.faults.size(); ++i)
     if (!keys.contains(baseline.faults[i].blessing))
       complain("$.faults[" + std::to_string(i) + "].blessing", baseline.faults[i].blessing, "the key of a blessing");

@@ -122,8 +122,16 @@ void add_blessing(Baseline& baseline, const Blessing& blessing) {
 }
 
 void write(Baseline& baseline, const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw std::runtime_error("bless: " + file + ": there is no folder " + folder.string() +
+                             "; expected one that is there");
   put_in_order(baseline);
-  write_atomically(file, to_json(baseline));
+  try {
+    write_atomically(file, to_json(baseline));
+  } catch (const std::runtime_error& problem) {
+    throw NotWritten(problem.what());
+  }
 }
 
 std::uint64_t total_of(const BlessReport& report) {
@@ -154,6 +162,19 @@ BlessReport replaced(Baseline& baseline, const Baseline& kept, const Baseline& c
                             [](const auto& a, const auto& b) { return a.law == b.law; }}
       .apply(baseline.faults, chosen.faults, report);
   return report;
+}
+
+/// Takes out of this machine and draw what other cases stand for now; how many there were.
+std::uint64_t take_out(Baseline& baseline, const Baseline& kept, const Baseline& chosen) {
+  const Blessing& now = chosen.blessings.front();
+  const auto blessing_of = [&](const std::string& key) -> const Blessing& {
+    return key == now.key ? now : kept.blessing(key);
+  };
+  return std::erase_if(baseline.cases, [&](const BlessedCase& c) {
+    const Blessing& blessing = blessing_of(c.blessing);
+    return blessing.machine == now.machine && blessing.drawn == now.drawn &&
+           std::binary_search(chosen.replaced.begin(), chosen.replaced.end(), CasePlace{c.law, c.precision, c.id});
+  });
 }
 
 }  // namespace
@@ -196,7 +217,7 @@ BlessReport bless(const Results& results, const std::string& file, const BlessOp
 BlessReport bless_pending(const Baseline& pending, const std::string& file, const BlessOptions& options) {
   refuse_without_reason(options);
   refuse_in_ci(options);
-  if (pending.blessings.size() != 1 || !pending.blessings.front().reason.empty())
+  if (!is_left_by_gate(pending))
     throw std::runtime_error("bless: found a baseline, expected what the gate left to be blessed");
   for (const BlessedCase& c : pending.cases)
     if (c.status == Status::pass && !(c.worst_ratio <= 1))
@@ -204,14 +225,17 @@ BlessReport bless_pending(const Baseline& pending, const std::string& file, cons
   Baseline baseline = kept_in(file), chosen = pending;
   const Baseline kept = baseline;
   std::erase_if(chosen.cases, [&](const BlessedCase& c) { return !selects(options, c); });
+  std::erase_if(chosen.replaced, [&](const CasePlace& c) { return !selects(options, c.law, c.precision, c.id); });
   if (!selects_all(options)) chosen.faults.clear();
-  if (chosen.cases.empty() && chosen.faults.empty()) throw std::runtime_error("bless: nothing that is pending matches");
+  if (chosen.cases.empty() && chosen.faults.empty() && chosen.replaced.empty())
+    throw std::runtime_error("bless: nothing that is pending matches");
   const Blessing& proposed = pending.blessings.front();
   BlessOptions how = options;
   if (how.commit.empty()) how.commit = proposed.commit;
   chosen = reasoned(std::move(chosen), how);
   put_in_order(chosen);
-  const BlessReport report = replaced(baseline, kept, chosen);
+  BlessReport report = replaced(baseline, kept, chosen);
+  report.removed += take_out(baseline, kept, chosen);
   add_blessing(baseline, chosen.blessings.front());
   write(baseline, file);
   return report;

@@ -1,6 +1,7 @@
 // Changes a baseline: accepts a run's numbers, with a reason; takes out what is gone; takes over what became better.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct BlessOptions {
   bool allow_ci = false;           // else refused where the environment variable CI is set
 };
 
+/// The baseline cannot be written, which is none of its reader's or caller's faults: a full disk.
+class NotWritten : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct BlessReport {
   std::uint64_t added = 0, changed = 0, removed = 0, unchanged = 0;
 };
@@ -28,7 +34,7 @@ std::string text_of(const BlessReport& report);
 /// are; what matches and is gone from the results is removed; what did not change keeps its blessing. Makes the file if
 /// there is none. Throws std::runtime_error, with the file untouched, for an empty reason or one that says no more than
 /// that something was updated, in continuous integration, for a partial run, a matching failure, a ratio above 1 or a
-/// lost fault, for an id that the results do not have, and if nothing matches.
+/// lost fault, for an id that the results do not have, and if nothing matches; NotWritten where it cannot be written.
 BlessReport bless(const Results& results, const std::string& file, const BlessOptions& options);
 
 /// Takes out this machine's entries of the same draw that the results do not have any more. Throws as bless() does, but

@@ -13,14 +13,16 @@ using Kind = GateFinding::Kind;
 
 constexpr std::size_t most_ids = 3;
 
+using Ids = std::vector<std::string>;
+
 struct Lists {
-  std::vector<std::string> gone, fresh, vacuous, not_run;
+  Ids gone, fresh, vacuous, not_run;
 };
 
 bool is_broken(Status status) { return status == Status::fail || status == Status::error; }
 
 /// "3 cases gone: 1a…, 2b…, 3c…".
-std::string listed(const std::vector<std::string>& ids, const std::string& what) {
+std::string listed(const Ids& ids, const std::string& what) {
   std::string text = counted(ids.size(), "case") + " " + what + ": ";
   for (std::size_t i = 0; i < std::min(ids.size(), most_ids); ++i) text += (i ? ", " : "") + ids[i];
   return text + (ids.size() > most_ids ? " and " + grouped(ids.size() - most_ids) + " more" : "");
@@ -60,10 +62,11 @@ void tell_others(const Results& results, const Baseline& blessed, Findings& out)
     draws += blessing.machine == machine && !(blessing.drawn == drawn);
   }
   if (machines > 0)
-    out.push_back({Kind::told, "coverage", "baseline", counted(machines, "case") + " of other machines: not compared"});
+    out.push_back({Kind::told, "coverage", "baseline", counted(machines, "case") + " of other machines: not compared",
+                   "elsewhere", machines});
   if (draws > 0)
     out.push_back({Kind::told, "coverage", "baseline",
-                   counted(draws, "case") + " of another campaign, seed or effort: not compared"});
+                   counted(draws, "case") + " of another campaign, seed or effort: not compared", "elsewhere", draws});
 }
 
 }  // namespace
@@ -78,26 +81,33 @@ Sides sides_of(const Results& results, const Baseline& blessed) {
   return sides;
 }
 
-/// Where kernels need not repeat, the search for hard cases may draw others: only their number counts.
+/// The search breeds cases from what it finds, so that other kernels are shown others: of those only the number counts.
+/// The ids of `gone` and `fresh` that stand for none of the other side are left in them.
+Ids take_moved(Lists& lists) {
+  const std::size_t moved = std::min(lists.gone.size(), lists.fresh.size());
+  const auto end = lists.fresh.begin() + static_cast<std::ptrdiff_t>(moved);
+  Ids ids(lists.fresh.begin(), end);
+  lists.fresh.erase(lists.fresh.begin(), end);
+  lists.gone.erase(lists.gone.begin(), lists.gone.begin() + static_cast<std::ptrdiff_t>(moved));
+  return ids;
+}
+
 void coverage_gate(const Sides& sides, const Results& results, const Baseline& blessed, Findings& out) {
-  const bool may_differ = results.ran_on_device > 0;
   const std::set<std::string> broken = broken_places(results);
-  for (const auto& [place, lists] : lists_of(sides)) {
-    if (!lists.vacuous.empty())
-      out.push_back({Kind::failed, "coverage", place, listed(lists.vacuous, "passed when blessed, vacuous now")});
-    if (may_differ && lists.gone.size() == lists.fresh.size()) {
-      if (!lists.gone.empty()) out.push_back({Kind::told, "coverage", place, listed(lists.fresh, "drawn otherwise")});
-      continue;
+  const Kind moved_kind = results.ran_on_device > 0 ? Kind::told : Kind::fresh;
+  for (auto& [place, lists] : lists_of(sides)) {
+    const auto tell = [&out, &place = place](Kind kind, const Ids& ids, const char* what, const char* words) {
+      if (!ids.empty()) out.push_back({kind, "coverage", place, listed(ids, words), what, ids.size()});
+    };
+    tell(Kind::failed, lists.vacuous, "vacuous", "passed when blessed, vacuous now");
+    tell(Kind::failed, lists.not_run, "not run", "blessed before and not run now");
+    tell(moved_kind, take_moved(lists), "moved", "drawn otherwise");
+    if (broken.contains(place)) {
+      tell(Kind::told, lists.gone, "after", "not drawn after the failure");
+    } else {
+      tell(Kind::failed, lists.gone, "gone", "blessed before and gone");
     }
-    if (!lists.not_run.empty())
-      out.push_back({Kind::failed, "coverage", place, listed(lists.not_run, "blessed before and not run now")});
-    if (!lists.gone.empty() && broken.contains(place)) {
-      out.push_back({Kind::told, "coverage", place, listed(lists.gone, "not drawn after the failure")});
-    } else if (!lists.gone.empty()) {
-      out.push_back({Kind::failed, "coverage", place, listed(lists.gone, "blessed before and gone")});
-    }
-    if (!lists.fresh.empty())
-      out.push_back({Kind::fresh, "coverage", place, listed(lists.fresh, "new, blessed by nobody")});
+    tell(Kind::fresh, lists.fresh, "new", "new, blessed by nobody");
   }
   tell_others(results, blessed, out);
 }

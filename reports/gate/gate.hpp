@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/compare/comparison.hpp"
+#include "reports/compare/kernel_changes.hpp"
 #include "reports/gate/baseline.hpp"
 #include "reports/gate/waivers.hpp"
 
@@ -21,6 +21,8 @@ struct GateFinding {
   enum class Kind { failed, fresh, undecided, told };  // the last two change nothing
   Kind kind = Kind::told;
   std::string gate, place, message;
+  std::string what = {};    // what it is of, for counting: "case", "control", "gone", "new" …
+  std::uint64_t count = 1;  // of so many
 };
 
 struct GateReport {
@@ -37,7 +39,17 @@ struct GateContext {
 /// A damaged baseline or results file is the caller's exit code 2: reading it throws.
 GateReport gate(const Results& results, const Baseline& baseline, const GateContext& context = {});
 
-/// One finding a line and a closing sentence.
-std::string gate_text(const GateReport& report);
+/// How a report is written.
+struct GateText {
+  ChangesText changes = {};  // `all`: every finding too, a line each
+  std::string accept = {};   // the line that says how to accept it; empty: none
+};
+
+/// What a screen holds: the kernels that changed first, what breaks, what followed, what is only coverage, and as its
+/// last line what there is to decide.
+std::string gate_text(const GateReport& report, const GateText& how = {});
+
+/// One finding a line.
+std::string findings_text(const GateReport& report);
 
 }  // namespace tally

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace tally {
@@ -29,6 +30,27 @@ bool knows(const Baseline& kept, const BlessedFault& fault, const Machine& machi
   });
 }
 
+/// Cases of the same machine and draw that other ones stand for now: in their law and precision there are as many more.
+std::vector<CasePlace> replaced_by(const Baseline& pending, const Results& results, const Baseline& kept) {
+  std::set<Place> now, known;
+  for (const CaseRecord& c : results.cases) now.insert({c.law, c.precision, c.id});
+  std::map<std::pair<std::string, std::string>, std::vector<CasePlace>> gone;
+  std::map<std::pair<std::string, std::string>, std::size_t> fresh;
+  const Blessing& blessing = pending.blessings.front();
+  for (const BlessedCase& c : kept.cases) {
+    const Blessing& of = kept.blessing(c.blessing);
+    if (of.machine != blessing.machine || !(of.drawn == blessing.drawn)) continue;
+    known.insert(place_of(c));
+    if (!now.contains(place_of(c))) gone[{c.law, c.precision}].push_back({c.law, c.precision, c.id});
+  }
+  for (const BlessedCase& c : pending.cases) fresh[{c.law, c.precision}] += !known.contains(place_of(c));
+  std::vector<CasePlace> replaced;
+  for (const auto& [place, cases] : gone)
+    if (cases.size() <= fresh[place]) replaced.insert(replaced.end(), cases.begin(), cases.end());
+  std::sort(replaced.begin(), replaced.end());
+  return replaced;
+}
+
 }  // namespace
 
 Baseline pending_of(const Results& results, const Baseline& kept, const std::string& commit) {
@@ -45,6 +67,7 @@ Baseline pending_of(const Results& results, const Baseline& kept, const std::str
   for (BlessedCase& c : pending.cases) c.blessing = blessing.key;
   for (BlessedFault& f : pending.faults) f.blessing = blessing.key;
   pending.blessings = {blessing};
+  pending.replaced = replaced_by(pending, results, kept);
   put_in_order(pending);
   return pending;
 }
@@ -61,6 +84,10 @@ std::vector<CaseEntry> before_pending(const Baseline& pending, const Baseline& k
   }
   std::sort(before.begin(), before.end(), stands_before);
   return before;
+}
+
+bool is_left_by_gate(const Baseline& document) {
+  return document.blessings.size() == 1 && document.blessings.front().reason.empty();
 }
 
 bool is_pending(const std::string& file) {

@@ -18,14 +18,15 @@ void teeth_gate(const Results& results, const Baseline& blessed, Findings& out) 
     const bool caught = std::any_of(results.faults.begin(), results.faults.end(),
                                     [&fault](const FaultRecord& f) { return f.caught && f.name == fault.name; });
     if (!caught)
-      out.push_back({Kind::failed, "teeth", fault.name, "was caught by " + fault.law + " and is not caught now"});
+      out.push_back(
+          {Kind::failed, "teeth", fault.name, "was caught by " + fault.law + " and is not caught now", "lost"});
   }
   for (const FaultRecord& fault : results.faults) {
     if (was_blessed(fault.name)) continue;
     if (fault.caught) {
-      out.push_back({Kind::fresh, "teeth", fault.name, "new: nobody has blessed it"});
+      out.push_back({Kind::fresh, "teeth", fault.name, "new: nobody has blessed it", "fault"});
     } else {
-      out.push_back({Kind::failed, "teeth", fault.name, "got away"});
+      out.push_back({Kind::failed, "teeth", fault.name, "got away", "lost"});
     }
   }
 }

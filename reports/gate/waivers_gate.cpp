@@ -24,13 +24,16 @@ Results waivers_gate(const Results& results, const GateContext& context, Finding
         std::count_if(results.cases.begin(), results.cases.end(),
                       [&waiver](const CaseRecord& c) { return fails(c) && waiver.covers(c); }));
     if (waiver.expires < day) {
-      out.push_back({Kind::failed, "waivers", waiver.text(), "expired on " + waiver.expires + ": " + waiver.reason});
+      out.push_back(
+          {Kind::failed, "waivers", waiver.text(), "expired on " + waiver.expires + ": " + waiver.reason, "waiver"});
     } else if (covered == 0) {
-      out.push_back({Kind::failed, "waivers", waiver.text(), "nothing that it covers fails any more: take it out"});
+      out.push_back(
+          {Kind::failed, "waivers", waiver.text(), "nothing that it covers fails any more: take it out", "waiver"});
     } else {
       out.push_back({Kind::told, "waivers", waiver.text(),
                      counted(covered, "failing case") + " until " + waiver.expires + ": " + waiver.reason + " (" +
-                         waiver.link + ")"});
+                         waiver.link + ")",
+                     "known"});
       valid.push_back(&waiver);
     }
   }

@@ -24,7 +24,7 @@ std::string subject_options(const Environment& ran) {
 }
 
 std::string replay_command(const std::string& token) {
-  return token.empty() ? "" : "tally replay " + shell_word(token);
+  return token.empty() ? "" : "./tally replay " + shell_word(token);
 }
 
 std::string replay_command(const CaseRecord& c, const Environment& ran) {

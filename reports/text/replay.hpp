@@ -12,7 +12,7 @@ namespace tally {
 /// open. Each option has a space before it.
 std::string subject_options(const Environment& ran);
 
-/// "tally replay TOKEN", or the path of a kept case file for the token; empty without one.
+/// "./tally replay TOKEN", or the path of a kept case file for the token; empty without one.
 std::string replay_command(const std::string& token);
 /// The case under its law, on what the campaign ran on; empty without a case.
 std::string replay_command(const CaseRecord& c, const Environment& ran);

@@ -68,8 +68,11 @@ class Against(unittest.TestCase):
 
     def test_what_changed_between_two_commits_is_told(self):
         told = self.gate(0, "HEAD~1", "--out", self.root / "out")
-        self.assertIn("two_stage -> column_lanes", told)
-        self.assertIn("two\\_stage → column\\_lanes", (self.root / "out" / "summary.md").read_text())
+        self.assertRegex(told, r"(?s)\AKernels that changed\n.*\ntime of the campaign [^\n]*\n"
+                               r"1 kernel changed \(linear.bias_gradient/column_lanes\), [^\n]*: bless or reject\n")
+        self.assertLess(told[:told.index(": bless or reject")].count("\n"), 20)
+        self.assertIn("linear.bias_gradient/column_lanes (was linear.bias_gradient/two_stage)  kernels/linear/bias_gradient.cu", told)
+        self.assertIn("linear.bias\\_gradient/two\\_stage → linear.bias\\_gradient/column\\_lanes", (self.root / "out" / "summary.md").read_text())
         self.assertIn("bits equal in all", self.gate(0, "HEAD"))
         self.assertEqual(self.builds(), 2)
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 2)

@@ -83,8 +83,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stderr)
         for words in (case["title"], case["message"], "last-only", "A = s_k", "tally replay tly1:"):
             self.assertIn(words, told.stdout)
-        command = next(line for line in told.stdout.splitlines() if line.startswith("replay: tally "))
-        replayed = tally(*command.removeprefix("replay: tally ").split())
+        command = next(line for line in told.stdout.splitlines() if line.startswith("replay: ./tally "))
+        replayed = tally(*command.removeprefix("replay: ./tally ").split())
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
         self.assertIn("looks like last-only", replayed.stdout)
 

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import resource
 import shlex
 import subprocess
 import sys
@@ -74,7 +75,14 @@ class Gate(unittest.TestCase):
         self.bless()
         told = self.ends(1, "gate", self.other, "--baseline", self.baseline)
         self.assertIn("from equal inputs", told)
-        self.assertIn("linear.forward", self.ends(1, "baseline", "diff", self.other, "--baseline", self.baseline))
+        lines = told.splitlines()
+        self.assertLessEqual(len(lines), 20, told)
+        self.assertEqual(lines[0], "Kernels that changed")
+        self.assertRegex(lines[-2], "^to accept .*: ./tally bless .*pending.json --baseline ")
+        self.assertRegex(lines[-1], "^FAIL  [0-9]+ kernels changed, as accurate, no bound broken: bless or reject$")
+        self.assertIn("Every finding", self.ends(1, "gate", self.other, "--baseline", self.baseline, "--all"))
+        self.assertIn("kernels/window/accumulate.cu", self.ends(1, "gate", self.other, "--baseline", self.baseline, "--all"))
+        self.assertIn("linear.forward", self.ends(1, "baseline", "diff", self.other, "--baseline", self.baseline, "--all"))
         where = ["baseline", "bless", self.other, "--baseline", self.baseline, "--reason", "another order"]
         self.ends(2, *where)
         self.ends(2, *where, "--all")
@@ -102,13 +110,71 @@ class Gate(unittest.TestCase):
         self.bless()
         pending = self.out / "pending.json"
         words = ["--baseline", self.baseline, "--pending", pending]
-        self.assertIn(f"tally bless {pending}", self.ends(1, "gate", self.other, *words))
+        self.assertIn(f"./tally bless {pending}", self.ends(1, "gate", self.other, *words))
         where = ["bless", pending, "--baseline", self.baseline, "--reason"]
         self.ends(2, *where, "")
         self.ends(2, "baseline", "prune", pending, "--baseline", self.baseline)
         self.assertIn(f"0 added, {self.count} changed, 0 removed", self.ends(0, *where, "another order"))
         self.ends(0, "gate", self.other, *words)
         self.assertFalse(pending.exists(), "what is blessed is still pending")
+
+    def test_the_gate_takes_no_file_that_is_not_its_own(self):
+        self.bless()
+        kept = {file: file.read_bytes() for file in (self.baseline, self.results)}
+        told = self.ends(2, "gate", self.results, "--baseline", self.baseline, "--pending", self.baseline)
+        self.assertIn("is the baseline", told)
+        self.assertIn("is no pending.json", self.ends(2, "gate", self.results, "--baseline", self.baseline, "--pending",
+                                                      self.results))
+        run = self.out / "run"
+        run.mkdir()
+        for results in (self.results, self.other):  # with nothing to be blessed, and with something
+            (run / "results.json").write_bytes(results.read_bytes())
+            (run / "pending.json").write_bytes(kept[self.baseline])
+            kept[run / "pending.json"] = kept[self.baseline]
+            told = self.ends(2, "gate", run / "results.json", "--baseline", self.baseline)
+            self.assertIn("is a baseline", told)
+            self.assertEqual(len(told.splitlines()), 1)
+            self.ends(2, "gate", run / "results.json", "--baseline", run / "pending.json")
+            for file, content in kept.items():
+                self.assertEqual(file.read_bytes(), content)
+        (run / "pending.json").unlink()
+        self.ends(1, "gate", run / "results.json", "--baseline", self.baseline)
+        told = self.ends(2, "gate", run / "results.json", "--baseline", run / "pending.json")
+        self.assertIn("what a gate left to be blessed; expected a baseline: ./tally bless", told)
+        self.assertTrue((run / "pending.json").exists())
+
+    def test_a_full_disk_is_no_fault_of_who_blesses(self):
+        def full():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        words = [TALLY, "bless", self.results, "--baseline", self.baseline, "--reason", "a first run", "--allow-ci"]
+        ran = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60, preexec_fn=full,
+                             restore_signals=False)
+        self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
+        self.assertEqual(len(ran.stderr.splitlines()), 1, ran.stderr)
+        self.assertEqual(list(self.out.iterdir()), [])
+        words[4] = self.out / "nowhere" / "baseline.json"
+        self.assertIn("there is no folder", self.ends(2, *words[1:]))
+
+    def test_a_case_is_explained_by_the_id_that_failures_print(self):
+        case = json.loads(self.failing.read_text())["cases"][0]["id"]
+        for name in (case, "c-" + case):
+            self.assertIn(f"case {case}", self.ends(0, "explain", name, "--results", self.failing))
+
+    def test_a_misspelt_variant_is_answered_with_the_right_ones(self):
+        run = ["verify", *QUICK, "--out", self.out, "--kernel"]
+        told = self.ends(2, *run, "layer_norm.forward=welfort")
+        for variant in ("one_pass", "two_pass", "welford"):
+            self.assertIn(f"layer_norm.forward={variant}", told)
+        self.assertIn("layer_norm.forward", self.ends(2, *run, "layer_norm.forwart=welford"))
+        self.assertIn("layer_norm.forward=welford", self.ends(2, "kernel", "layer_norm.forward=x", "--out", self.out))
+
+    def test_a_kernel_is_run_under_every_law_on_the_host_and_watched(self):
+        told = self.ends(0, "kernel", "norm=shared_tree", "--effort", "0.02", "--out", self.out)
+        self.assertIn("kernels/window/norm_shared_tree.cu", told)
+        self.assertIn("norm/shared_tree: ", told)
+        for subject in ("host", "checked"):
+            self.assertEqual(json.loads((self.out / subject / "results.json").read_text())["environment"]["executor"], subject)
 
     def on_a_terminal(self, answers, words):
         primary, secondary = pty.openpty()
@@ -172,7 +238,7 @@ class Gate(unittest.TestCase):
         waivers.write_text('[[xfail]]\nlaw = "exact_*"\nreason = "known"\nlink = "https://example.org/7"\n'
                            "expires = 2027-03-31\n")
         words = ["gate", self.failing, "--baseline", self.baseline, "--waivers", waivers]
-        self.assertNotIn("bound", self.ends(0, *words, "--today", "2027-03-31"))
+        self.assertNotIn("Broken", self.ends(0, *words, "--today", "2027-03-31"))
         self.assertIn("expired on 2027-03-31", self.ends(1, *words, "--today", "2027-04-01"))
         self.assertIn("take it out", self.ends(1, "gate", self.results, *words[2:], "--today", "2027-03-31"))
         self.ends(2, *words, "--today", "soon")
@@ -183,10 +249,10 @@ class Gate(unittest.TestCase):
         same = self.ends(0, "compare", self.results.parent, self.results)
         self.assertIn(f"bits equal in all {self.count} cases", same)
         told = self.ends(0, "compare", self.results, self.other, "--out", self.out)
-        self.assertIn("bits changed, accuracy the same", told)
+        self.assertRegex(told, "bits changed in .* from equal inputs  accuracy the same")
         self.assertRegex(told.rstrip().splitlines()[-1], "kernels? changed.*: bless or reject$")
-        self.assertIn("| linear.forward | fp16 |", (self.out / "summary.md").read_text())
-        self.assertIn("break their law now", self.ends(1, "compare", self.results, self.failing))
+        self.assertRegex((self.out / "summary.md").read_text(), r"\| linear\.forward/\S+ \| .*host.*gemm.* \| fp16 \|")
+        self.assertIn("Laws that break now", self.ends(1, "compare", self.results, self.failing))
         self.ends(2, "compare", self.results, self.out / "none.json")
 
     def test_a_history_grows_and_is_shown(self):

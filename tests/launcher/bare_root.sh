@@ -2,13 +2,14 @@
 # Proves the set-up on a bare Debian 12 that has nothing but git: usage (as root)
 #   bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]   by default `verify --yes --no-cuda`
 #   bare_root.sh --ci FOLDER [ARGUMENTS…]       .ci/run instead, with this machine's compiler cache and CUDA toolkit carried in
+#   bare_root.sh --recipe FOLDER                the steps of reports/ci/github.yml instead, in the same way
 #   bare_root.sh --make FOLDER                  only makes the root for --ci
 # Makes FOLDER with debootstrap where it is not there yet, clones this repository's last commit into it and runs there.
 # Needs root, the network and some minutes, in a mount namespace of its own: nothing stays mounted however it ends.
 set -euo pipefail
 mode='' ci=''
-[[ ${1:-} != --ci && ${1:-} != --make ]] || { mode=$1 ci=1 && shift; }
-folder=${1:?usage: bare_root.sh [--ci | --make] FOLDER [ARGUMENTS…]}
+[[ ${1:-} != --ci && ${1:-} != --recipe && ${1:-} != --make ]] || { mode=$1 ci=1 && shift; }
+folder=${1:?usage: bare_root.sh [--ci | --recipe | --make] FOLDER [ARGUMENTS…]}
 shift
 [[ -n $ci ]] || (($#)) || set -- verify --yes --no-cuda
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -37,6 +38,8 @@ cp -r /etc/apt/apt.conf.d/. "$folder/etc/apt/apt.conf.d/"
 rm -rf "$folder/tally"
 git -c safe.directory='*' clone --quiet "$source" "$folder/tally"
 variables=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+[[ $mode != --recipe ]] || "$(type -P /usr/bin/python3 python3 | head -n 1)" -B "$source/tests/reports/ci/steps.py" "$source/reports/ci/github.yml" \
+  "$(git -C "$folder/tally" -c safe.directory='*' branch --show-current)" >"$folder/steps.sh"
 for name in "${carried_variables[@]}"; do
   [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
 done
@@ -51,7 +54,9 @@ mount -t proc proc "$folder/proc"
 if [[ -n $ci ]]; then
   mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
   carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
-  [[ ! -x /usr/local/cuda/bin/nvcc ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
+  [[ ! -x /usr/local/cuda/bin/nvcc || $mode == --recipe ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
+  [[ $mode != --recipe ]] ||
+    exec env -i "${variables[@]}" chroot "$folder" bash -c 'cd /tally && exec bash /steps.sh'
   exec env -i "${variables[@]}" CCACHE_BASEDIR=/tally TALLY_CI_BARE=0 chroot "$folder" /tally/.ci/run "$@"
 fi
 exec env -i "${variables[@]}" chroot "$folder" /tally/tally "$@"

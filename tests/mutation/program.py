@@ -57,7 +57,8 @@ class Program:
         self.commands = {}  # object -> its compile command; a kernel has one object plain and one checked
         self.sources = {}   # object -> its source
         for entry in json.loads(self._ninja("-t", "compdb")):
-            if entry["output"] in linked and entry["output"].endswith(".o"):
+            on_device = " -x cu " in entry["command"]  # by nvcc, for a GPU: every campaign here runs on the host
+            if entry["output"] in linked and entry["output"].endswith(".o") and not on_device:
                 self.commands[entry["output"]] = without_dependencies(shlex.split(entry["command"]))
                 self.sources[entry["output"]] = os.path.relpath(entry["file"], self.root)
         self.includes = {}

@@ -129,7 +129,7 @@ def without_scripts(driver, address):
         if value_of(driver, SHOWN % ".scripted,button") != 0:
             yield "controls that need the script are shown without it"
         words = value_of(driver, "document.body.innerText")
-        yield from (f"{word} is not readable" for word in ("Failures", "reproduce: tally replay") if word not in words)
+        yield from (f"{word} is not readable" for word in ("Failures", "reproduce: ./tally replay") if word not in words)
     finally:
         scripts(driver, True)
 

@@ -24,7 +24,7 @@ def problems(folder):
     failed = [c for c in results["cases"] if c["status"] == "fail"]
     bodies = [f.text or "" for f in root.iter("failure")]
     for case in failed:
-        if not any("reproduce: tally replay" in body and "over bound" in body and "c-" + case["id"] in body for body in bodies):
+        if not any("reproduce: ./tally replay" in body and "over bound" in body and "c-" + case["id"] in body for body in bodies):
             yield f"the failure of {case['id']} has no census and replay command in its body"
     lost = [f for f in results["faults"] if not f["caught"]]
     if len(bodies) < len(failed) + len(lost):

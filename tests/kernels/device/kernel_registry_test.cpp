@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
 namespace tally {
@@ -55,6 +56,12 @@ TEST(KernelRegistry, HoldsEveryOperationForEveryExecutorOfTheBuild) {
       EXPECT_NO_THROW(find_kernel(each->operation, ExecutorKind::cuda, "", each->arguments));
     }
   }
+}
+
+TEST(KernelRegistry, KnowsTheFileOfAKernelFromTheRepositoryOn) {
+  EXPECT_TRUE(file_of_kernel("registry_test.set", "b_once").ends_with("kernels/device/kernel_registry_test.cpp"));
+  EXPECT_EQ(file_of_kernel("norm", "two_stage"), "kernels/window/norm.cu");
+  EXPECT_EQ(file_of_kernel("norm", "none"), "");
 }
 
 TEST(KernelRegistry, ListsEveryKernelAndNotesItsFile) {

@@ -79,10 +79,9 @@ TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
   for (TensorCheck& check : judged.outcome.checks)
     if (check.lens == "local" && check.tap == "w0/m0/forward/ln.y") check.status = Status::fail;
   const auto operations = scope.records(c, judged.outcome.checks);
-  EXPECT_EQ(failing_kernel(c, judged.outcome.checks, operations, ExecutorKind::host).find("layer_norm.forward/"), 0u);
-  EXPECT_NE(failing_kernel(c, judged.outcome.checks, operations, ExecutorKind::host).find("kernels/"),
-            std::string::npos);
-  EXPECT_EQ(failing_kernel(c, {}, operations, ExecutorKind::host), "");
+  EXPECT_EQ(failing_kernel(c, judged.outcome.checks, operations).find("layer_norm.forward/"), 0u);
+  EXPECT_NE(failing_kernel(c, judged.outcome.checks, operations).find("kernels/"), std::string::npos);
+  EXPECT_EQ(failing_kernel(c, {}, operations), "");
 }
 
 TEST(Operations, read_what_a_stage_computed_for_itself) {
@@ -127,6 +126,28 @@ TEST(Operations, fused_with_others_have_the_inputs_of_all) {
     EXPECT_NE(named(before, operation).bits, named(now, operation).bits) << operation;
     EXPECT_NE(named(before, operation).inputs, named(now, operation).inputs) << operation;
   }
+}
+
+/// A fused pass writes the taps of the operations that it stands for: what changes in it is its own.
+TEST(Operations, of_a_fused_pass_name_it_as_their_kernel) {
+  Case c = small_case();
+  c.execution.kernels = {{"clip_decay_step", "multi_tensor"}};
+  const auto records = operations_of(c, {});
+  EXPECT_EQ(named(records, "sgd").variant, "clip_decay_step/multi_tensor");
+  EXPECT_EQ(named(operations_of(small_case(), {}), "sgd").variant, "grid_stride");
+}
+
+/// A law may run a case by several kernels: what each of them read and wrote stands by itself.
+TEST(Operations, stand_once_a_variant) {
+  Case one = small_case(), other = one;
+  other.execution.kernels = {{"linear.bias_gradient", "two_stage"}};
+  const OperationScope scope;
+  note_operations(one, run(one));
+  note_operations(other, run(other));
+  std::vector<std::string> variants;
+  for (const OperationRecord& record : scope.records(one, {}))
+    if (record.operation == "linear.bias_gradient") variants.push_back(record.variant);
+  EXPECT_EQ(variants, (std::vector<std::string>{"column_lanes", "two_stage"}));
 }
 
 TEST(Operations, are_noted_inside_a_scope_alone) {

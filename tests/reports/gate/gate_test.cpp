@@ -89,7 +89,16 @@ Results varying(double factor, const std::string& precision) {
 TEST(Gate, TellsOfOtherBitsWhereKernelsNeedNotRepeat) {
   const GateReport report = gate(varying(1, "bf16"), baseline_of(varying(1, "none")));
   EXPECT_EQ(report.exit_code, 0) << gate_text(report);
-  EXPECT_NE(gate_text(report).find("these kernels need not repeat"), std::string::npos);
+  EXPECT_NE(findings_text(report).find("these kernels need not repeat"), std::string::npos);
+}
+
+/// On the host equal inputs give equal bits whatever a kernel claims: there a change of atomics shows.
+TEST(Gate, NamesAKernelOnTheHostThatNeedNotRepeat) {
+  Results before = varying(1, "none"), now = varying(1, "bf16");
+  before.ran_on_device = now.ran_on_device = 0;
+  const GateReport report = gate(now, baseline_of(before));
+  EXPECT_EQ(report.exit_code, 1);
+  EXPECT_NE(gate_text(report).find("1 kernel changed (accumulate/grid_stride)"), std::string::npos);
 }
 
 TEST(Gate, FailsWhereErrorsOfAKernelThatNeedNotRepeatHaveGrown) {
@@ -105,7 +114,61 @@ TEST(Gate, LeavesAFewCasesUndecided) {
     std::erase_if(results->cases, [](const CaseRecord& c) { return c.precision != "bf16" || c.seed % 40 != 0; });
   const GateReport report = gate(now, baseline_of(before));
   EXPECT_EQ(report.exit_code, 0) << gate_text(report);
-  EXPECT_NE(gate_text(report).find("? undecided  drift  accumulate/grid_stride, bf16"), std::string::npos);
+  EXPECT_NE(findings_text(report).find("? undecided  drift  accumulate/grid_stride, bf16"), std::string::npos);
+  EXPECT_NE(gate_text(report).find("accuracy undecided in 1"), std::string::npos) << gate_text(report);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0, to = 0; (to = text.find('\n', from)) != std::string::npos; from = to + 1)
+    lines.push_back(text.substr(from, to - from));
+  return lines;
+}
+
+TEST(Gate, SaysInTwentyLinesWhatThereIsToDecide) {
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases) c.operations[0].bits = "1";
+  const auto lines = lines_of(gate_text(gate(results, blessed())));
+  ASSERT_LE(lines.size(), 20u);
+  EXPECT_EQ(lines[0], "Kernels that changed");
+  EXPECT_EQ(lines[1], "  accumulate/grid_stride");
+  EXPECT_EQ(lines.back(),
+            "FAIL  1 kernel changed (accumulate/grid_stride), as accurate, no bound broken: bless or reject");
+  EXPECT_GT(lines_of(gate_text(gate(results, blessed()), {{{}, true}, ""})).size(), lines.size());
+  EXPECT_EQ(gate_text(gate(samples::passing(), blessed())), "PASS  no kernel changed, no bound broken\n");
+}
+
+TEST(Gate, CountsWhatBreaksAndTellsTheFirstOfIt) {
+  Results results = samples::passing();
+  for (std::size_t i = 0; i < 50; ++i)
+    results.cases[i].status = Status::fail, results.cases[i].message = "4 times its bound";
+  const std::string text = gate_text(gate(results, blessed()));
+  EXPECT_LE(lines_of(text).size(), 20u) << text;
+  EXPECT_NE(text.find("Broken: 50 cases of 1 law\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("[c-000000000001]: 4 times its bound"), std::string::npos) << text;
+  EXPECT_NE(text.find("and 47 more: --all"), std::string::npos) << text;
+  EXPECT_EQ(lines_of(text).back(), "FAIL  no kernel changed, 50 cases break their laws: reject");
+}
+
+/// A search that is steered by what it finds draws other cases, as many, where a kernel changed.
+TEST(Gate, DoesNotCallCasesGoneForWhichOthersWereDrawn) {
+  Results results = samples::passing();
+  for (std::size_t i = 0; i < 7; ++i) results.cases[i].id = "moved" + std::to_string(i);
+  const GateReport report = gate(results, blessed());
+  EXPECT_EQ(report.exit_code, 5) << gate_text(report);
+  EXPECT_FALSE(finds(report, "coverage", "gone"));
+  EXPECT_NE(gate_text(report).find("7 cases drawn otherwise"), std::string::npos) << gate_text(report);
+  results.cases.pop_back();
+  EXPECT_TRUE(finds(gate(results, blessed()), "coverage", "1 case blessed before and gone"));
+}
+
+TEST(Gate, SaysWhereResultsChangedAndNoKernelDid) {
+  Results results = samples::passing();
+  results.cases[1].worst_local_ratio /= 2;
+  const std::string text = gate_text(gate(results, blessed()));
+  EXPECT_NE(text.find("no kernel changed, no bound broken, 1 case judged otherwise: bless or reject"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Gate, NamesTheKernelWhoseBitsChangedFromEqualInputs) {

@@ -82,6 +82,36 @@ TEST_F(Pending, has_old_values_of_the_same_machine_and_draw_alone) {
   EXPECT_TRUE(before_pending({}, kept).empty());
 }
 
+/// What the gate calls drawn otherwise is settled by one bless: the new cases come, those that they stand for go.
+TEST_F(Pending, takes_out_the_cases_that_others_stand_for) {
+  BlessOptions first = because_;
+  first.reason = "first run";
+  bless(samples::passing(), file_, first);
+  Results moved = samples::passing();
+  for (std::size_t i = 0; i < 7; ++i) moved.cases[i].id = "moved" + std::to_string(i);
+  const Baseline pending = baseline_of_json(to_json(pending_of(moved, read_baseline(file_), "c0ffee")));
+  EXPECT_EQ(pending.replaced.size(), 7u);
+
+  const BlessReport report = bless_pending(pending, file_, because_);
+
+  EXPECT_EQ(report.added, 7u);
+  EXPECT_EQ(report.removed, 7u);
+  EXPECT_EQ(gate(moved, read_baseline(file_)).exit_code, 0);
+  Baseline baseline = read_baseline(file_);
+  baseline.replaced = pending.replaced;
+  EXPECT_THROW(baseline_of_json(to_json(baseline)), std::runtime_error);
+}
+
+TEST_F(Pending, leaves_what_is_gone_without_another_in_its_place) {
+  BlessOptions first = because_;
+  first.reason = "first run";
+  bless(samples::passing(), file_, first);
+  Results fewer = samples::passing();
+  fewer.cases.erase(fewer.cases.begin(), fewer.cases.begin() + 3);
+  fewer.cases[0].id = "moved";
+  EXPECT_TRUE(pending_of(fewer, read_baseline(file_), "").replaced.empty());
+}
+
 TEST_F(Pending, holds_everything_where_nothing_was_blessed) {
   const Baseline pending = pending_of(samples::passing(), {}, "c0ffee");
   EXPECT_EQ(bless_pending(pending, file_, because_).added, pending.cases.size() + pending.faults.size());

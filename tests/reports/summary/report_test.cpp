@@ -21,7 +21,7 @@ TEST(Summary, StartsWithTheVerdictAndShowsFailures) {
   const std::string text = summary_markdown(samples::failing());
   EXPECT_TRUE(text.starts_with("## \u2717 FAIL  3 of 252 cases broke a law"));
   EXPECT_TRUE(has(text, "| loss-scale |"));
-  EXPECT_TRUE(has(text, "```\ntally replay "));
+  EXPECT_TRUE(has(text, "```\n./tally replay "));
   EXPECT_TRUE(has(text, "**not run**"));
 }
 
@@ -44,7 +44,7 @@ TEST(Terminal, ShowsLawsFaultsAndWorstCases) {
   const std::string text = terminal_summary(samples::failing());
   for (const char* part :
        {"FAIL  3 of 252", "Laws\n", "DOES NOT DIFFER", "Seeded faults\n", "\u2717 MISSED", "Training\n",
-        "Cases nearest to a limit\n", "= reproduce: tally replay tly1:", "GPU: 0 (not run)"})
+        "Cases nearest to a limit\n", "= reproduce: ./tally replay tly1:", "GPU: 0 (not run)"})
     EXPECT_TRUE(has(text, part)) << part;
   EXPECT_FALSE(has(terminal_summary(samples::hostile()), "\x1b"));
 }

@@ -12,8 +12,8 @@ namespace {
 
 TEST(ReplayCommand, is_quoted_for_a_shell_where_it_must_be) {
   EXPECT_EQ(replay_command(""), "");
-  EXPECT_EQ(replay_command("tly1:8c1f"), "tally replay tly1:8c1f");
-  EXPECT_EQ(replay_command("it's; rm"), "tally replay 'it'\\''s; rm'");
+  EXPECT_EQ(replay_command("tly1:8c1f"), "./tally replay tly1:8c1f");
+  EXPECT_EQ(replay_command("it's; rm"), "./tally replay 'it'\\''s; rm'");
   Environment ran;
   ran.fault = "x; rm";
   EXPECT_EQ(subject_options(ran), " --fault 'x; rm'");
@@ -24,9 +24,9 @@ TEST(ReplayCommand, carries_what_the_token_does_not) {
   Environment ran;
   EXPECT_EQ(replay_command(c, ran), "");
   c.token = "tly1:abc", c.law = "some_law";
-  EXPECT_EQ(replay_command(c, ran), "tally replay tly1:abc --law some_law");
+  EXPECT_EQ(replay_command(c, ran), "./tally replay tly1:abc --law some_law");
   ran.executor = "host", ran.fault = "mean-of-means";
-  EXPECT_EQ(replay_command(c, ran), "tally replay tly1:abc --law some_law --subject host --fault mean-of-means");
+  EXPECT_EQ(replay_command(c, ran), "./tally replay tly1:abc --law some_law --subject host --fault mean-of-means");
   ran.magnitude = 0.25, ran.kernels = {"a=b", "c=d"};
   EXPECT_EQ(subject_options(ran), " --subject host --fault mean-of-means --magnitude 0.25 --kernel a=b --kernel c=d");
 }
@@ -38,10 +38,10 @@ TEST(ReplayCommand, of_a_fault_has_as_much_of_the_bug_as_was_caught_and_the_ship
   fault.name = "mean-of-means";
   EXPECT_EQ(replay_command(fault, ran), "");
   fault.token = "tly1:abc", fault.law = "some_law";
-  EXPECT_EQ(replay_command(fault, ran), "tally replay tly1:abc --law some_law --subject host --fault mean-of-means");
+  EXPECT_EQ(replay_command(fault, ran), "./tally replay tly1:abc --law some_law --subject host --fault mean-of-means");
   fault.magnitude = 0.25;
   EXPECT_EQ(replay_command(fault, ran),
-            "tally replay tly1:abc --law some_law --subject host --fault mean-of-means --magnitude 0.25");
+            "./tally replay tly1:abc --law some_law --subject host --fault mean-of-means --magnitude 0.25");
 }
 
 TEST(ReplayCommand, is_whole_wherever_a_failing_case_is_shown) {

@@ -1,0 +1,43 @@
+// `tally kernel`: one kernel under every law, on the host and again with every access to memory watched.
+#include <filesystem>
+#include <iostream>
+
+#include "kernels/device/device.hpp"
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/kernel_file.hpp"
+#include "reports/command_line/run_words.hpp"
+
+namespace tally::command_line {
+namespace {
+
+/// The watched run takes some twenty times as long a case.
+constexpr double checked_share = 0.05;
+
+int run_on(const std::string& subject, const KernelOptions& options, double effort) {
+  VerifyOptions campaign;
+  campaign.subject.subject = subject, campaign.subject.kernels = {options.kernel};
+  campaign.out = (std::filesystem::path(options.out) / subject).string();
+  campaign.effort = effort, campaign.processes = options.processes, campaign.no_training = true;
+  std::cout << "\n" << options.kernel << " on " << subject << ", effort " << effort << "\n";
+  return verify(campaign);
+}
+
+}  // namespace
+
+int kernel(const KernelOptions& options) {
+  const auto equals = options.kernel.find('=');
+  const std::string variant = equals == std::string::npos ? "" : options.kernel.substr(equals + 1);
+  const std::string file = file_of(options.kernel.substr(0, equals), variant);
+  if (!file.empty()) std::cout << file << "\n";
+  const double effort = effort_of(options.effort);
+  const int on_host = run_on("host", options, effort);
+  try {
+    const int checked = run_on("checked", options, effort * checked_share);
+    return on_host != pass ? on_host : checked;
+  } catch (const DeviceAbsent& reason) {
+    std::cerr << "error: no access to memory was watched: " << reason.what() << "\n";
+    return on_host != pass ? on_host : absent;
+  }
+}
+
+}  // namespace tally::command_line
