@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "properties/evidence/counts.hpp"
+#include "properties/evidence/excess.hpp"
 #include "properties/evidence/part.hpp"
-#include "properties/operations/operation.hpp"
 
 namespace tally {
 namespace {
@@ -42,23 +42,6 @@ void count_gradients(Strata& strata, const Case& c, const HeldRun& held, std::ui
                       many_items(c) ? "8 or more" : "fewer"};
   for (const TensorCheck& check : held.checks) {
     if (check.lens == "end_to_end" && check.tap.starts_with("w0/unscale/d.")) count(strata.at(labels), check, number);
-  }
-}
-
-/// Of tensors that an operation writes and the local lens judged: the share used beyond the last rounding, 0 included.
-void count_excess(Strata& strata, const Case& c, const HeldRun& held) {
-  const auto formats = formats_written(c, held.trace);
-  for (const TensorCheck& check : held.checks) {
-    if (check.lens != "local" || check.status != Status::pass) continue;
-    const std::string operation = operation_writing(c, tap_name_of(check.tap));
-    const auto format = formats.find(operation);
-    if (format == formats.end()) continue;
-    for (const std::string& of : {operation, std::string("all")}) {
-      Stratum& stratum = strata.at({"excess", of, format->second});
-      ++stratum.checks, ++stratum.judged;
-      if (check.excess > 0) stratum.ratios.add(check.excess);
-      stratum.worst = std::max(stratum.worst, check.excess);
-    }
   }
 }
 

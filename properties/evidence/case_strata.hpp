@@ -13,7 +13,7 @@ namespace tally {
 ///   "depth", lens, precision, linear layers
 ///   "order", order of additions, order of threads
 ///   "variant", operation, variant                 local checks of the part that the kernel makes
-///   "excess", operation or "all", formats         of tensors: TensorCheck::excess of those that pass, local lens
+///   "excess", operation or "all", formats         as in excess.hpp
 ///   "gradient", precision, linear layers, items   end to end, the first window's; "8 or more" items in every
 ///                                                 micro-batch, or "fewer"
 ///   "alarm", "clean cases", lens, tap, token      each failing check, with the case to replay

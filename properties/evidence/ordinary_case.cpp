@@ -4,6 +4,7 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "properties/evidence/counts.hpp"
+#include "properties/evidence/excess.hpp"
 #include "properties/generators/ordinary/ordinary_plan.hpp"
 
 namespace tally {
@@ -37,6 +38,7 @@ Strata ordinary_strata_of(const OrdinaryCase& made, const HeldRun& held, std::ui
     for (const auto& [trait, value] : made.traits) strata.at({"ordinary", trait, value}).merge(stratum);
     if (lens == "local") strata.at({"ordinary stage", made.size, part}).merge(stratum);
   }
+  count_excess(strata, made.c, held);
   count_alarms(strata, "ordinary networks", made.c, held, number);
   settle_cases(strata, held);
   return strata;

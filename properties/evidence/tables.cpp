@@ -6,7 +6,6 @@
 #include "properties/evidence/ordinary_tables.hpp"
 #include "properties/evidence/table_rows.hpp"
 #include "properties/studies/clopper_pearson.hpp"
-#include "reports/record/excess_table.hpp"
 
 namespace tally {
 namespace {
@@ -116,30 +115,6 @@ StudyTable by_pair(const Strata& strata, const std::string& what, const std::str
   return std::move(rows).table();
 }
 
-/// Of all tensors, those of excess 0 too.
-double excess_quantile(const Stratum& s, double share) {
-  const double positive = static_cast<double>(s.ratios.count()), all = static_cast<double>(s.judged);
-  const double rank = share * all - (all - positive);
-  return rank > 0 ? s.ratios.quantile(rank / positive) : 0;
-}
-
-StudyTable excess(const Strata& strata) {
-  TableRows rows(excess_table,
-                 "Of tensors: the largest (error - u) / (bound - u) of an element, u half an ulp as stored; 0 where no "
-                 "error is larger than the last rounding's.");
-  for (const std::string& operation : strata.next({"excess"})) {
-    for (const std::string& format : strata.next({"excess", operation})) {
-      const Stratum s = strata.sum({"excess", operation, format});
-      rows.word("operation", operation).word("format", format).count("tensors", s.judged);
-      for (const auto& [name, share] :
-           {std::pair{"median", 0.5}, {"90 %", 0.9}, {"99 %", 0.99}, {"99.9 %", 0.999}, {"99.99 %", 0.9999}})
-        rows.number(name, excess_quantile(s, share));
-      rows.number("most", s.worst);
-    }
-  }
-  return std::move(rows).table();
-}
-
 StudyTable hard(const Strata& strata) {
   TableRows rows("Hard cases",
                  "All precisions together; vacuous is the share of checks whose bound exceeds the signal.");
@@ -215,7 +190,6 @@ std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
       by_pair(
           strata, "order", "All checks by order", "additions", "threads",
           "Additions: of matrix products, an order drawn for every product. Threads: which of the ready ones goes on."),
-      excess(strata),
       hard(strata),
       climbs(evidence.climbs),
       worst(strata),

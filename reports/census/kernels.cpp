@@ -60,7 +60,8 @@ std::vector<KernelResult> kernel_results(const Results& results, const Usual& us
   for (auto& [key, kernel] : kernels) {
     KernelResult& result = out.emplace_back(std::move(kernel.result));
     result.shapes = kernel.shapes.size();
-    if (const auto found = paths.find(result.name()); found != paths.end())
+    const bool fused = result.variant.find('/') != std::string::npos;  // "clip_decay_step/multi_tensor"
+    if (const auto found = paths.find(fused ? result.variant : result.name()); found != paths.end())
       std::tie(result.paths, result.paths_seen) = found->second;
   }
   std::stable_sort(out.begin(), out.end(), [](const KernelResult& a, const KernelResult& b) {

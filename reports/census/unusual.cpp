@@ -27,7 +27,7 @@ const StudyColumn* column_of(const StudyTable& table, const std::string& name) {
 const StudyTable* table_of(const Results& results) {
   const StudyTable* found = nullptr;
   for (const Study& study : results.studies) {
-    if (study.family != "bench" || study.name != "tolerances") continue;
+    if (study.family != "bench" || study.name != "excess") continue;
     for (const StudyTable& table : study.tables)
       if (table.title == excess_table) found = &table;
   }

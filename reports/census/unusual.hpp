@@ -1,5 +1,5 @@
-// How unusual it is that a right kernel uses as much of its bound: by the tensors of clean cases that a kept study of
-// the tolerances counted. A bound of one rounding is always reached, so what counts is the share used beyond it
+// How unusual it is that a right kernel uses as much of its bound: by the tensors of clean cases that a kept
+// study counted. A bound of one rounding is always reached, so what counts is the share used beyond it
 // (TensorCheck::excess).
 #pragma once
 
@@ -25,7 +25,7 @@ double usual_at(const UsualExcess& row, double share);
 
 class Usual {
  public:
-  /// From the last study of the tolerances among those of the results that has the table; without one, nothing is
+  /// From the last study of that name, `bench excess`, among those of the results; without one, nothing is
   /// known.
   explicit Usual(const Results& results);
 

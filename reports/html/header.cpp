@@ -155,6 +155,7 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
   if (!results.faults.empty() || !results.laws.empty()) link("fault-coverage", "Fault coverage");
   if (has_study(results, "bench", "rules")) link("rules", "Rules");
   if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
+  if (has_study(results, "bench", "excess")) link("excess", "Usual excess");
   if (has_study(results, "bench", "gate")) link("gate", "Gate");
   if (!results.training.empty()) link("training", "Training");
   if (!results.environment.ledger.empty()) link("ledger", "Ledger");

@@ -1,4 +1,4 @@
-// The table of `bench tolerances` from which reports tell how unusual it is that a kernel uses as much of its bound.
+// The table of `bench excess` from which reports tell how unusual it is that a kernel uses as much of its bound.
 #pragma once
 
 namespace tally {
