@@ -11,6 +11,7 @@ namespace tally {
 namespace {
 
 constexpr std::size_t longest_shown = 60;
+constexpr std::size_t most_waivers = 10'000;  // people write them by hand
 
 std::string shown(std::string_view text) {
   const std::string line = one_line(text);
@@ -49,6 +50,7 @@ class WaiverFile {
     if (line.front() == '[') {
       if (trimmed(line.substr(0, line.find('#'))) != "[[xfail]]") refuse(line, "[[xfail]]");
       finish_table();
+      if (waivers_.size() == most_waivers) refuse(line, "at most " + std::to_string(most_waivers) + " of them");
       waivers_.emplace_back();
       waivers_.back().line = line_;
       return;
@@ -81,6 +83,7 @@ class WaiverFile {
       }
       if (value[i] == '\\' && (++i == value.size() || (value[i] != '"' && value[i] != '\\')))
         refuse(value, "\\\" and \\\\ as the only escapes");
+      if (static_cast<unsigned char>(value[i]) < ' ' && value[i] != '\t') refuse(value, "no control characters");
       text += value[i];
     }
     refuse(value, "a closing quote");

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 /// A text of the size that is read could hold so many that they fill the memory.
-constexpr std::size_t most_values = 12'000'000, deepest = 64;
+constexpr std::size_t most_values = 8'000'000, deepest = 64;
 
 std::string number_text(double value) {
   if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // a JSON reader takes -0 for the integer 0

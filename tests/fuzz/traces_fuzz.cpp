@@ -50,7 +50,7 @@ bool is_small(const tally::Case& c) {
 std::filesystem::path written(const std::string& bytes, const tally::Case& c) {
   tally::TensorFile file = tally::read_safetensors(bytes);
   if (file.metadata.contains("case")) file.metadata["case"] = tally::hash_of(c);
-  const std::filesystem::path path = "/dev/shm/tally-fuzz-" + std::to_string(getpid());
+  const auto path = std::filesystem::temp_directory_path() / ("tally-fuzz-" + std::to_string(getpid()));
   std::ofstream(path, std::ios::binary | std::ios::trunc) << tally::write_safetensors(file);
   return path;
 }

@@ -47,6 +47,14 @@ TEST(Waivers, are_read_with_their_comments_and_escapes) {
   EXPECT_TRUE(waivers_of_toml("").empty());
 }
 
+TEST(Waivers, hold_no_control_characters_and_are_not_endless) {
+  EXPECT_NE(complaint(with(std::string("case = \"*\0x\"", 12))).find("no control characters"), std::string::npos);
+  EXPECT_NE(complaint(with("case = \"\x1b[2J\"")).find("no control characters"), std::string::npos);
+  std::string many;
+  for (int i = 0; i <= 10'000; ++i) many += with("\n");
+  EXPECT_NE(complaint(many).find("at most 10000"), std::string::npos);
+}
+
 TEST(Waivers, cover_by_pattern) {
   const auto waivers = waivers_of_toml(whole);
   CaseRecord c;
