@@ -62,6 +62,9 @@ class Runs:
         self.seconds = time.monotonic() - started
         self.new = report_in(self.out)
         require(self.old != self.new and None not in self.new.values(), "the two runs to tell apart do not differ")
+        started = time.monotonic()
+        self.add("first", wait=True)
+        self.addition = time.monotonic() - started
         self.came_out = collections.Counter()
 
     def verify(self):
@@ -143,18 +146,43 @@ class Runs:
         require(which != "partial" or process.returncode == 130, f"partial results ended with {process.returncode}")
         self.came_out[f"{number.name}: {which} results"] += 1
 
+    def kill_a_worker(self):
+        """The case under way is an error with its token, and the run goes on."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        process = self.start("verify", *CAMPAIGN[:CAMPAIGN.index("--cases")], "--cases", 40, "--no-training", "--seed", 3,
+                             "--out", self.out)
+        time.sleep(self.random.uniform(0, 2 * self.seconds))
+        try:
+            workers = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[:1]
+            for worker in workers:
+                os.kill(int(worker), signal.SIGKILL)
+        except OSError:
+            workers = []
+        _, told = process.communicate(timeout=120)
+        self.no_process_is_left()
+        results = json.loads((self.out / "results.json").read_text())
+        require(not results["partial"] and all(law["cases"] for law in results["laws"]), "the run did not go on")
+        wrong = [c for c in results["cases"] if c["status"] in ("fail", "error")]
+        require(len(wrong) <= len(workers) and process.returncode == len(wrong), f"{process.returncode}, {wrong}, {told}")
+        require(all(c["status"] == "error" and c["token"] and "ended by signal 9" in c["message"] for c in wrong), wrong)
+        self.came_out[f"SIGKILL of a worker: {'its case is an error, all else ran' if wrong else 'too early or late'}"] += 1
+
+    def add(self, commit, wait=False):
+        process = self.start("history", "add", self.template / "results.json", "--history", self.folder / "runs.jsonl",
+                             "--commit", commit)
+        require(not wait or process.wait() == 0, "a line cannot be added")
+        return process
+
     def kill_an_addition(self):
         history = self.folder / "runs.jsonl"
-        before = history.read_bytes() if history.exists() else b""
-        process = self.start("history", "add", self.template / "results.json", "--history", history, "--commit",
-                             self.random.randrange(10**9))
-        time.sleep(self.random.uniform(0, 0.1))
+        before = history.read_bytes()
+        process = self.add(self.random.randrange(10**9))
+        time.sleep(self.random.uniform(0, 1.2 * self.addition))
         process.kill()
         process.communicate(timeout=60)
-        after = history.read_bytes() if history.exists() else b""
+        after = history.read_bytes()
         require(after.startswith(before) and after[len(before):].count(b"\n") <= 1, "the history is damaged")
-        if after:
-            self.tally("history", "show", history)
+        self.tally("history", "show", history)
         self.came_out[f"SIGKILL of history add: {'new' if after != before else 'old'} history"] += 1
 
     def fill_the_disk(self):
@@ -180,7 +208,7 @@ class Runs:
             subprocess.run(["umount", self.out], check=True)
 
     def go(self, count, disks):
-        kinds = [*(lambda n=n: self.kill_a_run(n) for n in SIGNALS), self.kill_an_addition]
+        kinds = [*(lambda n=n: self.kill_a_run(n) for n in SIGNALS), self.kill_an_addition, self.kill_a_worker]
         if disks:
             kinds.insert(1, self.fill_the_disk)
         for i in range(count):

@@ -22,7 +22,7 @@ add_test(NAME command_line.files
 set_tests_properties(command_line.files PROPERTIES LABELS unit TIMEOUT 900)
 # A few here; by hand as many as one likes: kills.py TALLY --count 200.
 add_test(NAME command_line.kills
-  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/kills.py $<TARGET_FILE:tally> --count 15)
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/kills.py $<TARGET_FILE:tally> --count 18)
 set_tests_properties(command_line.kills PROPERTIES LABELS unit TIMEOUT 900)
 
 # The program once more, with kernels that end the process they run in.
