@@ -150,7 +150,7 @@ class LawTask {
       coverage_.add_case(scope.runs(), scope.reached());
     }
     if (outcome.status == Status::fail || outcome.status == Status::error) {
-      take_failing(plan, c, outcome);
+      take_failing(plan, c, outcome, operations);
       if (!options_.shrink) failing_->operations = std::move(operations);  // of this very case: the gate compares them
       return 0;
     }
@@ -200,22 +200,24 @@ class LawTask {
     abandon_(result_);
   }
 
-  void take_failing(const Plan& plan, const Case& c, const Outcome& outcome) {
+  /// `operations`: of the run of `c`, which its smaller self's kernels are, too.
+  void take_failing(const Plan& plan, const Case& c, const Outcome& outcome,
+                    const std::vector<OperationRecord>& operations = {}) {
     failing_case_ = c;
+    Outcome last = outcome;
     if (options_.shrink && !ended_ && step()) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
       ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
       if (watchdog_) watchdog_->stop();
       failing_case_ = std::move(smaller.c);
-      failing_ = record_of(failing_case_, law_, smaller.outcome);
+      last = std::move(smaller.outcome);
+      failing_ = record_of(failing_case_, law_, last);
     } else {
       failing_ = record_of(c, law_, outcome);
     }
     failing_->seed = plan.seed;
-    const OperationScope operations;
-    const Outcome again = outcome_of(law_, failing_case_, options_.subject);
-    failing_->kernel = failing_kernel(failing_case_, again.checks, operations.records(failing_case_, again.checks));
+    failing_->kernel = failing_kernel(failing_case_, last.checks, operations);
   }
 
   /// Whether the process lived.

@@ -28,12 +28,12 @@ void take(Results& results, Study study) {
 int report(const ReportOptions& options) {
   namespace fs = std::filesystem;
   const fs::path given = options.results, beside = given.parent_path().empty() ? "." : given.parent_path();
+  Results results = results_of(options.results);
   if (options.out.empty() && given.filename() != "results.json")
     throw UsageError(options.results +
                      ": found results of another name than results.json, beside which another run's " +
                      "report may stand; expected --out FOLDER");
   const fs::path folder = options.out.empty() ? beside : fs::path(options.out);
-  Results results = results_of(options.results);
   for (const std::string& file : options.studies) take(results, study_at(file));
   ReportContext context;
   if (!options.baseline.empty()) context.baseline = baseline_at(options.baseline);

@@ -95,9 +95,9 @@ class Refusals(unittest.TestCase):
         for key, command in (("title", ["explain"]), ("law", ["report"])):
             document = json.loads(results)
             document["cases"][0][key] = "a title " + ESCAPE
-            (self.out / "r.json").write_text(json.dumps(document))
+            (self.out / "results.json").write_text(json.dumps(document))
             words = ["explain", document["cases"][0]["id"], "--results"] if command == ["explain"] else ["report"]
-            shown = tally(*words, self.out / "r.json")
+            shown = tally(*words, self.out / "results.json")
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertNotRegex(shown.stdout + shown.stderr, "[\x1b\x07]")
             if key == "title":
