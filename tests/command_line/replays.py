@@ -26,9 +26,9 @@ class Replays(unittest.TestCase):
     def test_a_fault_at_a_magnitude_is_replayed_at_it(self):
         ran = tally("faults", "extra-times-k", "--magnitude", 0.125, "--subject", "host")
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
-        command = next(line for line in ran.stdout.splitlines() if line.startswith("replay: tally "))
+        command = next(line for line in ran.stdout.splitlines() if line.startswith("replay: ./tally "))
         self.assertTrue(command.endswith(" --subject host --fault extra-times-k --magnitude 0.125"), command)
-        replayed = tally(*command.removeprefix("replay: tally ").split())
+        replayed = tally(*command.removeprefix("replay: ./tally ").split())
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
         at_none = tally("faults", "extra-times-k", "--magnitude", 0, "--subject", "host")
         self.assertEqual(at_none.returncode, 1, at_none.stdout + at_none.stderr)
