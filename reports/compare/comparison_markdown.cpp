@@ -57,10 +57,12 @@ std::vector<Row> operation_rows(const KernelChanges& changes, const FileOfKernel
   std::vector<Row> rows;
   for (const KernelChange& kernel : changes.own)
     for (const OperationChange* part : kernel.parts)
-      rows.push_back({kernel.before.empty() ? kernel.name() : kernel.before + " → " + kernel.name(),
-                      file_of ? file_of(kernel.operation, kernel.variant) : "", part->precision, bits_text(*part),
-                      grouped(part->changed()) + " of " + grouped(part->cases), grouped(part->own),
-                      text_of(part->accuracy)});
+      rows.push_back(
+          {kernel.before.empty() ? kernel.name() : kernel.before + " → " + kernel.name(),
+           file_of ? file_of(kernel.operation, kernel.variant) : "",
+           part->precision + (kernel.variant.empty() && !part->variant_now.empty() ? ", " + part->variant_now : ""),
+           bits_text(*part), grouped(part->changed()) + " of " + grouped(part->cases), grouped(part->own),
+           text_of(part->accuracy)});
   return rows;
 }
 

@@ -10,7 +10,7 @@ bool is_broken(Status status) { return status == Status::fail || status == Statu
 
 void hold_cases(const Results& results, Findings& out) {
   for (const CaseRecord& c : results.cases) {
-    const std::string place = place_of(c.law, c.precision) + ": " + c.title + " [c-" + c.id + "]";
+    const std::string place = place_of(c.law, c.precision) + " [c-" + c.id + "]";
     const bool inside = c.status != Status::pass || c.worst_local_ratio <= 1;  // NaN is not inside
     if (is_broken(c.status)) {
       const std::string message = c.message.empty() ? std::string(word_of(c.status)) : c.message;

@@ -29,13 +29,14 @@ def listed(names):
 
 
 def shown(rows):
-    """The first of each of three kinds, with all that the gate printed."""
+    """What was not named exactly, then the first of each of three kinds."""
+    wrong = [row for row in rows if not row["right"]]
     chosen, kinds = [], set()
     for row in rows:
-        if row["kind"] not in kinds and row["named"]:
+        if row["kind"] not in kinds and row["named"] and row["right"]:
             kinds.add(row["kind"])
             chosen.append(row)
-    return chosen[:SHOWN]
+    return wrong + chosen[:SHOWN]
 
 
 def page(rows, campaign):
@@ -52,7 +53,7 @@ def page(rows, campaign):
         lines.append(f"| {cell(row['name'])} | {row['kind']} | {row['file']} | {listed(row['kernels'])} | "
                      f"{listed(row['named'])} | {'yes' if row['right'] else 'NO'} | {cell(row['said'].splitlines()[-1])} |")
     for row in shown(rows):
-        lines += ["", f"## {row['name']}", "", "```console", *row["said"].splitlines(), "```"]
+        lines += ["", f"## {row['name']}", *(["", row["note"]] if "note" in row else []), "", "```console", *row["said"].splitlines(), "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -66,7 +67,7 @@ def together(rows, known, names):
 
 def write(rows, campaign, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, text in (("kernel_change.json", json.dumps({"campaign": campaign, "changes": rows}, indent=1) + "\n"),
+    for name, text in (("changes.json", json.dumps({"campaign": campaign, "changes": rows}, indent=1) + "\n"),
                        ("kernel_change.md", page(rows, campaign))):
         with open(f"{folder}/{name}.part", "w", encoding="utf-8") as file:
             file.write(text)

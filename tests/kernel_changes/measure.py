@@ -85,7 +85,7 @@ def parsed():
     parser.add_argument("--change", action="append", help="only changes whose name holds these words")
     parser.add_argument("--law", default="*", help="laws of the campaign, as a shell pattern")
     parser.add_argument("--effort", default="1")
-    parser.add_argument("--known", help="kernel_change.json of an earlier run: what --change does not name is kept")
+    parser.add_argument("--known", help="changes.json of an earlier run: what --change does not name is kept")
     parser.add_argument("--out", default="build/kernel_changes")
     return parser.parse_args()
 

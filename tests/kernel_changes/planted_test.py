@@ -1,8 +1,10 @@
 """Every planted change fits the kernels as they are and names kernels that there are; the gate's words are read right.
 Standard library only."""
+import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import evidence
@@ -39,6 +41,14 @@ class Planted(unittest.TestCase):
                          {"fma", "order", "block size", "fused", "broken tail", "accuracy"})
         for name in (name for change in changes for name in change["kernels"] if name != "linear.forward"):
             self.assertIn(name, kernels)
+
+    def test_an_earlier_run_is_kept_but_for_what_was_measured_again(self):
+        rows = [{"name": name, "right": True} for name in "ab"]
+        with tempfile.TemporaryDirectory() as folder:
+            known = pathlib.Path(folder) / "changes.json"
+            known.write_text(json.dumps({"changes": rows + [{"name": "gone", "right": True}]}))
+            together = evidence.together([{"name": "b", "right": False}], known, ["b", "a", "new"])
+        self.assertEqual([(row["name"], row["right"]) for row in together], [("b", False), ("a", True)])
 
     def test_the_kernels_that_the_gate_names_are_read_from_its_words(self):
         self.assertEqual(evidence.kernels_named(GATE), ["mse/row_lanes", "norm/two_stage"])
