@@ -75,9 +75,10 @@ void drift_section(Markup& page, const Results& results) {
     drift_figure(page, results);
   }
   if (!has_study(results, "sweep"))
-    page.element("p", {{"class", "muted"}},
-                 "Exponents are fitted by studies, and these results carry none. tally sweep micro_batches makes one; "
-                 "tally report RESULTS --study FILE shows it here.");
+    page.element(
+        "p", {{"class", "muted"}},
+        "Exponents are fitted by studies, and these results carry none. ./tally sweep micro_batches makes one; "
+        "./tally report RESULTS --study FILE shows it here.");
   for (std::size_t i = 0; i < results.studies.size(); ++i)
     if (results.studies[i].family == "sweep") study_part(page, results.studies[i], "sweep-" + std::to_string(i));
 }

@@ -45,7 +45,7 @@ void fault_coverage_section(Markup& page, const Results& results) {
   if (results.faults.empty())
     return page.element("p", {{"class", "warn"}},
                         "\u2013 No fault was planted in this run, so it does not show that its laws can fail by more "
-                        "than their controls. tally faults runs them all.");
+                        "than their controls. ./tally faults runs them all.");
   std::size_t caught = 0;
   for (const FaultRecord& fault : results.faults) caught += fault.caught;
   page.element("p", {},

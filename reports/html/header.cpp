@@ -120,7 +120,7 @@ void where_it_ran(Markup& page, const Results& results) {
 
 void reproduce(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
-  std::string command = "tally verify" + subject_options(results.environment);
+  std::string command = "./tally verify" + subject_options(results.environment);
   command += " --seed " + std::to_string(results.seed) + " --effort " + shortest(results.effort);
   std::string precisions;
   for (const std::string& p : precisions_of(results)) precisions += (precisions.empty() ? "" : ",") + p;

@@ -14,7 +14,8 @@ namespace {
 
 /// What the file is refused with; empty where it is read.
 std::string refusal(const std::string& bytes, const Case& c) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "hostile-trace.safetensors";
+  const auto file = std::filesystem::path(testing::TempDir()) /
+                    (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".safetensors");
   std::ofstream(file, std::ios::binary) << bytes;
   try {
     read_trace(file, c);

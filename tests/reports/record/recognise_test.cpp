@@ -25,7 +25,8 @@ class Recognise : public testing::Test {
     std::ofstream(folder_ / name) << content;
     return may_be_replaced(folder_ / name);
   }
-  const fs::path folder_ = fs::path(testing::TempDir()) / "tally-recognise";
+  const fs::path folder_ = fs::path(testing::TempDir()) /
+                           ("tally-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
 TEST_F(Recognise, what_tally_writes_whatever_came_out) {
