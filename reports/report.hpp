@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/compare/comparison.hpp"
 #include "reports/gate/baseline.hpp"
 #include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
@@ -17,6 +18,7 @@ namespace tally {
 struct ReportContext {
   std::optional<Baseline> baseline;
   std::vector<HistoryEntry> history;  // earlier runs, the oldest first
+  FileOfKernel file_of = {};          // names the sources of kernels that changed; empty: none is named
 };
 
 /// results.json, first, report.html, junit.xml and summary.md, as they are to stand in the folder.

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
 
@@ -36,6 +37,7 @@ int report(const ReportOptions& options) {
   const fs::path folder = options.out.empty() ? beside : fs::path(options.out);
   for (const std::string& file : options.studies) take(results, study_at(file));
   ReportContext context;
+  context.file_of = file_of;
   if (!options.baseline.empty()) context.baseline = baseline_at(options.baseline);
   for (const std::string& file : options.history)
     for (HistoryEntry& run : history_at(file)) context.history.push_back(std::move(run));

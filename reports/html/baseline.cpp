@@ -102,7 +102,8 @@ void baseline_section(Markup& page, const Results& results, const ReportContext&
                "Compared on " + machine.executor + (machine.device.empty() ? "" : ", " + machine.device) + "; " +
                    machine.toolchain + ": " + counted(found.cases, "case") + " of both, " + grouped(found.equal) +
                    " the same.");
-  page.element("pre", {{"tabindex", "0"}, {"role", "group"}, {"aria-label", "What the gate says"}}, gate_text(report));
+  page.element("pre", {{"tabindex", "0"}, {"role", "group"}, {"aria-label", "What the gate says"}},
+               gate_text(report, {{context.file_of, false}, ""}));
   if (found.cases == 0) return;
   scatter(page, found.laws);
   if (std::any_of(found.operations.begin(), found.operations.end(), [](const auto& o) { return o.changed() > 0; }))

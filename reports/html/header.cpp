@@ -4,6 +4,7 @@
 #include "reports/census/clean_cases.hpp"
 #include "reports/census/likely_cause.hpp"
 #include "reports/census/spread.hpp"
+#include "reports/gate/gate.hpp"
 #include "reports/html/document.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
@@ -62,6 +63,17 @@ void most_unusual_line(Markup& page, const Ranking& ranking) {
             (words.empty() ? "" : " (as much: " + words + ")") + " in ");
   linked(page, ranking, **first);
   page.text(".");
+}
+
+/// What there is to decide about the change: the gate's last line.
+void decision(Markup& page, const Results& results, const ReportContext& context) {
+  if (!context.baseline) return;
+  std::string text = gate_text(gate(results, *context.baseline));
+  while (text.ends_with('\n')) text.pop_back();
+  const auto p = page.open("p");
+  page.element("strong", {}, "Against the baseline: " + text.substr(text.rfind('\n') + 1));
+  page.text(" ");
+  page.element("a", {{"href", "#baseline"}}, "what changed");
 }
 
 void counts(Markup& page, const Census& census) {
@@ -175,6 +187,7 @@ void header_section(Markup& page, const Results& results, const ReportContext& c
     const auto box = page.open("div", {{"class", "verdict " + class_of(verdict_of(results))}});
     headline(page, results);
     first_failure(page, results, ranking);
+    decision(page, results, context);
     counts(page, census);
     status_bar(page, census);
     if (!has_failures(results)) most_unusual_line(page, ranking);

@@ -218,6 +218,19 @@ TEST(Page, says_in_its_heading_what_comes_nearest_for_its_kind) {
   EXPECT_FALSE(has(report_html(samples::failing()), "Nearest to a limit for its kind"));
 }
 
+TEST(Page, says_in_its_heading_what_the_gate_leaves_to_decide) {
+  const Results before = samples::passing();
+  Results now = before;
+  now.cases[0].operations[0].bits = "other bits";
+  ReportContext context;
+  context.baseline = baseline_of(before);
+  context.file_of = [](const std::string&, const std::string&) { return "kernels/window/accumulate.cu"; };
+  const std::string page = report_html(now, context), banner = page.substr(0, page.find("</header>"));
+  EXPECT_TRUE(has(banner, "Against the baseline: FAIL  1 kernel changed (accumulate/grid_stride)")) << banner;
+  EXPECT_TRUE(has(page, "kernels/window/accumulate.cu"));
+  EXPECT_FALSE(has(report_html(now), "Against the baseline"));
+}
+
 TEST(Page, folds_families_of_laws_but_those_that_fail) {
   const std::string page = report_html(samples::failing());
   EXPECT_TRUE(has(page, "<details open=\"open\"><summary>\u2717 equivalence: 2 laws"));
