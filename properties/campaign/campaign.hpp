@@ -28,6 +28,7 @@ struct CampaignOptions {
   std::filesystem::path corpus;        // failing cases are kept here and replayed first; empty: none
   std::filesystem::path kernel_times;  // a file that every drawn case's times are added to; empty: none
   bool shrink = true;                  // make a failing case smaller before it is recorded
+  bool keep_going = false;             // draw all cases of a law, also after one of them failed
   bool steered = true;   // breed cases from those that showed much; else each is drawn from the seed alone
   bool training = true;  // the digits and tutorial runs
   int processes = 2;     // host executor only

@@ -52,11 +52,6 @@ class LawTask {
     replay_corpus();
     step_ = std::max(step_, first_drawn_step);
     if (!ended_) draw_cases();
-    if (failing_) {
-      keep_failing();
-      result_.cases.push_back(std::move(*failing_));
-      result_.failing = std::move(failing_case_);
-    }
     result_.triggers = coverage_.records();
     return std::move(result_);
   }
@@ -93,14 +88,18 @@ class LawTask {
     result_.cases.push_back(std::move(record));
   }
 
+  /// Whether a failing case has ended the task.
+  bool over() const { return ended_ || (result_.failing && !options_.keep_going); }
+
   /// As many cases as asked for, one at least; then more plans, until the control has differed.
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
-    for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !failing_; ++drawn) {
+    for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
       const double score = try_one(shaped(source.next()));
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
-    while (!failing_ && law_.differs && !result_.control_differs && controls_ < control_attempts && !interrupted()) {
+    while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
+           !interrupted()) {
       const Plan plan = shaped(source.next());
       const Case c = case_of(plan);
       if (!try_control(c)) take_failing(plan, c, outcome_of_death(*died_, "its control"));
@@ -150,8 +149,7 @@ class LawTask {
       coverage_.add_case(scope.runs(), scope.reached());
     }
     if (outcome.status == Status::fail || outcome.status == Status::error) {
-      take_failing(plan, c, outcome, operations);
-      if (!options_.shrink) failing_->operations = std::move(operations);  // of this very case: the gate compares them
+      take_failing(plan, c, outcome, std::move(operations));
       return 0;
     }
     if (!try_control(c)) {
@@ -192,32 +190,31 @@ class LawTask {
     outcome.status = Status::error;
     outcome.message = "the case took longer than " + std::to_string(std::lround(options_.case_seconds)) +
                       " s (./tally verify --case-time)";
-    failing_case_ = *watched_;
-    failing_ = record_of(failing_case_, law_, outcome);
-    keep_failing();
-    result_.cases.push_back(*failing_);
+    result_.cases.push_back(record_of(*watched_, law_, outcome));
+    keep_failing(*watched_, result_.cases.back());
     result_.triggers = coverage_.records();
     abandon_(result_);
   }
 
-  /// `operations`: of the run of `c`, which its smaller self's kernels are, too.
+  /// The first is made smaller and kept. `operations`: of the run of `c`, which its smaller self's kernels are, too.
   void take_failing(const Plan& plan, const Case& c, const Outcome& outcome,
-                    const std::vector<OperationRecord>& operations = {}) {
-    failing_case_ = c;
-    Outcome last = outcome;
-    if (options_.shrink && !ended_ && step()) {
+                    std::vector<OperationRecord> operations = {}) {
+    const bool first = !result_.failing;
+    ShrunkCase failing{c, outcome, 0};
+    const bool smaller = first && options_.shrink && !ended_ && step();
+    if (smaller) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
-      ShrunkCase smaller = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
+      failing = shrunk(law_, plan, outcome, options_.subject, elements_to_shrink, options_.interrupted);
       if (watchdog_) watchdog_->stop();
-      failing_case_ = std::move(smaller.c);
-      last = std::move(smaller.outcome);
-      failing_ = record_of(failing_case_, law_, last);
-    } else {
-      failing_ = record_of(c, law_, outcome);
     }
-    failing_->seed = plan.seed;
-    failing_->kernel = failing_kernel(failing_case_, last.checks, operations);
+    CaseRecord& record = result_.cases.emplace_back(record_of(failing.c, law_, failing.outcome));
+    record.seed = plan.seed;
+    record.kernel = failing_kernel(failing.c, failing.outcome.checks, operations);
+    if (!smaller) record.operations = std::move(operations);  // of this very case: the gate compares them
+    if (!first) return;
+    keep_failing(failing.c, record);
+    result_.failing = std::move(failing.c);
   }
 
   /// Whether the process lived.
@@ -233,11 +230,11 @@ class LawTask {
   }
 
   /// Where that cannot be the case is on record all the same.
-  void keep_failing() {
+  void keep_failing(const Case& c, CaseRecord& record) {
     if (options_.corpus.empty()) return;
     try {
-      const auto file = keep(options_.corpus, law_.name, failing_->id, failing_case_);
-      if (failing_->token.empty()) failing_->token = (options_.corpus.filename() / file.filename()).string();
+      const auto file = keep(options_.corpus, law_.name, record.id, c);
+      if (record.token.empty()) record.token = (options_.corpus.filename() / file.filename()).string();
     } catch (const std::exception& problem) {
       std::cerr << "not kept for later runs: " << problem.what() << "\n";
     }
@@ -252,8 +249,6 @@ class LawTask {
   bool ended_ = false;      // at the step that the process died of
   TaskResult result_;
   Coverage coverage_;
-  std::optional<CaseRecord> failing_;
-  Case failing_case_;
   const Case* watched_ = nullptr;
   int controls_ = 0;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

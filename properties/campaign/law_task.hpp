@@ -12,7 +12,7 @@ struct TaskResult {
   bool control_differs = false;
   std::vector<TriggerRecord> triggers;  // of the drawn cases
   CertifiedRecord certified;            // of the drawn cases
-  std::optional<Case> failing;          // the last of `cases` where it fails
+  std::optional<Case> failing;          // the first of the drawn cases that failed
 };
 
 /// Takes what was found before a case that does not end, its error last; must not return. Called in another thread.
@@ -22,8 +22,9 @@ using Abandon = std::function<void(const TaskResult&)>;
 using Died = const Death*;
 
 /// Replays the corpus' cases of this law and precision, then draws new ones; the first failing one is shrunk, kept, and
-/// ends the task. With `abandon`, a case that takes longer than the options allow ends it as an error. With `died`, the
-/// task ends at that death's step, with the case that the process died of as its failing one, whatever the time.
+/// ends the task, unless the options say to keep going: then the others that fail are on record as drawn. With
+/// `abandon`, a case that takes longer than the options allow ends it as an error. With `died`, the task ends at that
+/// death's step, with the case that the process died of as its failing one, whatever the time.
 TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon = {},
                         Died died = nullptr);
 

@@ -37,17 +37,25 @@ double seconds_of(const fs::path& folder) {
 /// One of the two, and what it can do.
 struct Program {
   std::string path;
-  bool draws_from_seed = false, times_kernels = false;
+  bool draws_from_seed = false, times_kernels = false, keeps_going = false;
 
   explicit Program(std::string where) : path(std::move(where)) {
     const std::string help = output_of({path, "verify", "--help"});
     draws_from_seed = help.find("--unsteered") != std::string::npos;
     times_kernels = help.find("--kernel-times") != std::string::npos;
+    keeps_going = help.find("--keep-going") != std::string::npos;
   }
 };
 
+struct Runs {
+  Results before, now;
+  Timing timing;
+  std::vector<TimedPair> kernels;
+  bool steered = false, keep_going = false, timed = false, before_repeats = true, now_repeats = true;
+};
+
 /// Runs the campaign into `folder`. Throws UsageError where the program refuses it.
-void run_campaign_of(const Program& program, const GateOptions& options, const fs::path& folder, bool steered,
+void run_campaign_of(const Program& program, const GateOptions& options, const fs::path& folder, const Runs& runs,
                      const std::vector<std::string>& kernels) {
   std::vector<std::string> words{program.path, "verify",        "--no-training", "--no-shrink",
                                  "--law",      options.law,     "--seed",        options.seed,
@@ -55,7 +63,8 @@ void run_campaign_of(const Program& program, const GateOptions& options, const f
   if (options.effort > 0) words.insert(words.end(), {"--effort", shortest(options.effort)});
   if (!options.precisions.empty()) words.insert(words.end(), {"--precision", options.precisions});
   if (!options.subject.empty()) words.insert(words.end(), {"--subject", options.subject});
-  if (!steered) words.push_back("--unsteered");
+  if (!runs.steered) words.push_back("--unsteered");
+  if (runs.keep_going) words.push_back("--keep-going");
   if (program.times_kernels) words.insert(words.end(), {"--kernel-times", (folder / kernel_times).string()});
   for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", kernel});
   std::string last;
@@ -65,13 +74,6 @@ void run_campaign_of(const Program& program, const GateOptions& options, const f
   if (status != pass && status != failed)
     throw std::runtime_error(program.path + " verify ended with " + std::to_string(status) + ": " + last);
 }
-
-struct Runs {
-  Results before, now;
-  Timing timing;
-  std::vector<TimedPair> kernels;
-  bool steered = false, timed = false, before_repeats = true, now_repeats = true;
-};
 
 /// A folder that goes with its scope.
 struct Scratch {
@@ -91,6 +93,7 @@ class Pairs {
   Pairs(const GateOptions& options, const std::string& old_program)
       : options_(options), before_(old_program), now_(this_program()) {
     runs_.steered = !before_.draws_from_seed || !now_.draws_from_seed;
+    runs_.keep_going = before_.keeps_going && now_.keeps_going;
     runs_.timed = before_.times_kernels && now_.times_kernels;
   }
 
@@ -98,7 +101,7 @@ class Pairs {
     for (int i = 0; i < options_.repeat; ++i) {
       std::cerr << "pair " << i + 1 << " of " << options_.repeat << "\n";
       for (const bool is_new : {i % 2 == 1, i % 2 == 0})
-        run_campaign_of(is_new ? now_ : before_, options_, folder(is_new, i), runs_.steered,
+        run_campaign_of(is_new ? now_ : before_, options_, folder(is_new, i), runs_,
                         is_new ? options_.kernels : std::vector<std::string>{});
       take(i);
     }

@@ -46,7 +46,7 @@ struct VerifyOptions {
   std::string time;  // "60s", "2m"; empty: none
   std::string case_time = "2m";
   std::string shard;  // "2/4": the second of four parts; empty: all of it
-  bool json = false, no_training = false, no_shrink = false, unsteered = false;
+  bool json = false, no_training = false, no_shrink = false, unsteered = false, keep_going = false;
   int processes = 2;
 };
 int verify(const VerifyOptions& options);

@@ -63,6 +63,7 @@ void add_verify(CLI::App& app, Action& action) {
                      "file that the times of every case's kernels are added to");
   command.add_flag("--unsteered", options.unsteered,
                    "draw every case from the seed alone, so that other kernels are shown the same ones");
+  command.add_flag("--keep-going", options.keep_going, "draw all cases of a law, also after one of them failed");
   command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
   command.add_flag("--json", options.json, "print results.json instead of the summary");
   command.callback([&action] { action = [] { return verify(options); }; });

@@ -49,6 +49,7 @@ std::string selection_of(const VerifyOptions& options) {
   if (!options.subject.fault.empty()) text += ", fault " + options.subject.fault;
   for (const std::string& kernel : options.subject.kernels) text += ", kernel " + kernel;
   if (options.unsteered) text += ", unsteered";
+  if (options.keep_going) text += ", keeping going";
   if (options.no_shrink) text += ", not shrunk";
   if (options.no_training) text += ", no training";
   return tree().empty() ? text : text + ", built from " + tree();
@@ -71,6 +72,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
   campaign.training = !options.no_training && options.law == "*";
+  campaign.keep_going = options.keep_going;
   campaign.shrink = !options.no_shrink;
   campaign.steered = !options.unsteered;
   campaign.processes = options.processes;

@@ -17,11 +17,14 @@ void figures(Markup& page, const Study& study, const std::string& id) {
     study_figure(page, id + "-plot-" + std::to_string(i), study.plots[i]);
 }
 
+/// Of a folded table: the whole stands in the study's own page and file.
+constexpr std::size_t rows_of_folded = 40;
+
 void folded(Markup& page, const Study& study) {
   if (study.tables.size() > 1) {
     const auto details = page.open("details");
     page.element("summary", {}, "All tables of this study");
-    for (std::size_t i = 1; i < study.tables.size(); ++i) study_table(page, study.tables[i]);
+    for (std::size_t i = 1; i < study.tables.size(); ++i) study_table(page, study.tables[i], rows_of_folded);
   }
   if (study.notes.empty()) return;
   const auto details = page.open("details");

@@ -52,7 +52,8 @@ table{border-collapse:collapse;font-size:.9rem;min-width:100%}
 caption{text-align:left;color:var(--muted);padding:.2rem 0 .4rem}
 th,td{padding:.34rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
 thead th{border-bottom:2px solid var(--line);font-weight:600;vertical-align:bottom}
-tbody th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}
+tbody th{font-weight:600}td,th.n{text-align:right;font-variant-numeric:tabular-nums}td{white-space:nowrap}
+td.t{text-align:left;font-variant-numeric:normal;white-space:normal}
 td.tint-fail,td.tint-error{background:var(--bad-bg)}td.tint-pass{background:var(--ok-bg)}
 td.tint-vacuous,td.tint-not_run{background:var(--warn-bg)}
 tr:target>*,article:target{background:var(--warn-bg)}
@@ -99,7 +100,7 @@ constexpr const char* drawings = R"(
 .f.i-grid{fill:light-dark(#dcdcdc,#33363b)}
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding:.3rem .45rem}}
 @media screen{main section{content-visibility:auto;contain-intrinsic-size:auto 60rem;margin:0 -.4rem;padding:0 .4rem}}
-@media print{table{font-size:.68rem}th,td{padding:.2rem .3rem}td.n,td code{white-space:normal;overflow-wrap:anywhere}
+@media print{table{font-size:.68rem}th,td{padding:.2rem .3rem}td,td code{white-space:normal;overflow-wrap:anywhere}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:none}tr,figure,article{break-inside:avoid}thead{display:table-header-group}
 .scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}}
 )";

@@ -56,13 +56,16 @@ Attributes Table::Row::next(const std::string& extra) {
   const bool known = column_ < table_.right_.size(), right = known && table_.right_[column_];
   const std::string precision = known ? table_.precisions_[column_] : "";
   ++column_;
-  return {{"class", right && !extra.empty() ? "n " + extra : right ? "n" : extra}, {"data-p", precision}};
+  const std::string aligned = right ? "" : "t";  // most cells hold numbers: those say nothing
+  return {{"class", aligned.empty() || extra.empty() ? aligned + extra : aligned + " " + extra}, {"data-p", precision}};
 }
 
 void Table::Row::cell(std::string_view text) { page_.element("td", next(), text); }
 
 void Table::Row::head(std::string_view text, const std::string& link) {
-  const auto cell = page_.open("th", {{"scope", "row"}, next().front()});
+  const bool right = column_ < table_.right_.size() && table_.right_[column_];
+  ++column_;
+  const auto cell = page_.open("th", {{"scope", "row"}, {"class", right ? "n" : ""}});
   if (link.empty()) return page_.text(text);
   page_.element("a", {{"href", link}}, text);
 }

@@ -21,7 +21,7 @@ import evidence  # noqa: E402
 import planted  # noqa: E402
 import program  # noqa: E402
 
-CAMPAIGN = ["--subject", "host", "--unsteered", "--no-training", "--no-shrink"]
+CAMPAIGN = ["--subject", "host", "--unsteered", "--no-training", "--no-shrink", "--keep-going"]
 CAMPAIGN_SECONDS = 1800
 
 

@@ -106,6 +106,20 @@ TEST(Page, shows_the_studies_it_carries_and_where_they_come_from) {
     EXPECT_FALSE(has(report_html(samples::passing()), id)) << id;
 }
 
+TEST(Page, leaves_most_rows_of_a_long_folded_table_to_the_studys_own_page) {
+  Results results = samples::failing();
+  Study& study = results.studies.front();
+  StudyColumn column{"row", {}, {}};
+  for (int i = 0; i < 1000; ++i) column.words.push_back("row-" + std::to_string(i));
+  study.tables.resize(1);
+  study.tables.push_back({"long", "", {column}});
+
+  const std::string page = report_html(results);
+
+  EXPECT_TRUE(has(page, ">row-0<") && !has(page, ">row-999<"));
+  EXPECT_TRUE(has(page, " more, in the study&#39;s own page<") || has(page, " more, in the study's own page<"));
+}
+
 TEST(Page, compares_with_a_baseline_and_with_earlier_runs_where_they_are_given) {
   const Results results = samples::passing();
   ReportContext context;

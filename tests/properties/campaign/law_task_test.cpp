@@ -1,0 +1,83 @@
+#include "properties/campaign/law_task.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "properties/campaign/corpus.hpp"
+#include "properties/faults/fault.hpp"
+
+namespace tally {
+namespace {
+
+const Law& law() { return *find_law("partition_equals_full_batch"); }
+
+/// The same cases whatever the kernels, as drawn.
+CampaignOptions drawn_alike() {
+  CampaignOptions options;
+  options.cases = 30;
+  options.shrink = options.steered = false;
+  return options;
+}
+
+CampaignOptions with_a_fault() {
+  CampaignOptions options = drawn_alike();
+  options.subject.stages = &find_fault("mean-of-means")->stages();
+  return options;
+}
+
+std::vector<std::string> ids_of(const TaskResult& found) {
+  std::vector<std::string> ids;
+  for (const CaseRecord& c : found.cases) ids.push_back(c.id);
+  return ids;
+}
+
+std::ptrdiff_t failing_in(const TaskResult& found) {
+  return std::count_if(found.cases.begin(), found.cases.end(),
+                       [](const CaseRecord& c) { return c.status == Status::fail; });
+}
+
+TEST(LawTask, ends_at_its_first_failing_case) {
+  const TaskResult found = run_law_task(law(), Dtype::fp32, with_a_fault());
+
+  ASSERT_FALSE(found.cases.empty());
+  EXPECT_EQ(failing_in(found), 1);
+  EXPECT_EQ(found.cases.back().status, Status::fail);
+  EXPECT_LT(found.cases.size(), 30u);
+}
+
+TEST(LawTask, keeps_going_where_it_is_told_to_and_shows_a_faulty_kernel_the_cases_of_a_right_one) {
+  CampaignOptions options = with_a_fault();
+  options.keep_going = true;
+
+  const TaskResult faulty = run_law_task(law(), Dtype::fp32, options);
+  const TaskResult right = run_law_task(law(), Dtype::fp32, drawn_alike());
+
+  EXPECT_EQ(ids_of(faulty), ids_of(right));
+  EXPECT_EQ(failing_in(right), 0);
+  EXPECT_GT(failing_in(faulty), 1);
+  EXPECT_TRUE(std::all_of(faulty.cases.begin(), faulty.cases.end(),
+                          [](const CaseRecord& c) { return c.status != Status::fail || !c.operations.empty(); }));
+}
+
+TEST(LawTask, makes_the_first_failing_case_smaller_and_keeps_it_alone) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "tally-law-task-kept";
+  std::filesystem::remove_all(folder);
+  CampaignOptions options = with_a_fault();
+  options.keep_going = options.shrink = true;
+  options.corpus = folder;
+
+  const TaskResult found = run_law_task(law(), Dtype::fp32, options);
+
+  EXPECT_GT(failing_in(found), 1);
+  const auto kept = kept_cases(options.corpus);
+  ASSERT_EQ(kept.size(), 1u);
+  const auto first = std::find_if(found.cases.begin(), found.cases.end(),
+                                  [](const CaseRecord& c) { return c.status == Status::fail; });
+  EXPECT_EQ(case_of(kept.front()), *found.failing);
+  EXPECT_NE(kept.front().file.string().find(first->id), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally
