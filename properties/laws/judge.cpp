@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "kernels/device/launch_paths.hpp"
+#include "oracle/case/expected_tensors.hpp"
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
@@ -91,6 +92,12 @@ bool in_stages(const TapName& name, const std::vector<std::string>& stages) {
   return std::find(stages.begin(), stages.end(), name.stage) != stages.end() && !name.tensor.starts_with("in.");
 }
 
+bool has_an_item(const Case& c) {
+  for (std::int64_t row = 0; row < rows_of(c); ++row)
+    if (item_weight(c, row).to_double() != 0) return true;
+  return false;
+}
+
 /// Every gradient of every window is exactly zero: two dead runs agree whatever they compute.
 bool is_dead(const Outcome& outcome) {
   std::size_t gradients = 0;
@@ -121,6 +128,8 @@ Judged judge(const Case& c, const Subject& subject) {
   for (const auto& violation : judged.trace.violations) require(judged.outcome, false, violation, "kernel", violation);
   explain(judged.outcome, c, judged.trace);
   judged.outcome = settled(std::move(judged.outcome));
+  if (judged.outcome.status == Status::vacuous && !has_an_item(c))
+    judged.outcome.message += "; no row counts, as each is ignored or weighs 0";
   return judged;
 }
 

@@ -149,6 +149,10 @@ std::string notes_of(const Runs& runs) {
 }  // namespace
 
 int gate_against(const GateOptions& options) {
+  if (!options.out.empty()) {
+    require_replaceable(options.out, {"summary.md"});
+    require_writable(options.out);
+  }
   const OldBuild old(options.against, options.cache.empty() ? default_cache() : fs::path(options.cache));
   const Runs runs = Pairs(options, old.program()).run();
   const Comparison found = compared(runs.before, runs.now);
@@ -159,7 +163,6 @@ int gate_against(const GateOptions& options) {
   const std::size_t decision = text.rfind('\n', text.size() - 2) + 1;  // the last line stays the last
   std::cout << text.substr(0, decision) << kernel_timings_text(times) << notes << text.substr(decision);
   if (!options.out.empty()) {
-    require_writable(options.out);
     std::string page = comparison_markdown(found, markdown_limit, file_of) + kernel_timings_markdown(times);
     for (std::size_t from = 0, to = 0; (to = notes.find('\n', from)) != std::string::npos; from = to + 1)
       page += "\n" + notes.substr(from, to - from) + "\n";

@@ -7,6 +7,7 @@
 #include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/plan.hpp"
 #include "reports/command_line/commands.hpp"
+#include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/suspect_list.hpp"
 
@@ -45,7 +46,8 @@ int check(const CheckOptions& options) {
   const Trace trace = trace_of(options, c);
   const auto [checks, groups, suspects] = judged_capture(c, trace);
   std::cout << title_of(c) << "\n"
-            << stage_table(checks) << group_lines(groups) << missing_line(checks) << suspect_list(suspects);
+            << stage_table(checks) << group_lines(groups) << missing_line(checks) << silent_stages(checks)
+            << suspect_list(suspects);
   const int code = exit_code_of(checks);
   std::cout << (code == pass     ? "pass"
                 : code == failed ? "fail"

@@ -21,6 +21,7 @@ std::string results_at(const std::string& given) {
 }  // namespace
 
 int compare(const CompareOptions& options) {
+  if (!options.out.empty()) require_replaceable(options.out, {"summary.md"});
   auto before = std::async(std::launch::async, [&] { return results_of(results_at(options.before)); });
   const Results now = results_of(results_at(options.now));
   const Comparison found = compared(before.get(), now);

@@ -11,6 +11,7 @@
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/known_kernels.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/command_line/suspect_list.hpp"
@@ -73,7 +74,8 @@ int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) dump(options.dump, c, subject);
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";
-  std::cout << stage_table(outcome.checks) << suspect_list(outcome.suspects) << word_of(outcome.status);
+  std::cout << stage_table(outcome.checks) << silent_stages(outcome.checks) << suspect_list(outcome.suspects)
+            << word_of(outcome.status);
   if (!outcome.message.empty()) std::cout << ": " << outcome.message;
   std::cout << "\n";
   switch (outcome.status) {

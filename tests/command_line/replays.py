@@ -34,6 +34,37 @@ class Replays(unittest.TestCase):
         self.assertEqual(at_none.returncode, 1, at_none.stdout + at_none.stderr)
         self.assertIn("MISSED", at_none.stdout)
 
+    def case_of_the_readme(self, **changed):
+        case = json.loads((pathlib.Path(__file__).resolve().parents[1] / "readme" / "uneven_micro_batches.json").read_text())
+        for path, value in changed.items():
+            *sections, key = path.split("__")
+            at = case
+            for section in sections:
+                at = at[section]
+            at[key] = value
+        file = self.out / "case.json"
+        file.write_text(json.dumps(case))
+        return file
+
+    def test_stages_that_no_end_to_end_bound_says_anything_of_are_named(self):
+        tiny = {"dtype": "fp16", "shape": [3, 2], "data": [2.0**-14] * 6}
+        small = {"dtype": "fp16", "shape": [3, 1], "data": [2.0**-13] * 3}
+        weight = {"dtype": "fp32", "shape": [1, 2], "data": [2.0**-6, 2.0**-7]}
+        case = self.case_of_the_readme(precision__storage="fp16", precision__compute="fp16", tensors__x=tiny,
+                                       tensors__target=small, **{"tensors__fc.weight": weight})
+        told = tally("replay", case, "--subject", "host")
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        self.assertRegex(told.stdout, "judged step by step alone, .*: .*unscale.*; w0/.*lost to underflow")
+        heard = tally("replay", self.case_of_the_readme(), "--subject", "host")
+        self.assertNotIn("step by step alone", heard.stdout)
+
+    def test_a_run_of_zeros_is_told_where_they_come_from(self):
+        case = self.case_of_the_readme(model__loss={"kind": "cross_entropy"},
+                                       tensors__target={"dtype": "i64", "shape": [3], "data": [-100] * 3})
+        told = tally("replay", case, "--subject", "host")
+        self.assertEqual(told.returncode, 4, told.stdout + told.stderr)
+        self.assertIn("dead runs agree whatever they compute; no row counts, as each is ignored or weighs 0", told.stdout)
+
     def test_the_command_printed_for_a_failing_case_fails_the_same_way(self):
         planted = ["--fault", "extra-times-k", "--magnitude", "0.5", "--kernel", "accumulate=kahan"]
         ran = tally("verify", "--subject", "host", "--law", "partition_equals_full_batch", "--precision", "fp32",
