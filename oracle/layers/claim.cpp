@@ -88,9 +88,13 @@ OrderOfSum order_of(const Json& steps, const std::string& at) {
   return order;
 }
 
+/// A function that is further off has less than half of fp32's digits right: a claim of that claims nothing.
+constexpr double most_ulps = 4096;
+
 double ulps_of(const Json& value, const std::string& at) {
-  if (!value.is_number() || !(value.get<double>() >= 0.5)) reject(at, value.dump(), "a number from 0.5 on");
-  return value.get<double>();
+  const double ulps = value.is_number() ? value.get<double>() : 0;
+  if (!(ulps >= 0.5 && ulps <= most_ulps)) reject(at, value.dump(), "a number from 0.5 to 4096");
+  return ulps;
 }
 
 std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {

@@ -1,6 +1,8 @@
 #include "properties/campaign/corpus.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
@@ -42,7 +44,15 @@ CaseRecord no_case(const KeptCase& kept, const std::string& reason) {
 
 void keep_as(const std::filesystem::path& file, const Case& c) {
   std::filesystem::create_directories(file.parent_path());
-  write_atomically(file.string(), write_case(c));
+  const std::string text = write_case(c);
+  std::error_code none;
+  if (std::filesystem::exists(std::filesystem::symlink_status(file, none))) {
+    std::ostringstream there;
+    if (std::filesystem::is_regular_file(file, none)) there << std::ifstream(file, std::ios::binary).rdbuf();
+    if (there.str() == text) return;
+    throw std::runtime_error(file.string() + ": found something else; expected nothing of that name, or this case");
+  }
+  write_atomically(file.string(), text);
 }
 
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,

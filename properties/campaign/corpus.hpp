@@ -23,7 +23,7 @@ Case case_of(const KeptCase& kept);
 /// The record of one that cannot be read: an error.
 CaseRecord no_case(const KeptCase& kept, const std::string& reason);
 
-/// Writes the case, whole or not at all; makes the folder.
+/// Writes the case, whole or not at all; makes the folder. Throws std::runtime_error where something else stands there.
 void keep_as(const std::filesystem::path& file, const Case& c);
 /// The same under the name of its law and id, which it returns.
 std::filesystem::path keep(const std::filesystem::path& corpus, const std::string& law, const std::string& id,

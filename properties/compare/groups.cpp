@@ -1,13 +1,16 @@
 #include "properties/compare/groups.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <unordered_set>
 
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
+#include "properties/compare/producers.hpp"
 #include "properties/compare/stage_cones.hpp"
 
 namespace tally {
@@ -95,6 +98,34 @@ void add_groups(GroupedChecks& found, const Groups& groups, const std::set<std::
 
 namespace {
 
+/// An input whose producer left no tap is what that was to leave: held to what the walk expects of it. Where nothing is
+/// known of it either, it could hold any number, and is named.
+void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::Expected>& expected,
+                  const Groups& groups, GroupedChecks& found) {
+  std::unordered_set<std::string> judged;
+  for (const TensorCheck& check : found.checks) judged.insert(check.tap);
+  for (const Tap& tap : walk.trace.taps()) {
+    const std::string name = tap.name.text();
+    if (judged.contains(name) || !tap.name.tensor.starts_with("in.")) continue;
+    Place place{"group", name, tap.name.stage};
+    const oracle::Expected* known = nullptr;
+    for (const TapName& producer : producers_of(walk.c, walk.layers, tap.name)) {
+      const auto left = expected.find(producer.text());
+      if (left == expected.end()) continue;
+      known = &left->second;
+      place.stage = groups.label(left->first);
+      break;
+    }
+    const auto given = walk.c.tensors.find(tap.name.tensor.substr(std::string("in.").size()));
+    if (known == nullptr && tap.name.window == 0 && given != walk.c.tensors.end()) {
+      found.checks.push_back(bitwise_check(name, tap.name.stage, given->second, tap.value));
+      continue;
+    }
+    const bool fits = known != nullptr && static_cast<std::size_t>(known->v.size()) == tap.value.elements();
+    found.checks.push_back(fits ? judge(place, *known, tap.value) : not_run({"local", name, tap.name.stage}));
+  }
+}
+
 GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) {
   LocalWalk local(c, trace);
   check_all_and_sample(local);
@@ -103,13 +134,16 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) 
   const bool complete = std::none_of(local.checks.begin(), local.checks.end(), is_missing);
   if (!complete && (grouping == Grouping::inferred || !trace.groups.empty())) {
     EndToEndWalk walk(c, trace);
+    std::map<std::string, oracle::Expected> expected;
     walk.resynchronise = true;
+    walk.kept = &expected;
     expect_all(walk);
     const Groups groups(trace, grouping, local, walk);
     add_groups(found, groups, judged_by(local), walk.checks);
     found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
     std::erase_if(found.checks,
                   [&](const TensorCheck& check) { return is_missing(check) && groups.makes_up_for(check.tap); });
+    if (grouping == Grouping::inferred) judge_inputs(walk, expected, groups, found);
     found.checks = in_order(trace, std::move(found.checks));
     return found;
   }

@@ -22,7 +22,10 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
                                                        : walk.tap("backward", "d." + walk.layers[i + 1].label + ".x");
   LayerGradients read;
   read.dy = walk.handed("backward", "in.d." + layer.label + ".y", producer);
-  read.x = walk.handed("backward", "in." + layer.label + ".x", walk.tap("forward", "in." + layer.label + ".x"));
+  const Tensor* x = walk.tap("forward", "in." + layer.label + ".x");
+  if (x == nullptr)
+    x = i == 0 ? walk.rows_of_case("x", walk.micro_batch) : walk.tap("forward", walk.layers[i - 1].label + ".y");
+  read.x = walk.handed("backward", "in." + layer.label + ".x", x);
   read.inputs = layer_inputs(walk, layer, "backward");
   return read;
 }

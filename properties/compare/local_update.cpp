@@ -18,8 +18,9 @@ Floats floats_or_none(const Tensor* tensor) { return tensor == nullptr ? Floats(
 
 /// The last tap of a parameter's gradient before the optimizer.
 const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool before_decay) {
-  const Tensor* decayed = before_decay ? nullptr : walk.tap("decay", "d." + p);
-  if (decayed != nullptr) return decayed;
+  const Choice& decay = walk.c.recipe.weight_decay;
+  const bool decayed = decay.kind == "l2" && oracle::decays(walk.c.model, decay, p);
+  if (decayed && !before_decay) return walk.tap("decay", "d." + p);
   return walk.tap(walk.c.recipe.clip.kind == "none" ? "unscale" : "clip", "d." + p);
 }
 
@@ -183,6 +184,15 @@ bool fits(const Tensor* tapped, const oracle::Expected& expected) {
   return tapped == nullptr || judge_bits({}, expected, *tapped).status != Status::fail;
 }
 
+/// What the next window says that it read fits this scale.
+bool is_read_next(const LocalWalk& walk, const oracle::ExpectedScale& left) {
+  const auto read = [&](const char* tensor) {
+    return walk.trace.find(TapName{walk.window + 1, -1, "scaler", tensor}.text());
+  };
+  return fits(read("in.scale"), oracle::predicted_constant(left.scale)) &&
+         fits(read("in.growth_counter"), oracle::scalar(static_cast<long double>(left.growth_counter)));
+}
+
 /// Whether the decision was known: the scale that it leaves is one of two.
 void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
@@ -195,6 +205,10 @@ void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
   if (could_follow(false) || could_follow(true)) {
     leave_open(walk, "scaler", "scale");
     leave_open(walk, "scaler", "growth_counter");
+    // Where it is not tapped, that of the two which the next window goes on from.
+    const auto kept = oracle::scale_after(loss_scale, read, false),
+               backed_off = oracle::scale_after(loss_scale, read, true);
+    walk.state.scale = !is_read_next(walk, kept) && is_read_next(walk, backed_off) ? backed_off : kept;
     if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
     walk.state.scale.growth_counter = counter_of(walk, counter, walk.state.scale.growth_counter);
     return;

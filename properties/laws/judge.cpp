@@ -19,10 +19,17 @@
 namespace tally {
 namespace {
 
-std::string short_number(double value) {
+std::string short_number(double value, int digits = 4) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
+}
+
+/// Digits that tell the two apart, where any do.
+int telling_digits(double a, double b) {
+  int digits = 4;
+  while (digits < 17 && a != b && short_number(a, digits) == short_number(b, digits)) ++digits;
+  return digits;
 }
 
 /// A power of ten above the chance; far below anything that matters, all read the same.
@@ -59,10 +66,12 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   if (check.failure == FailureClass::precision) return spread_sentence(check);
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
+  const int digits = telling_digits(check.expected, check.got);
   std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +
-                     short_number(check.expected) + ", got " + short_number(check.got);
+                     short_number(check.expected, digits) + ", got " + short_number(check.got, digits);
   if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
-    text += ", " + short_number(check.got / check.expected) + " of it" + (ratio.empty() ? "" : " = " + ratio);
+    const double share = check.got / check.expected;
+    text += ", " + short_number(share, telling_digits(share, 1)) + " of it" + (ratio.empty() ? "" : " = " + ratio);
   }
   text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
           short_number(check.worst_ratio) + "x)";

@@ -43,6 +43,10 @@ void require(const fs::path& file, bool (*is_written)(const fs::path&)) {
 
 }  // namespace
 
+bool holds_dump(const fs::path& folder) {
+  return is_written_case(folder / "case.json") && is_written_trace(folder / "trace.safetensors");
+}
+
 void require_dump_folder(const fs::path& folder) {
   require(folder / "case.json", is_written_case);
   require(folder / "trace.safetensors", is_written_trace);

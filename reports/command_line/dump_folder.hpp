@@ -9,4 +9,7 @@ namespace tally::command_line {
 /// written by hand.
 void require_dump_folder(const std::filesystem::path& folder);
 
+/// Whether the folder has a case and its trace as Tally writes them.
+bool holds_dump(const std::filesystem::path& folder);
+
 }  // namespace tally::command_line

@@ -6,6 +6,8 @@
 #include "oracle/case/io.hpp"
 #include "properties/campaign/workers.hpp"
 #include "reports/census/census.hpp"
+#include "reports/command_line/commands.hpp"
+#include "reports/command_line/dump_folder.hpp"
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/output.hpp"
 
@@ -37,8 +39,10 @@ bool is_of_a_case(const std::string& name) {
 /// Takes away what an earlier run kept, and nothing else that somebody may have put beside it.
 void remove_kept(const std::filesystem::path& failures) {
   std::error_code stays;
+  if (!std::filesystem::is_directory(std::filesystem::symlink_status(failures, stays))) return;
   for (const auto& entry : std::filesystem::directory_iterator(failures, stays)) {
     if (entry.is_symlink() || !entry.is_directory() || !is_of_a_case(entry.path().filename().string())) continue;
+    if (!holds_dump(entry.path())) continue;
     for (const char* kept : {"case.json", "trace.safetensors"}) std::filesystem::remove(entry.path() / kept, stays);
     std::filesystem::remove(entry.path(), stays);  // where that was all
   }
@@ -46,6 +50,14 @@ void remove_kept(const std::filesystem::path& failures) {
 }
 
 }  // namespace
+
+void require_failures_folder(const std::filesystem::path& folder) {
+  std::error_code unknown;
+  const auto there = std::filesystem::symlink_status(folder / "failures", unknown);
+  if (!std::filesystem::exists(there) || std::filesystem::is_directory(there)) return;
+  throw UsageError("--out: " + (folder / "failures").string() +
+                   ": found no folder; expected none of that name, or the folder of an earlier run's failing cases");
+}
 
 void dump_failures(const Results& results, const Subject& subject, const std::filesystem::path& folder) {
   std::size_t cases = 0;

@@ -49,7 +49,7 @@ std::string left_pending(const GateOptions& options, const Results& results, con
   const Baseline pending = pending_of(results, baseline, tree());
   if (pending.cases.empty() && pending.faults.empty() && pending.replaced.empty()) {
     std::error_code absent_or_kept;
-    fs::remove(file, absent_or_kept);
+    if (fs::is_regular_file(fs::symlink_status(file, absent_or_kept))) fs::remove(file, absent_or_kept);
     return "";
   }
   try {

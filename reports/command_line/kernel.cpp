@@ -22,6 +22,25 @@ int run_on(const std::string& subject, const KernelOptions& options, double effo
   return verify(campaign);
 }
 
+const char* word_of_exit(int code) {
+  return code == pass     ? "pass"
+         : code == failed ? "fail"
+         : code == absent ? "not run, as no build with the race checker is here"
+                          : "no verdict";
+}
+
+/// Both runs in a sentence, the last line.
+int judged(const KernelOptions& options, int on_host, int checked) {
+  const int code = on_host != pass ? on_host : checked;
+  std::cout << "\n"
+            << (code == pass     ? "PASS  "
+                : code == failed ? "FAIL  "
+                                 : "NO VERDICT  ")
+            << options.kernel << ": on the host " << word_of_exit(on_host) << ", watched for races "
+            << word_of_exit(checked) << "; pages in " << options.out << "\n";
+  return code;
+}
+
 }  // namespace
 
 int kernel(const KernelOptions& options) {
@@ -33,10 +52,10 @@ int kernel(const KernelOptions& options) {
   const int on_host = run_on("host", options, effort);
   try {
     const int checked = run_on("checked", options, effort * checked_share);
-    return on_host != pass ? on_host : checked;
+    return judged(options, on_host, checked);
   } catch (const DeviceAbsent& reason) {
     std::cerr << "error: no access to memory was watched: " << reason.what() << "\n";
-    return on_host != pass ? on_host : absent;
+    return judged(options, on_host, absent);
   }
 }
 

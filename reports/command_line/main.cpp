@@ -1,5 +1,6 @@
 // The program `tally`: reads the arguments and turns every exception into one message and an exit code.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <iostream>
@@ -234,6 +235,7 @@ int finished(const Action& action) { return when_written(run_action(action)); }
 
 int main(int argc, char** argv) {
   using namespace tally::command_line;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the program
   CLI::App app("tally: do the accumulated micro-batches give the update of the full batch?", "tally");
   app.set_version_flag("--version", "tally " TALLY_VERSION);
   app.require_subcommand(1);

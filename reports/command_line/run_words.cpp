@@ -72,6 +72,7 @@ const std::vector<std::string>& report_names() {
 const std::atomic<bool>& interruption() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGHUP, on_interrupt);  // the terminal is gone
   return interrupted_flag;
 }
 

@@ -146,6 +146,8 @@ std::vector<Dtype> precisions_of(const std::vector<std::string>& words) {
     if (!dtype || (*dtype != Dtype::fp32 && *dtype != Dtype::fp16 && *dtype != Dtype::bf16)) {
       throw UsageError("--precision: '" + word + "' is not a storage format; expected fp32, fp16 or bf16");
     }
+    if (std::find(found.begin(), found.end(), *dtype) != found.end())
+      throw UsageError("--precision: '" + word + "' stands there twice; expected each format once");
     found.push_back(*dtype);
   }
   return found;

@@ -14,9 +14,11 @@
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/command_line/tree.hpp"
+#include "reports/record/kernel_times.hpp"
 #include "reports/report.hpp"
 #include "reports/study/kept.hpp"
 #include "reports/summary/annotations.hpp"
+#include "reports/text/shell.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -53,6 +55,19 @@ std::string selection_of(const VerifyOptions& options) {
   if (options.no_shrink) text += ", not shrunk";
   if (options.no_training) text += ", no training";
   return tree().empty() ? text : text + ", built from " + tree();
+}
+
+/// What else decides which cases are drawn, and which of them are on record.
+std::string drawing_options(const VerifyOptions& options) {
+  std::string text;
+  if (options.law != VerifyOptions().law) text += " --law " + shell_word(options.law);
+  if (options.cases) text += " --cases " + std::to_string(*options.cases);
+  if (!options.time.empty()) text += " --time " + shell_word(options.time);
+  if (options.unsteered) text += " --unsteered";
+  if (options.keep_going) text += " --keep-going";
+  if (options.no_shrink) text += " --no-shrink";
+  if (options.no_training) text += " --no-training";
+  return text.empty() ? text : text.substr(1);
 }
 
 CampaignOptions campaign_of(const VerifyOptions& options) {
@@ -94,6 +109,20 @@ bool keep(const std::vector<FileText>& files) {
   }
 }
 
+/// Fails before the run, not in each of its cases.
+void require_kernel_times(const std::filesystem::path& file) {
+  const std::string place = "--kernel-times: " + file.string();
+  std::error_code unknown;
+  if (std::filesystem::exists(file, unknown) && !std::filesystem::is_regular_file(file, unknown))
+    throw UsageError(place + ": found no file; expected one that this option wrote, or nothing");
+  try {
+    read_kernel_times(file);
+    append_kernel_times(file, "", "", "", {});
+  } catch (const std::runtime_error& problem) {
+    throw UsageError("--kernel-times: " + std::string(problem.what()));
+  }
+}
+
 }  // namespace
 
 int verify(const VerifyOptions& options) {
@@ -102,12 +131,15 @@ int verify(const VerifyOptions& options) {
   std::vector<std::string> names = report_names();
   names.push_back("run.json");
   require_replaceable(options.out, names);
+  require_failures_folder(options.out);
   require_writable(options.out);
+  if (!options.kernel_times.empty()) require_kernel_times(options.kernel_times);
   if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
   Results results = run_campaign(campaign);
   results.environment = environment_of(campaign.subject, options.subject);
   results.device_message = device_message(campaign.subject);
   results.studies = kept_studies();
+  results.options = drawing_options(options);
   const int code = results.partial ? interrupted : exit_code_of(results);
   std::vector<FileText> files = report_files(results, options.out);
   files.push_back(facts.file(options.out, files.front().text, code));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "reports/census/census.hpp"
 #include "reports/statistics/paired.hpp"
@@ -14,7 +15,8 @@ namespace {
 /// What the tests are made on: logarithms of finite ratios, and the pairs that have none.
 struct Sample {
   std::vector<double> logs;
-  std::uint64_t appeared = 0, vanished = 0;
+  std::uint64_t appeared = 0, vanished = 0, beyond = 0;
+  double largest = 0;
   bool identical = true;
 };
 
@@ -26,6 +28,10 @@ Sample sample_of(const PairedDrifts& stratum) {
   for (std::size_t i = 0; i < stratum.before.size(); ++i) {
     const double before = stratum.before[i], now = stratum.now[i];
     sample.identical = sample.identical && std::bit_cast<std::uint64_t>(before) == std::bit_cast<std::uint64_t>(now);
+    if (!(now <= 1) && before <= 1) {
+      ++sample.beyond;
+      sample.largest = std::isnan(now) ? std::numeric_limits<double>::infinity() : std::max(sample.largest, now);
+    }
     const int kind_before = kind_of(before), kind_now = kind_of(now);
     sample.appeared += kind_now > kind_before;
     sample.vanished += kind_now < kind_before;
@@ -52,6 +58,7 @@ Accuracy measured(const Sample& sample) {
   Accuracy accuracy;
   accuracy.cases = sample.logs.size();
   accuracy.appeared = sample.appeared, accuracy.vanished = sample.vanished, accuracy.identical = sample.identical;
+  accuracy.beyond = sample.beyond, accuracy.largest = sample.largest;
   accuracy.chance_worse = chance_of_growth(sample.logs, sample.appeared, sample.vanished);
   accuracy.chance_better = chance_of_growth(negated(sample.logs), sample.vanished, sample.appeared);
   if (sample.logs.empty()) return accuracy;
@@ -69,6 +76,7 @@ bool is_shown(double chance, double limit, std::uint64_t appeared, std::uint64_t
 
 AccuracyVerdict verdict_of(const Accuracy& a, std::size_t strata) {
   using enum AccuracyVerdict;
+  if (a.beyond > 0) return worse;
   if (a.identical || a.cases + a.appeared + a.vanished == 0) return same;
   if (is_shown(a.chance_worse, a.low, a.appeared, a.vanished)) return worse;
   if (is_shown(a.chance_better, 1 / a.high, a.vanished, a.appeared)) return better;
@@ -95,8 +103,14 @@ std::string_view word_of(AccuracyVerdict verdict) {
   return "";
 }
 
+std::string beyond_words(const Accuracy& accuracy) {
+  return significant(accuracy.largest) + " times its bound" +
+         (accuracy.beyond == 1 ? " in 1 case" : " at most, beyond it in " + counted(accuracy.beyond, "case"));
+}
+
 std::string text_of(const Accuracy& accuracy) {
   if (accuracy.identical) return "identical";
+  if (accuracy.beyond > 0) return "worse, " + beyond_words(accuracy);
   std::string text = significant(accuracy.factor) + "x [" + significant(accuracy.low) + ", " +
                      significant(accuracy.high) + "] " + std::string(word_of(accuracy.verdict));
   if (accuracy.appeared + accuracy.vanished > 0)

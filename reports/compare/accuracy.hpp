@@ -21,10 +21,14 @@ struct Accuracy {
   std::uint64_t cases = 0;                     // with finite drifts, of which one is above the floor at least
   double factor = 1, low = 1, high = 1;        // median of now / before and its limits; 1 where there is no case
   std::uint64_t appeared = 0, vanished = 0;    // errors where there were none, or infinite ones; and the reverse
+  std::uint64_t beyond = 0;                    // errors beyond their bound now and not before
+  double largest = 0;                          // of those, in units of the bound
   double chance_worse = 1, chance_better = 1;  // of the like from equal accuracy, corrected for all strata
   bool identical = true;                       // every drift has the same bits
 };
 
+/// "165 times its bound in 1 case".
+std::string beyond_words(const Accuracy& accuracy);
 /// "1.31x [1.22, 1.40] worse".
 std::string text_of(const Accuracy& accuracy);
 
@@ -34,9 +38,8 @@ struct PairedDrifts {
 };
 
 /// One verdict for each stratum, corrected for their number together (Holm):
-///   worse      signed-rank test, and the median's lower limit above the tolerated loss; or the sign test of errors
-///   that
-///              appeared
+///   worse      an error beyond its bound that was inside; or the signed-rank test, and the median's lower limit above
+///              the tolerated loss; or the sign test of errors that appeared
 ///   better     the mirror of it
 ///   same       identical, or both limits within the tolerated loss and enough cases to have shown otherwise
 ///   undecided  else

@@ -55,7 +55,8 @@ std::string broken_text(const Besides& besides) {
 
 std::string decision_text(const Comparison& comparison, const Besides& besides) {
   const Names names = names_of(comparison);
-  std::string text = names.changed.empty() ? "no kernel changed" : counted(names.changed.size(), "kernel") + " changed";
+  std::string text = names.changed.empty() ? "no kernel's bits changed in " + counted(comparison.cases, "case")
+                                           : counted(names.changed.size(), "kernel") + " changed";
   text += listed(names.changed) + accuracy_of(names);
   if (!names.grown.empty())
     text += ", errors of " + counted(names.grown.size(), "kernel") + " grew on other inputs" + listed(names.grown);

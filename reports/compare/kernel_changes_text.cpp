@@ -137,6 +137,7 @@ std::string varied_text(const KernelChanges& changes, const ChangesText& how) {
 
 std::string accuracy_words(const Accuracy& a) {
   if (a.identical) return "accuracy the same: every error to the bit";
+  if (a.beyond > 0) return "accuracy worse: error " + beyond_words(a);
   std::string text = "accuracy " + std::string(a.verdict == AccuracyVerdict::same ? "the same" : word_of(a.verdict)) +
                      ": error " + significant(a.factor) + "x [" + significant(a.low) + ", " + significant(a.high) + "]";
   if (a.appeared + a.vanished > 0)

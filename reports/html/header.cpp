@@ -133,7 +133,9 @@ void where_it_ran(Markup& page, const Results& results) {
 void reproduce(Markup& page, const Results& results) {
   if (results.cases.empty()) return;
   std::string command = "./tally verify" + subject_options(results.environment);
-  command += " --seed " + std::to_string(results.seed) + " --effort " + shortest(results.effort);
+  command += " --seed " + std::to_string(results.seed);
+  if (results.options.find("--cases ") == std::string::npos) command += " --effort " + shortest(results.effort);
+  if (!results.options.empty()) command += " " + results.options;
   std::string precisions;
   for (const std::string& p : precisions_of(results)) precisions += (precisions.empty() ? "" : ",") + p;
   const auto p = page.open("p");
@@ -168,7 +170,7 @@ void navigation(Markup& page, const Results& results, const ReportContext& conte
   if (has_study(results, "bench", "rules")) link("rules", "Rules");
   if (has_study(results, "bench", "tolerances")) link("evidence", "Evidence");
   if (has_study(results, "bench", "excess")) link("excess", "Usual excess");
-  if (has_study(results, "bench", "gate")) link("gate", "Gate");
+  if (has_study(results, "bench", "gate")) link("gate", "Trust in the gate");
   if (!results.training.empty()) link("training", "Training");
   if (!results.environment.ledger.empty()) link("ledger", "Ledger");
   link("environment", "Environment");

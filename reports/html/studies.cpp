@@ -84,7 +84,7 @@ void evidence_section(Markup& page, const Results& results) {
 
 void gate_section(Markup& page, const Results& results) {
   section(
-      page, results, "gate", "Gate", "gate",
+      page, results, "gate", "How far the gate can be trusted", "gate",
       "Whether tally gate can be trusted: it must stay open to builds that are equal, and close where the errors of "
       "a kernel have grown.");
 }

@@ -71,6 +71,7 @@ void add(Results& whole, Results& part) {
   whole.ran_on_device += part.ran_on_device;
   whole.partial = whole.partial || part.partial;
   if (whole.partial_reason.empty()) whole.partial_reason = part.partial_reason;
+  if (whole.partial && whole.partial_reason.empty()) whole.partial_reason = "shard " + part.shard + " was not finished";
 }
 
 void sort_trainings(Results& whole, const std::vector<std::pair<std::string, std::string>>& order) {

@@ -130,6 +130,7 @@ void fields(Archive& a, R& r) {
 template <class Archive, Is<Results> R>
 void fields(Archive& a, R& r) {
   a("schema", r.schema), a("campaign", r.campaign), a("seed", r.seed), a("effort", r.effort);
+  a.optional("options", r.options, !r.options.empty());
   a("partial", r.partial), a("partial_reason", r.partial_reason);
   a("ran_on_host", r.ran_on_host), a("ran_on_device", r.ran_on_device), a("device_message", r.device_message);
   a("laws", r.laws), a("cases", r.cases), a("faults", r.faults), a("training", r.training);

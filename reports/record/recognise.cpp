@@ -39,11 +39,23 @@ bool is_markdown(std::string_view head) {
          });
 }
 
+/// The first key of an exact answer.
+bool is_answer_text(std::string_view head) { return head.starts_with("{\"full_batch\":"); }
+
 }  // namespace
+
+bool may_be_replaced_by_answer(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(file, unknown)) return true;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
+  return std::filesystem::file_size(file, unknown) == 0 || is_answer_text(head_of(file));
+}
 
 bool may_be_replaced(const std::filesystem::path& file) {
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown) || std::filesystem::file_size(file, unknown) == 0) return true;
+  if (!std::filesystem::exists(file, unknown)) return true;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
+  if (std::filesystem::file_size(file, unknown) == 0) return true;
   const std::string head = head_of(file), ending = file.extension().string();
   if (ending == ".json") return is_json(head);
   if (ending == ".html") return has(head, "<title>Tally: ");

@@ -145,6 +145,7 @@ struct Results {
   std::string campaign = "default";
   std::uint64_t seed = 0;
   double effort = 1;
+  std::string options;   // of `tally verify`, what else decides which cases are drawn: "--unsteered --no-training"
   bool partial = false;  // interrupted, or a shard is missing
   std::string partial_reason;
   std::uint64_t ran_on_host = 0, ran_on_device = 0;  // tensor checks by where the subject ran

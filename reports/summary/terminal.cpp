@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "reports/census/census.hpp"
 #include "reports/census/clean_cases.hpp"
@@ -19,6 +20,20 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+/// "6", or "12: all of fp32, bf16" where a law says nothing in a precision.
+std::string vacuous_words(const Results& results, const LawRecord& law) {
+  std::map<std::string, bool> silent;
+  for (const CaseRecord& c : results.cases)
+    if (c.law == law.name) {
+      bool& all = silent.try_emplace(c.precision, true).first->second;
+      all = all && c.status == Status::vacuous;
+    }
+  std::string named;
+  for (const auto& [precision, all] : silent)
+    if (all) named += (named.empty() ? ": all of " : ", ") + precision;
+  return grouped(law.vacuous) + named;
+}
+
 std::string law_table(const Results& results) {
   if (results.laws.empty()) return "";
   Rows rows = {{"Verdict", "Law", ">Cases", ">Failed", ">Vacuous", ">Not run", ">Checks", ">Worst r", "Control"}};
@@ -26,7 +41,7 @@ std::string law_table(const Results& results) {
     const bool missing = control_is_missing(law);
     const bool ran = law.cases > law.not_run + law.vacuous;
     rows.push_back({mark_and_word(missing ? Status::fail : law.status), law.name, grouped(law.cases),
-                    grouped(law.failed), grouped(law.vacuous), grouped(law.not_run), grouped(law.checks),
+                    grouped(law.failed), vacuous_words(results, law), grouped(law.not_run), grouped(law.checks),
                     significant(law.worst_ratio),
                     missing                       ? "DOES NOT DIFFER"
                     : !ran || law.control.empty() ? "\u2013"
@@ -138,7 +153,8 @@ std::string triggers(const Results& results) {
   for (const TriggerRecord& trigger : results.triggers) {
     if (is_unreached(trigger) && (triggers_are_missing(results) || !is_made_from_the_program(trigger)))
       text += "  " + std::string(triggers_are_missing(results) ? "\u2717" : "\u2013") +
-              " not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";
+              " not reached: " + one_line(trigger.group + ", " + trigger.name) +
+              (triggers_are_missing(results) ? "\n" : " (asked of the default campaign alone)\n");
   }
   return text;
 }

@@ -59,6 +59,44 @@ class Files(unittest.TestCase):
         self.ends(0, "compare", self.out, self.out, "--out", self.out)
         self.ends(0, "verify", *QUICK, "--out", self.out)
 
+    def test_outputs_of_every_command_leave_what_is_somebody_elses(self):
+        case = pathlib.Path(__file__).resolve().parents[1] / "readme" / "uneven_micro_batches.json"
+        mine = self.out / "mine"
+        mine.write_text("a user's")
+        self.ends(2, "oracle", case, "--out", mine)
+        self.ends(2, "oracle", case, "--out", self.out)
+        for _ in range(2):
+            self.ends(0, "oracle", case, "--out", self.out / "answer.json")
+        self.ends(2, "verify", *QUICK, "--kernel-times", mine, "--out", self.out / "run")
+        self.ends(2, "verify", *QUICK, "--kernel-times", self.out / "none" / "times", "--out", self.out / "run")
+        os.mkfifo(self.out / "pipe")
+        self.ends(2, "verify", *QUICK, "--kernel-times", self.out / "pipe", "--out", self.out / "run")
+        self.ends(0, "verify", *QUICK, "--out", self.out / "run")
+        (self.out / "other").mkdir()
+        (self.out / "other" / "summary.md").write_text("a user's")
+        self.ends(2, "compare", self.out / "run", self.out / "run", "--out", self.out / "other")
+        self.assertEqual(mine.read_text() + (self.out / "other" / "summary.md").read_text(), "a user's" * 2)
+
+    def test_failing_cases_of_an_earlier_run_alone_are_taken_away(self):
+        out = self.out / "run"
+        theirs = out / "failures" / "c-0123456789ab"
+        theirs.mkdir(parents=True)
+        (theirs / "case.json").write_text("a user's")
+        broken = ("verify", *QUICK, "--fault", "overwrite-not-add", "--out", out)
+        self.ends(1, *broken)
+        self.assertEqual((theirs / "case.json").read_text(), "a user's")
+        left = [f for f in (out / "failures").iterdir() if f != theirs]
+        self.assertTrue(left)
+        self.ends(0, "verify", *QUICK, "--corpus", self.out / "none", "--out", out)
+        self.assertEqual(list((out / "failures").iterdir()), [theirs])
+        kept = next((out / "corpus").iterdir())
+        kept.write_text("a user's")
+        self.assertIn("found something else", self.ends(1, *broken, "--corpus", out / "corpus"))
+        self.assertEqual(kept.read_text(), "a user's")
+        (self.out / "link").mkdir()
+        (self.out / "link" / "failures").symlink_to(out / "failures")
+        self.assertIn("found no folder", self.ends(2, "verify", *QUICK, "--out", self.out / "link"))
+
     def test_a_case_written_by_hand_is_not_dumped_over(self):
         case = pathlib.Path(__file__).resolve().parents[1] / "readme" / "uneven_micro_batches.json"
         mine = self.out / "case.json"

@@ -50,6 +50,15 @@ TEST(Accuracy, is_undecided_with_few_cases_or_much_noise) {
   EXPECT_EQ(verdict_of(stratum(4, 1, 0.01)), undecided);
 }
 
+TEST(Accuracy, is_worse_where_one_error_passes_its_bound) {
+  PairedDrifts one{std::vector<double>(26, 0.4), std::vector<double>(26, 0.4)};
+  one.now[7] = 165;
+  const Accuracy found = accuracies_of({one}).front();
+  EXPECT_EQ(found.verdict, worse);
+  EXPECT_EQ(beyond_words(found), "165 times its bound in 1 case");
+  EXPECT_EQ(verdict_of({one.now, one.now}), same) << "it was so before";
+}
+
 TEST(Accuracy, counts_errors_that_appear_by_their_signs) {
   PairedDrifts appeared, infinities;
   for (int i = 0; i < 12; ++i) {

@@ -63,7 +63,8 @@ TEST(Comparison, keeps_variants_apart) {
 }
 
 TEST(Comparison, says_in_a_sentence_what_there_is_to_decide) {
-  EXPECT_EQ(decision_text(with(samples::passing())), "no kernel changed, no bound broken");
+  EXPECT_EQ(decision_text(with(samples::passing())),
+            "no kernel's bits changed in " + counted(samples::passing().cases.size(), "case") + ", no bound broken");
   Results now = samples::passing();
   for (CaseRecord& c : now.cases) c.operations[0].bits = "1";
   const std::string variant = now.cases[0].operations[0].variant;

@@ -49,6 +49,22 @@ TEST_F(Recognise, nothing_that_somebody_else_wrote) {
   EXPECT_FALSE(replaceable("summary.txt", "## Summary"));
 }
 
+TEST_F(Recognise, an_exact_answer_and_nothing_else_where_one_is_written) {
+  const fs::path file = folder_ / "answer";
+  const auto with = [&file](const std::string& content) {
+    std::ofstream(file) << content;
+    return may_be_replaced_by_answer(file);
+  };
+  EXPECT_TRUE(may_be_replaced_by_answer(file));
+  EXPECT_TRUE(with(""));
+  EXPECT_TRUE(with("{\"full_batch\":[]}"));
+  EXPECT_FALSE(with("mine"));
+  EXPECT_FALSE(with(to_json(samples::passing())));
+  EXPECT_FALSE(may_be_replaced_by_answer(folder_));
+}
+
+TEST_F(Recognise, a_folder_is_no_file_to_replace) { EXPECT_FALSE(may_be_replaced(folder_)); }
+
 TEST_F(Recognise, what_is_empty_or_not_there_is_nobodys) {
   EXPECT_TRUE(replaceable("summary.md", ""));
   EXPECT_TRUE(may_be_replaced(folder_ / "none.json"));

@@ -1,0 +1,111 @@
+#include "properties/compare/producers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+using Names = std::vector<TapName>;
+
+/// Takes it away where the text begins with it.
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+bool take_end(std::string_view& text, std::string_view end) {
+  if (!text.ends_with(end)) return false;
+  text.remove_suffix(end.size());
+  return true;
+}
+
+class Producers {
+ public:
+  Producers(const Case& c, const std::vector<LayerView>& layers, const TapName& read)
+      : c_(c), layers_(layers), read_(read), rest_(read.tensor) {
+    take(rest_, "in.");
+  }
+
+  Names all() {
+    const std::string& stage = read_.stage;
+    if (stage == "forward" || stage == "backward") return of_layer();
+    if (stage == "loss") return rest_ == "y" ? output_of(layers_.size()) : Names{};
+    if (take(rest_, "buffer.")) return {buffer("buffer.")};
+    if (take(rest_, "compensation.")) return {buffer("compensation.")};
+    if (stage == "accumulate") return take(rest_, "d.") ? Names{here("backward", "d." + text())} : Names{};
+    if (take(rest_, "d.")) return of_gradient();
+    return of_window();
+  }
+
+ private:
+  std::string text() const { return std::string(rest_); }
+  TapName here(const std::string& stage, const std::string& tensor) const {
+    return {read_.window, read_.micro_batch, stage, tensor};
+  }
+  TapName of_whole(int window, const std::string& stage, const std::string& tensor) const {
+    return {window, -1, stage, tensor};
+  }
+
+  /// Of the layer in front of layer i.
+  Names output_of(std::size_t i) const {
+    return i == 0 ? Names{} : Names{here("forward", layers_[i - 1].label + ".y")};
+  }
+
+  Names of_layer() {
+    const bool gradient = take(rest_, "d.");
+    if (!take_end(rest_, gradient ? ".y" : ".x"))
+      return gradient ? Names{} : Names{of_whole(read_.window, "cast", text())};
+    const auto layer =
+        std::find_if(layers_.begin(), layers_.end(), [&](const LayerView& l) { return l.label == rest_; });
+    if (layer == layers_.end()) return {};
+    if (!gradient) return output_of(static_cast<std::size_t>(layer - layers_.begin()));
+    const auto above = std::next(layer);
+    return {above == layers_.end() ? here("loss", "d.y") : here("backward", "d." + above->label + ".x")};
+  }
+
+  /// Before this micro-batch, or before the window's end.
+  TapName buffer(const std::string& kind) const {
+    const auto micro_batches = static_cast<int>(c_.windows[static_cast<std::size_t>(read_.window)].size());
+    const int last = (read_.stage == "accumulate" ? read_.micro_batch : micro_batches) - 1;
+    return {read_.window, last, "accumulate", kind + text()};
+  }
+
+  /// What the last stage in front left of it.
+  Names of_gradient() const {
+    constexpr std::array<std::string_view, 4> stages{"unscale", "clip", "decay", "optimizer"};
+    const auto reader = std::find(stages.begin(), stages.end(), read_.stage == "norm" ? "clip" : read_.stage);
+    Names names;
+    for (auto stage = reader; reader != stages.end() && stage != stages.begin();)
+      names.push_back(of_whole(read_.window, std::string(*--stage), "d." + text()));
+    return names;
+  }
+
+  /// Parameters and state, of this window's decay or the last step; a window may have been skipped.
+  Names of_window() const {
+    Names names;
+    if (read_.stage == "optimizer") names.push_back(of_whole(read_.window, "decay", text()));
+    const bool of_the_scale = read_.stage == "scaler" || read_.stage == "schedule";
+    const std::string stage = of_the_scale ? read_.stage : read_.stage == "running_stats" ? "" : "optimizer";
+    for (int window = read_.window - 1; window >= 0 && !stage.empty(); --window)
+      names.push_back(of_whole(window, stage, text()));
+    if (read_.stage == "clip" && rest_ == "norm") names = {of_whole(read_.window, "norm", "norm")};
+    return names;
+  }
+
+  const Case& c_;
+  const std::vector<LayerView>& layers_;
+  const TapName& read_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::vector<TapName> producers_of(const Case& c, const std::vector<LayerView>& layers, const TapName& read) {
+  return Producers(c, layers, read).all();
+}
+
+}  // namespace tally

@@ -1,0 +1,74 @@
+// One tap is missing from a trace: what other taps hold is judged all the same, or named as judged nowhere.
+#include <algorithm>
+
+#include "properties/compare/groups.hpp"
+#include "tests/properties/compare/lens_cases.hpp"
+
+namespace tally {
+namespace {
+
+Tensor of_values(const Tensor& like, double value) {
+  Tensor other(like.dtype, like.shape);
+  for (std::size_t i = 0; i < other.elements(); ++i) other.set(i, value);
+  return other;
+}
+
+/// Without one tap, and with every value of another one changed.
+Trace changed(const Trace& trace, std::size_t missing, std::size_t damaged, double value) {
+  Trace some;
+  some.claims = trace.claims, some.case_hash = trace.case_hash;
+  for (std::size_t i = 0; i < trace.taps().size(); ++i) {
+    const Tap& tap = trace.taps()[i];
+    if (i != missing) some.add(tap.name, i == damaged ? of_values(tap.value, value) : tap.value);
+  }
+  return some;
+}
+
+bool passes(const GroupedChecks& found) {
+  return std::none_of(found.checks.begin(), found.checks.end(), [](const TensorCheck& check) {
+    return check.status == Status::fail || check.status == Status::not_run;
+  });
+}
+
+/// Flags and counts have no room for it, and the targets' classes none but their own.
+bool can_hold(const Tensor& value) {
+  return value.elements() > 0 && (value.dtype == Dtype::fp32 || value.dtype == Dtype::fp16 || value.dtype == Dtype::bf16);
+}
+
+TEST(MissingTap, hides_no_other_tap) {
+  constexpr double damage = 1000;
+  std::size_t tried = 0;
+  for (const bool everything : {false, true}) {
+    const Case c = everything ? normal_everything(3) : normal_case(3);
+    const Trace whole = run(c, {});
+    const auto& taps = whole.taps();
+    const std::size_t step = everything ? 53 : 5;
+    for (std::size_t missing = 0; missing < taps.size(); missing += step) {
+      for (std::size_t damaged = missing % step; damaged < taps.size(); damaged += step + 1) {
+        if (damaged == missing || !can_hold(taps[damaged].value)) continue;
+        const GroupedChecks found = hard_lenses(c, changed(whole, missing, damaged, damage), Grouping::inferred);
+        EXPECT_FALSE(passes(found)) << "without " << taps[missing].name.text() << ": "
+                                    << taps[damaged].name.text();
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GT(tried, 500u);
+}
+
+TEST(MissingTap, accuses_no_right_run) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Case c = normal_case(seed, Dtype::fp32);
+    const Trace whole = run(c, {});
+    for (std::size_t missing = 0; missing < whole.taps().size(); missing += 5) {
+      const GroupedChecks found =
+          hard_lenses(c, changed(whole, missing, whole.taps().size(), 0), Grouping::inferred);
+      EXPECT_EQ(first_failure(found.checks), nullptr)
+          << "seed " << seed << ", without " << whole.taps()[missing].name.text() << ": "
+          << told(first_failure(found.checks));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally
