@@ -57,7 +57,7 @@ void explain_case(const CaseRecord& c, const Environment& ran, const std::string
 void explain_law(const Law& law) {
   std::cout << "law " << law.name << " [" << law.family << "]: " << law.statement << "\n"
             << "control: " << law.control << "\n"
-            << "faults that break it: " << joined(law.faults) << "\n"
+            << "faults that break it: " << joined(faults_of(law.name)) << "\n"
             << "run it: ./tally verify --law " << law.name << "\n";
 }
 
