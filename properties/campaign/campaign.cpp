@@ -9,6 +9,7 @@
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/digits/training.hpp"
+#include "properties/faults/fault.hpp"
 #include "properties/triggers/coverage.hpp"
 #include "reports/record/totals.hpp"
 
@@ -115,7 +116,7 @@ LawRecord described(const Law& law) {
   record.name = law.name;
   record.family = law.family;
   record.statement = law.statement;
-  record.faults = law.faults;
+  record.faults = faults_of(law.name);
   record.control = law.control;
   return record;
 }

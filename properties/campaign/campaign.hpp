@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "properties/generators/default_seed.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/record/record.hpp"
 #include "reports/record/shard.hpp"
@@ -24,7 +25,7 @@ struct CampaignOptions {
   double case_seconds = 0;         // a case that takes longer is an error; 0: no limit
   ShardName shard;                 // which part of the campaign to run
   bool triggers_required = false;  // a trigger that no case shows is a failure
-  std::uint64_t seed = 20240917;
+  std::uint64_t seed = default_seed;
   std::filesystem::path corpus;        // failing cases are kept here and replayed first; empty: none
   std::filesystem::path kernel_times;  // a file that every drawn case's times are added to; empty: none
   bool shrink = true;                  // make a failing case smaller before it is recorded

@@ -28,7 +28,7 @@ const RegisterFault registered{{
     .condition = "an auxiliary term",
     .knob = "value",
     .source = "NeMo Automodel 1408, PR 1412",
-    .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
+    .laws = {"partition_equals_full_batch"},
     .stages = faulty,
 }};
 

@@ -34,7 +34,7 @@ const RegisterFault registered{{
     .condition = "K > 1, an auxiliary term",
     .knob = "value",
     .source = "NeMo Automodel PR 3359, Megatron-LM 9ef8a2a420",
-    .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
+    .laws = {"partition_equals_full_batch"},
     .stages = faulty,
 }};
 

@@ -21,7 +21,7 @@ const RegisterFault registered{{
     .condition = "K > 1; grows with K",
     .knob = "value",
     .source = "DeepSpeed 2768, Megatron-LM 149 (ISEEKYAN)",
-    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch", "like_addends_drift_slowly"},
     .stages = replaced<&Stages::accumulate, accumulate>,
 }};
 

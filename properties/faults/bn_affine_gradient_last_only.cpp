@@ -20,7 +20,7 @@ const RegisterFault registered{{
     .condition = "K > 1 and a norm with weight and bias",
     .knob = "value",
     .source = "mxnet 18499",
-    .laws = {"batch_norm_keeps_its_definition"},
+    .laws = {"batch_norm_keeps_its_definition", "layer_norm_leaves_no_gap"},
     .stages = replaced<&Stages::accumulate, accumulate>,
 }};
 

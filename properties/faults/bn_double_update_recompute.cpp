@@ -18,7 +18,7 @@ const RegisterFault registered{{
     .condition = "activation checkpointing",
     .knob = "value",
     .source = "pytorch 96136, insightface 2053",
-    .laws = {"running_statistics_move_once"},
+    .laws = {"running_statistics_move_once", "recomputation_changes_nothing"},
     .stages = replaced<&Stages::running_stats, between_stages<stage::running_stats, running_stats>>,
 }};
 

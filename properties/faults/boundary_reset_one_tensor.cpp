@@ -19,7 +19,7 @@ const RegisterFault registered{{
     .condition = "K > 1; the parameter is drawn",
     .knob = "value",
     .source = "open-instruct PR 1498, DeepSpeed 7981",
-    .laws = {"partition_equals_full_batch", "exact_lane"},
+    .laws = {"partition_equals_full_batch", "exact_lane", "optimizer_state_ignores_k"},
     .stages = replaced<&Stages::accumulate, accumulate>,
 }};
 

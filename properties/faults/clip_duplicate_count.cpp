@@ -23,7 +23,7 @@ const RegisterFault registered{{
     .condition = "an active clip; the parameter is drawn",
     .knob = "value",
     .source = "NeMo-RL PR 3788, Megatron-LM 5c8238c343",
-    .laws = {"every_norm_clips", "clip_once_after_unscale"},
+    .laws = {"every_norm_clips", "clip_once_after_unscale", "norm_spans_launches"},
     .stages = replaced<&Stages::norm, norm>,
 }};
 

@@ -23,7 +23,7 @@ const RegisterFault registered{{
     .condition = "a gradient that is not finite",
     .knob = "none",
     .source = "pytorch 46849",
-    .laws = {"non_finite_norm_is_not_hidden"},
+    .laws = {"non_finite_norm_is_not_hidden", "one_infinite_element_shows"},
     .stages = replaced<&Stages::clip, clip>,
 }};
 

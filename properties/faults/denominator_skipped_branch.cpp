@@ -24,7 +24,7 @@ const RegisterFault registered{{
     .condition = "label smoothing, K > 1",
     .knob = "value",
     .source = "transformers 46731, PR 47261",
-    .laws = {"partition_equals_full_batch", "unequal_items_are_weighted"},
+    .laws = {"partition_equals_full_batch"},
     .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 

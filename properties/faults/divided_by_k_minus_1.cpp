@@ -19,7 +19,7 @@ const RegisterFault registered{{
     .condition = "K > 1",
     .knob = "value",
     .source = "Lightning 19987, transformers 37777",
-    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch", "equal_sizes_make_means_agree"},
     .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 

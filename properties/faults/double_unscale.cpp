@@ -22,7 +22,7 @@ const RegisterFault registered{{
     .condition = "scale other than 1",
     .knob = "value",
     .source = "pytorch PR 94060",
-    .laws = {"loss_scale_cancels", "clip_once_after_unscale"},
+    .laws = {"loss_scale_cancels", "clip_once_after_unscale", "unscaled_by_the_windows_scale"},
     .stages = replaced<&Stages::unscale, between_stages<stage::unscale, unscale>>,
 }};
 

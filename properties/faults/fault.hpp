@@ -19,7 +19,7 @@ struct Fault {
   std::string condition;          // when it shows
   std::string knob;               // what its magnitude scales (magnitude.hpp): "value", "rows", ...; or "none"
   std::string source;             // the public report it is modelled on
-  std::vector<std::string> laws;  // laws to try, best first
+  std::vector<std::string> laws;  // laws that it breaks, best first: tried in this order
   /// The shipped stages with this bug in them; lives as long as the program.
   const Stages& (*stages)() = nullptr;
 };
@@ -31,5 +31,8 @@ struct RegisterFault {
 /// All faults, sorted by name.
 std::vector<const Fault*> faults();
 const Fault* find_fault(std::string_view name);
+
+/// Names of the faults that break this law, which faults alone say: first those whose best law it is, then by name.
+std::vector<std::string> faults_of(std::string_view law);
 
 }  // namespace tally

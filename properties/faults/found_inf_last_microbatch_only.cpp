@@ -24,7 +24,7 @@ const RegisterFault registered{{
     .condition = "overflow in a micro-batch that is not the last",
     .knob = "none",
     .source = "pytorch amp_examples: the rule of the effective batch",
-    .laws = {"overflow_skips_the_window"},
+    .laws = {"overflow_skips_the_window", "overflow_anywhere_is_found", "overflows_in_a_row"},
     .stages = replaced<&Stages::overflow_check, overflow_check>,
 }};
 

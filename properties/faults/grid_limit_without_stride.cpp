@@ -23,7 +23,8 @@ const RegisterFault registered{{
     .condition = "more rows than blocks",
     .knob = "rows",
     .source = "apex 4a8e1a87",
-    .laws = {"kernels_keep_their_bound_at_edges", "guard_zones_stay_intact"},
+    .laws = {"kernels_keep_their_bound_at_edges", "guard_zones_stay_intact", "every_launch_path_keeps_its_bound",
+             "more_rows_than_a_grid"},
     .stages = with_gemm<faulty_gemm>,
 }};
 

@@ -45,7 +45,8 @@ const RegisterFault registered{{
     .condition = "several rows",
     .knob = "value",
     .source = "llm.c PR 476, pytorch PR 195403",
-    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions",
+             "any_bit_pattern_keeps_its_bound"},
     .stages = stages,
 }};
 

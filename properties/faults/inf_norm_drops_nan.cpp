@@ -27,7 +27,7 @@ const RegisterFault registered{{
     .condition = "the inf norm, a NaN",
     .knob = "none",
     .source = "pytorch 46849: a gradient that is not finite passes",
-    .laws = {"non_finite_norm_is_not_hidden"},
+    .laws = {"non_finite_norm_is_not_hidden", "one_infinite_element_shows"},
     .stages = replaced<&Stages::norm, norm>,
 }};
 

@@ -46,7 +46,7 @@ const RegisterFault registered{{
     .condition = "several rows",
     .knob = "value",
     .source = "llm.c 0f144e3, tensorflow 39751",
-    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "any_order_of_additions", "stages_repeat_elsewhere"},
     .stages = stages,
 }};
 

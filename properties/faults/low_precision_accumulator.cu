@@ -42,7 +42,8 @@ const RegisterFault registered{{
     .condition = "K > 1",
     .knob = "value",
     .source = "DeepSpeed 1800, Liger PR 1391",
-    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .laws = {"exact_lane", "many_micro_batches_stay_bounded", "partition_equals_full_batch",
+             "ordinary_networks_are_judged"},
     .stages = stages,
 }};
 

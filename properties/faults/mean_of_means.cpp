@@ -18,7 +18,7 @@ const RegisterFault registered{{
     .condition = "unequal n_k",
     .knob = "value",
     .source = "transformers PR 34191, torchtune PR 1875",
-    .laws = {"unequal_items_are_weighted", "partition_equals_full_batch"},
+    .laws = {"unequal_items_are_weighted", "partition_equals_full_batch", "layer_norm_leaves_no_gap"},
     .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 

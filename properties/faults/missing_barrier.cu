@@ -48,7 +48,8 @@ const RegisterFault registered{{
     .condition = "more than one warp",
     .knob = "none",
     .source = "arrayfire PR 633, llm.c 0f144e3",
-    .laws = {"clip_once_after_unscale"},
+    .laws = {"clip_once_after_unscale", "any_schedule_of_threads", "no_data_race", "observation_changes_nothing",
+             "repeats_bitwise", "stages_repeat_elsewhere"},
     .stages = stages,
 }};
 

@@ -20,7 +20,7 @@ const RegisterFault registered{{
     .condition = "the second step and later, momentum",
     .knob = "value",
     .source = "pytorch_optimizer PR 516",
-    .laws = {"decay_and_momentum_once"},
+    .laws = {"decay_and_momentum_once", "resumes_bitwise"},
     .stages = replaced<&Stages::optimizer, optimizer>,
 }};
 

@@ -23,7 +23,7 @@ const RegisterFault registered{{
     .condition = "several parameters",
     .knob = "value",
     .source = "pytorch 140066, PR 140103, PR 109402",
-    .laws = {"every_norm_clips", "clip_once_after_unscale"},
+    .laws = {"every_norm_clips", "clip_once_after_unscale", "norm_spans_launches", "one_parameter_clips"},
     .stages = replaced<&Stages::norm, norm>,
 }};
 

@@ -30,7 +30,7 @@ const RegisterFault registered{{
     .condition = "an active clip by the 2-norm",
     .knob = "value",
     .source = "burn 5699, fairscale PR 263, NeMo Automodel PR 825",
-    .laws = {"every_norm_clips", "clip_once_after_unscale"},
+    .laws = {"every_norm_clips", "clip_once_after_unscale", "norms_count_every_element", "one_parameter_clips"},
     .stages = replaced<&Stages::norm, norm>,
 }};
 

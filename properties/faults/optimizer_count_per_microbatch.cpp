@@ -20,7 +20,7 @@ const RegisterFault registered{{
     .condition = "Adam, K > 1",
     .knob = "value",
     .source = "keras 19990",
-    .laws = {"decay_and_momentum_once"},
+    .laws = {"decay_and_momentum_once", "bias_correction_counts_steps_taken"},
     .stages = replaced<&Stages::optimizer, between_stages<stage::optimizer, optimizer>>,
 }};
 

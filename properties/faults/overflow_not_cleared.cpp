@@ -30,7 +30,8 @@ const RegisterFault registered{{
     .condition = "the window after an overflow",
     .knob = "none",
     .source = "espnet PR 3283",
-    .laws = {"overflow_skips_the_window", "overflow_anywhere_is_found"},
+    .laws = {"overflow_skips_the_window", "overflow_anywhere_is_found", "non_finite_stays_in_its_rows",
+             "overflows_in_a_row"},
     .stages = replaced<&Stages::begin_window, begin_window>,
 }};
 

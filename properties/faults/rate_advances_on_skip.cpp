@@ -19,7 +19,7 @@ const RegisterFault registered{{
     .condition = "an overflow",
     .knob = "none",
     .source = "pytorch 67590, DeepSpeed 8415",
-    .laws = {"rate_counts_steps_taken"},
+    .laws = {"rate_counts_steps_taken", "bias_correction_counts_steps_taken"},
     .stages = replaced<&Stages::schedule, schedule>,
 }};
 

@@ -16,7 +16,7 @@ const RegisterFault registered{{
     .condition = "a dynamic scale, K > 1",
     .knob = "none",
     .source = "pytorch PR 36601",
-    .laws = {"clip_once_after_unscale", "overflow_skips_the_window"},
+    .laws = {"clip_once_after_unscale", "overflow_skips_the_window", "scaler_counts_windows"},
     .stages = replaced<&Stages::scaler, scaler>,
 }};
 

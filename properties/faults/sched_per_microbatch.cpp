@@ -19,7 +19,7 @@ const RegisterFault registered{{
     .condition = "K > 1",
     .knob = "steps",
     .source = "accelerate 963",
-    .laws = {"rate_counts_steps_taken"},
+    .laws = {"rate_counts_steps_taken", "rate_follows_its_formula"},
     .stages = replaced<&Stages::schedule, schedule>,
 }};
 

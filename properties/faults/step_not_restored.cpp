@@ -17,7 +17,7 @@ const RegisterFault registered{{
     .condition = "a start in the middle of training",
     .knob = "steps",
     .source = "transformers PR 8624, gpt-neox PR 308",
-    .laws = {"resumes_bitwise"},
+    .laws = {"resumes_bitwise", "state_is_taken_over"},
     .stages = replaced<&Stages::begin_window, begin_window>,
 }};
 

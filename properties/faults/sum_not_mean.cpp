@@ -15,7 +15,8 @@ const RegisterFault registered{{
     .condition = "N > 1",
     .knob = "value",
     .source = "Lightning 87, nanoGPT 168",
-    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch"},
+    .laws = {"many_micro_batches_stay_bounded", "partition_equals_full_batch", "equal_sizes_make_means_agree",
+             "ordinary_networks_are_judged"},
     .stages = replaced<&Stages::factor, between_factors<factor>>,
 }};
 

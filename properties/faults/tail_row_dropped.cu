@@ -43,7 +43,8 @@ const RegisterFault registered{{
     .condition = "two rows or more",
     .knob = "value",
     .source = "onnxruntime 32299: a silent tail",
-    .laws = {"exact_lane", "any_order_of_additions"},
+    .laws = {"exact_lane", "any_order_of_additions", "any_bit_pattern_keeps_its_bound",
+             "every_launch_path_keeps_its_bound", "kernels_keep_their_bound_at_edges"},
     .stages = stages,
 }};
 

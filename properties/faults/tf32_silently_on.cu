@@ -45,7 +45,8 @@ const RegisterFault registered{{
     .condition = "fp32, operands with more than 11 significant bits",
     .knob = "value",
     .source = "pytorch 53635, 67384, fairscale 921",
-    .laws = {"exact_lane", "any_order_of_additions", "partition_equals_full_batch"},
+    .laws = {"exact_lane", "any_order_of_additions", "partition_equals_full_batch", "any_bit_pattern_keeps_its_bound",
+             "ordinary_networks_are_judged"},
     .stages = with_gemm<between_products<truncated_gemm>>,
 }};
 

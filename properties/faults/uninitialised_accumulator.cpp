@@ -18,7 +18,7 @@ const RegisterFault registered{{
     .condition = "the first window",
     .knob = "none",
     .source = "llm.c 486f98e, torch nn 318",
-    .laws = {"one_micro_batch_equals_plain", "repeats_bitwise"},
+    .laws = {"one_micro_batch_equals_plain", "repeats_bitwise", "every_output_is_written"},
     .stages = replaced<&Stages::begin_window, begin_window>,
 }};
 

@@ -37,7 +37,7 @@ const RegisterFault registered{{
     .condition = "any size",
     .knob = "none",
     .source = "TransformerEngine 2918, pytorch PR 193016: sizes off by one",
-    .laws = {"guard_zones_stay_intact"},
+    .laws = {"guard_zones_stay_intact", "no_data_race"},
     .stages = stages,
 }};
 

@@ -18,7 +18,7 @@ const RegisterFault registered{{
     .condition = "K > 1",
     .knob = "value",
     .source = "torchtitan PR 3575, mmf PR 747",
-    .laws = {"permuted_micro_batches", "partition_equals_full_batch"},
+    .laws = {"permuted_micro_batches", "partition_equals_full_batch", "optimizer_state_ignores_k"},
     .stages = replaced<&Stages::accumulate, accumulate>,
 }};
 

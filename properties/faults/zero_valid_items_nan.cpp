@@ -19,7 +19,7 @@ const RegisterFault registered{{
     .condition = "a micro-batch with n_k = 0",
     .knob = "none",
     .source = "nanochat PR 623, pytorch 70348",
-    .laws = {"unequal_items_are_weighted"},
+    .laws = {"unequal_items_are_weighted", "empty_window_takes_its_step"},
     .stages = replaced<&Stages::factor, factor>,
 }};
 

@@ -38,7 +38,6 @@ const RegisterLaw registered{{
     .name = "any_bit_pattern_keeps_its_bound",
     .family = "kernels",
     .statement = "Whatever the bit patterns of its operands, every stage keeps its bound.",
-    .faults = {"tf32-silently-on", "half-accumulator", "tail-row-dropped"},
     .shape = shape,
     .holds = holds,
     .control = "another input gives other bits",

@@ -28,7 +28,6 @@ const RegisterLaw registered{{
     .name = "any_schedule_of_threads",
     .family = "schedule freedom",
     .statement = "Whatever order threads and blocks run in, every tensor stays inside its bound.",
-    .faults = {"missing-barrier"},
     .shape = columns_for_several_threads,
     .holds = holds,
     .control = "a drawn schedule makes other choices than the default",

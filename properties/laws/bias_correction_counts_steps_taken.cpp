@@ -46,7 +46,6 @@ const RegisterLaw registered{{
     .name = "bias_correction_counts_steps_taken",
     .family = "decay, optimizer, schedule",
     .statement = "Bias correction counts steps really taken, not windows or micro-batches.",
-    .faults = {"optimizer-count-per-microbatch", "rate-advances-on-skip"},
     .shape = shape,
     .holds = holds,
     .control = "the same gradients as a later step move the parameters elsewhere",

@@ -37,7 +37,6 @@ const RegisterLaw registered{{
     .name = "class_weights_scale_their_rows",
     .family = "equivalence",
     .statement = "The weight of its class scales a row's loss and gradient, smoothed or not.",
-    .faults = {"class-weights-ignored"},
     .shape = shape,
     .holds = holds,
     .control = "without class weights the losses are others",

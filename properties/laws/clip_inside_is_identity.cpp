@@ -87,7 +87,6 @@ const RegisterLaw registered{{
     .name = "clip_inside_is_identity",
     .family = "clipping",
     .statement = "A clip that the gradient does not reach is a bitwise identity, however near it is.",
-    .faults = {"clip-coefficient-not-capped", "value-clip-one-sided"},
     .shape = shape,
     .holds = holds,
     .control = "half that limit changes the clipped gradient",

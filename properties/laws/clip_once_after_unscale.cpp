@@ -41,7 +41,6 @@ const RegisterLaw registered{{
     .name = "clip_once_after_unscale",
     .family = "clipping",
     .statement = "Clipping acts once a window, after unscaling, on the norm over all parameters.",
-    .faults = {"clip-before-unscale", "clip-per-microbatch", "clip-local-norm", "clip-epsilon-dropped"},
     .shape = shape,
     .holds = holds,
     .control = "an inactive clip gives another update",

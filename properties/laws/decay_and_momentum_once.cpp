@@ -33,8 +33,6 @@ const RegisterLaw registered{{
     .name = "decay_and_momentum_once",
     .family = "decay, optimizer, schedule",
     .statement = "Weight decay, momentum and bias correction act once a window.",
-    .faults = {"decay-per-microbatch", "momentum-reset-each-step", "adam-vs-adamw-decay", "bias-correction-stuck",
-               "optimizer-count-per-microbatch"},
     .shape = shape,
     .holds = holds,
     .control = "no decay gives another update",

@@ -97,7 +97,6 @@ const RegisterLaw registered{{
     .name = "declared_order_gives_its_bits",
     .family = "kernels",
     .statement = "Products whose claim names an order of additions have the bits of that order.",
-    .faults = {"products-in-two-parts"},
     .shape = shape,
     .holds = holds,
     .control = "another input gives other products",

@@ -58,7 +58,6 @@ const RegisterLaw registered{{
     .name = "empty_window_takes_its_step",
     .family = "equivalence",
     .statement = "A window without items has gradient zero and takes its step.",
-    .faults = {"zero-gradient-skipped", "zero-valid-items-nan"},
     .shape = shape,
     .holds = holds,
     .control = "items in the second window give it a gradient",

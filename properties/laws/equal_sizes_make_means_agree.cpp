@@ -44,7 +44,6 @@ const RegisterLaw registered{{
     .name = "equal_sizes_make_means_agree",
     .family = "equivalence",
     .statement = "With equal items in every micro-batch the mean of means equals the full batch.",
-    .faults = {"sum-not-mean", "divided-by-k-minus-1"},
     .shape = shape,
     .holds = holds,
     .control = "unequal micro-batches leave a gap",

@@ -28,7 +28,6 @@ const RegisterLaw registered{{
     .name = "every_norm_clips",
     .family = "clipping",
     .statement = "Clipping by each norm follows its definition, every parameter counted once.",
-    .faults = {"clip-duplicate-count", "multi-tensor-norm-offset", "norm-in-half", "clip-per-group"},
     .shape = shape,
     .holds = holds,
     .control = "another norm gives another coefficient",

@@ -43,8 +43,6 @@ const RegisterLaw registered{{
     .name = "every_window_takes_its_step",
     .family = "equivalence",
     .statement = "Every window takes exactly one step, after its last micro-batch.",
-    .faults = {"boundary-off-by-one", "step-at-every-microbatch", "forced-step-at-the-end",
-               "k-by-modulo-while-it-changes", "tail-window-dropped"},
     .shape = shape,
     .holds = holds,
     .control = "the same micro-batches in one window end elsewhere",

@@ -59,8 +59,6 @@ const RegisterLaw registered{{
     .name = "exact_lane",
     .family = "equivalence",
     .statement = "Where every sum is exact in any order, the kernels leave the exact bits.",
-    .faults = {"microstep-dropped", "tail-row-dropped", "half-gemm-accumulator", "half-accumulator",
-               "low-precision-accumulator", "tf32-silently-on", "lost-atomic-add"},
     .shape = exact_arithmetic,
     .holds = holds,
     .control = "one row of x changed gives other bits",

@@ -26,7 +26,6 @@ const RegisterLaw registered{{
     .name = "excluded_parameters_do_not_decay",
     .family = "decay, optimizer, schedule",
     .statement = "Weight decay leaves out the biases and norm parameters that the recipe excludes.",
-    .faults = {"excluded-parameters-decayed"},
     .shape = shape,
     .holds = holds,
     .control = "without the exclusion the update is another",

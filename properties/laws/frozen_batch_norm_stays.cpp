@@ -37,7 +37,6 @@ const RegisterLaw registered{{
     .name = "frozen_batch_norm_stays",
     .family = "BatchNorm",
     .statement = "A frozen BatchNorm reads its running values, never moves them, and leaves no gap.",
-    .faults = {"frozen-bn-uses-batch", "frozen-bn-moves"},
     .shape = shape,
     .holds = holds,
     .control = "statistics of the window give other activations",

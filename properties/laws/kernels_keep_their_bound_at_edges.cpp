@@ -37,7 +37,6 @@ const RegisterLaw registered{{
     .name = "kernels_keep_their_bound_at_edges",
     .family = "kernels",
     .statement = "Every kernel keeps its bound at every size around warp, block and tile edges.",
-    .faults = {"zero-blocks-launched", "grid-limit-without-stride", "tail-row-dropped"},
     .shape = shape,
     .holds = holds,
     .control = "another input gives other bits",

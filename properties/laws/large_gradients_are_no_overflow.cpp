@@ -57,7 +57,6 @@ const RegisterLaw registered{{
     .name = "large_gradients_are_no_overflow",
     .family = "loss scaling",
     .statement = "A window is skipped for an element that is not finite, not for the square of a finite one.",
-    .faults = {"overflow-judged-by-the-norm"},
     .shape = shape,
     .holds = holds,
     .control = "another input has another gradient",

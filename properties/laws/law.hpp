@@ -1,5 +1,5 @@
-// A law: one sentence that must hold for every case in its domain, the faults that break it, and a control that must
-// differ, so that a law that cannot fail is noticed. One file a law; it registers itself.
+// A law: one sentence that must hold for every case in its domain, and a control that must differ, so that a law that
+// cannot fail is noticed. One file a law; it registers itself. Which seeded faults break it, the faults say.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,6 @@ using Subject = RunOptions;
 
 struct Law {
   std::string name, family, statement;
-  std::vector<std::string> faults;  // names of seeded faults that break it
   /// Narrows a drawn plan to the law's domain (unequal sizes, an active clip, a short tail window, ...).
   void (*shape)(Plan& plan) = nullptr;
   /// Runs the case and judges it.

@@ -86,7 +86,6 @@ const RegisterLaw registered{{
     .name = "like_addends_drift_slowly",
     .family = "scale",
     .statement = "Over many like addends the buffer drifts as unbiased rounding does.",
-    .faults = {"truncating-accumulator", "bf16-accumulator"},
     .shape = shape,
     .holds = holds,
     .control = "other rows in every micro-batch give other buffers",

@@ -66,7 +66,6 @@ const RegisterLaw registered{{
     .name = "loss_scale_cancels",
     .family = "loss scaling",
     .statement = "Power-of-two loss scales give bitwise equal unscaled gradients inside the normal range.",
-    .faults = {"double-unscale", "unscale-mid-window", "scale-not-applied"},
     .shape = shape,
     .holds = holds,
     .control = "the scaled gradients themselves differ",

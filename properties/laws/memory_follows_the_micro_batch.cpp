@@ -91,7 +91,6 @@ const RegisterLaw registered{{
     .name = "memory_follows_the_micro_batch",
     .family = "state",
     .statement = "Peak memory, the batch's data apart, is that of the largest micro-batch alone, whatever K.",
-    .faults = {"activations-kept"},
     .shape = shape,
     .holds = holds,
     .control = "each window in one micro-batch takes more memory for activations",

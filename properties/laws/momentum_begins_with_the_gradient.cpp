@@ -48,7 +48,6 @@ const RegisterLaw registered{{
     .name = "momentum_begins_with_the_gradient",
     .family = "decay, optimizer, schedule",
     .statement = "Momentum begins with the gradient itself, undampened.",
-    .faults = {"dampening-on-first-step", "momentum-on-the-gradient"},
     .shape = shape,
     .holds = holds,
     .control = "no momentum gives another second step",

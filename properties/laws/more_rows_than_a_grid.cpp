@@ -28,7 +28,6 @@ const RegisterLaw registered{{
     .name = "more_rows_than_a_grid",
     .family = "kernels",
     .statement = "A micro-batch of more rows than a grid has blocks is computed whole.",
-    .faults = {"grid-limit-without-stride"},
     .shape = shape,
     .holds = holds,
     .control = "another first row gives other outputs",

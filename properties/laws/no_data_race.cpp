@@ -31,7 +31,6 @@ const RegisterLaw registered{{
     .name = "no_data_race",
     .family = "schedule freedom",
     .statement = "In no order of threads does a kernel race, or touch memory that is not its own.",
-    .faults = {"missing-barrier", "writes-past-the-end"},
     .shape = columns_for_several_threads,
     .holds = holds,
     .control = "a write one element past the end is seen",

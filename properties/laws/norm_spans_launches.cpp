@@ -73,7 +73,6 @@ const RegisterLaw registered{{
     .name = "norm_spans_launches",
     .family = "clipping",
     .statement = "A norm over more tensors than a launch takes counts every element once, empty tensors for nothing.",
-    .faults = {"multi-tensor-norm-offset", "clip-duplicate-count"},
     .shape = shape,
     .holds = holds,
     .control = "another input has another norm",

@@ -25,7 +25,6 @@ const RegisterLaw registered{{
     .name = "observation_changes_nothing",
     .family = "kernels",
     .statement = "A run without taps ends in the same bits as one with them.",
-    .faults = {"missing-barrier"},
     .holds = holds,
     .control = "another input without taps ends elsewhere",
     .differs = differs,

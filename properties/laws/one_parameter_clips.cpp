@@ -45,7 +45,6 @@ const RegisterLaw registered{{
     .name = "one_parameter_clips",
     .family = "clipping",
     .statement = "The norm of one parameter, and of one more than a launch takes, is the norm of all elements.",
-    .faults = {"multi-tensor-norm-offset", "norm-in-half"},
     .shape = shape,
     .holds = holds,
     .control = "another norm gives another coefficient",

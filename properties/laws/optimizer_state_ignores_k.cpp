@@ -41,7 +41,6 @@ const RegisterLaw registered{{
     .name = "optimizer_state_ignores_k",
     .family = "state",
     .statement = "Optimizer state does not depend on the number of micro-batches.",
-    .faults = {"zero-grad-inside-loop", "boundary-reset-one-tensor"},
     .shape = shape,
     .holds = holds,
     .control = "another row of x leaves another state",

@@ -38,7 +38,6 @@ const RegisterLaw registered{{
     .name = "ordinary_networks_are_judged",
     .family = "ordinary",
     .statement = "Networks of plain sizes, initial values, inputs and recipes pass, and none is refused.",
-    .faults = {"sum-not-mean", "tf32-silently-on", "low-precision-accumulator"},
     .shape = shape,
     .holds = holds,
     .control = "gradients that are summed, not averaged, are others",

@@ -69,7 +69,6 @@ const RegisterLaw registered{{
     .name = "overflow_anywhere_is_found",
     .family = "loss scaling",
     .statement = "An overflow of one element in any micro-batch skips the whole window.",
-    .faults = {"overflow-flag-cleared-late", "found-inf-last-microbatch-only", "overflow-not-cleared"},
     .shape = shape,
     .holds = holds,
     .control = "the same rows without the huge element take the step",

@@ -51,7 +51,6 @@ const RegisterLaw registered{{
     .name = "overflow_skips_the_window",
     .family = "loss scaling",
     .statement = "An overflow in any micro-batch skips the whole window and backs the scale off.",
-    .faults = {"found-inf-last-microbatch-only", "state-advances-on-skip", "overflow-not-checked"},
     .shape = overflow_in_first_micro_batch,
     .holds = holds,
     .control = "the same case without the large row takes the step",

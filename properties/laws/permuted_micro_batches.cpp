@@ -27,7 +27,6 @@ const RegisterLaw registered{{
     .name = "permuted_micro_batches",
     .family = "equivalence",
     .statement = "The order of the micro-batches inside a window does not change the update.",
-    .faults = {"clip-per-microbatch", "zero-grad-inside-loop"},
     .shape = exact_arithmetic,
     .holds = holds,
     .control = "another row of x gives other bits",

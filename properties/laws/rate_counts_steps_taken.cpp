@@ -44,7 +44,6 @@ const RegisterLaw registered{{
     .name = "rate_counts_steps_taken",
     .family = "decay, optimizer, schedule",
     .statement = "The learning rate counts steps really taken, not micro-batches or skipped windows.",
-    .faults = {"sched-per-microbatch", "rate-advances-on-skip"},
     .shape = shape,
     .holds = holds,
     .control = "a constant rate gives another update",

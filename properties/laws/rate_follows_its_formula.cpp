@@ -37,7 +37,6 @@ const RegisterLaw registered{{
     .name = "rate_follows_its_formula",
     .family = "decay, optimizer, schedule",
     .statement = "The learning rate of every step follows its schedule, past its end too.",
-    .faults = {"update-count-off-by-one", "sched-per-microbatch"},
     .shape = shape,
     .holds = holds,
     .control = "a longer schedule gives other rates",

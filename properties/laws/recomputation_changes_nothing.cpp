@@ -36,7 +36,6 @@ const RegisterLaw registered{{
     .name = "recomputation_changes_nothing",
     .family = "state",
     .statement = "Running the forward pass again for the backward pass changes no bit.",
-    .faults = {"recompute-draws-again", "bn-double-update-recompute"},
     .shape = shape,
     .holds = holds,
     .control = "another input without recomputation gives other gradients",

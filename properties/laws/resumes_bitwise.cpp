@@ -115,7 +115,6 @@ const RegisterLaw registered{{
     .name = "resumes_bitwise",
     .family = "state",
     .statement = "Stopping at a window's end and starting again leaves the same bits as going on.",
-    .faults = {"momentum-reset-each-step"},
     .shape = shape,
     .holds = holds,
     .control = "resuming from another state leaves other bits",

@@ -61,7 +61,6 @@ const RegisterLaw registered{{
     .name = "running_statistics_move_on_skip",
     .family = "loss scaling",
     .statement = "A window that overflows moves the running statistics all the same.",
-    .faults = {"running-values-restored-on-skip"},
     .shape = shape,
     .holds = holds,
     .control = "a small scale and small targets take the step",

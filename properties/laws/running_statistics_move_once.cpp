@@ -30,7 +30,6 @@ const RegisterLaw registered{{
     .name = "running_statistics_move_once",
     .family = "BatchNorm",
     .statement = "Running statistics move as often as defined, also when the forward pass is run again.",
-    .faults = {"bn-double-update-recompute", "bn-momentum-swapped"},
     .shape = shape,
     .holds = holds,
     .control = "another input moves the running statistics elsewhere",

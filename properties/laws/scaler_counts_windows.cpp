@@ -53,7 +53,6 @@ const RegisterLaw registered{{
     .name = "scaler_counts_windows",
     .family = "loss scaling",
     .statement = "Growth and backoff of the loss scale count windows.",
-    .faults = {"scaler-counts-microbatches", "scaler-counter-kept-on-overflow", "scale-changes-mid-window"},
     .shape = shape,
     .holds = holds,
     .control = "a longer interval leaves another scale",

@@ -25,7 +25,6 @@ const RegisterLaw registered{{
     .name = "short_tail_window",
     .family = "equivalence",
     .statement = "A short last window divides by its own micro-batches and items.",
-    .faults = {"last-window-wrong-divisor"},
     .shape = shape,
     .holds = holds,
     .control = "dividing the tail by the configured K gives other gradients",

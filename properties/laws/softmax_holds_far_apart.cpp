@@ -28,7 +28,6 @@ const RegisterLaw registered{{
     .family = "kernels",
     .statement =
         "Cross-entropy keeps its bound for one class, for many, and for logits further apart than exp can span.",
-    .faults = {"softmax-not-shifted"},
     .shape = shape,
     .holds = holds,
     .control = "another input gives other logits",

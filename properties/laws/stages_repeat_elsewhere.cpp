@@ -71,7 +71,6 @@ const RegisterLaw registered{{
     .name = "stages_repeat_elsewhere",
     .family = "schedule freedom",
     .statement = "From the same bits a stage leaves the same bits, whatever executor runs it and in whatever order.",
-    .faults = {"missing-barrier", "lost-atomic-add"},
     .holds = holds,
     .control = "another input is seen in the first stage that reads it",
     .differs = differs,

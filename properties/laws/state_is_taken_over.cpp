@@ -54,7 +54,6 @@ const RegisterLaw registered{{
     .name = "state_is_taken_over",
     .family = "state",
     .statement = "Training that starts from a given state goes on from it.",
-    .faults = {"moments-not-restored", "step-not-restored"},
     .shape = shape,
     .holds = holds,
     .control = "the same case without the state has another update",

@@ -48,7 +48,6 @@ const RegisterLaw registered{{
     .name = "subnormals_are_kept",
     .family = "loss scaling",
     .statement = "Gradients below the normal range are kept, not flushed to zero.",
-    .faults = {"subnormals-flushed"},
     .shape = shape,
     .holds = holds,
     .control = "a large scale lifts them out of the subnormal range",

@@ -68,7 +68,6 @@ const RegisterLaw registered{{
     .name = "trace_says_what_ran",
     .family = "state",
     .statement = "A trace names its case and the kernels that it chose, and holds that case's taps alone.",
-    .faults = {"trace-of-the-full-batch"},
     .holds = holds,
     .control = "another case has another name",
     .differs = differs,

@@ -43,7 +43,6 @@ const RegisterLaw registered{{
     .name = "unscaled_by_the_windows_scale",
     .family = "loss scaling",
     .statement = "Every window is unscaled once, by the scale that it was run with.",
-    .faults = {"unscaled-by-the-next-scale", "double-unscale"},
     .shape = shape,
     .holds = holds,
     .control = "a scale that stays gives other scaled gradients",

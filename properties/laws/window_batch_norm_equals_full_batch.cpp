@@ -35,7 +35,6 @@ const RegisterLaw registered{{
     .name = "window_batch_norm_equals_full_batch",
     .family = "BatchNorm",
     .statement = "BatchNorm over the whole window equals the full batch, however it is cut.",
-    .faults = {"bn-first-microbatch-statistics", "syncbn-equal-weights", "bn-running-k-updates"},
     .shape = shape,
     .holds = holds,
     .control = "statistics of each micro-batch give other gradients",

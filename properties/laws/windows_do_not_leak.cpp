@@ -75,7 +75,6 @@ const RegisterLaw registered{{
     .name = "windows_do_not_leak",
     .family = "equivalence",
     .statement = "Nothing leaks from one window into the next.",
-    .faults = {"missing-zero-between-windows"},
     .shape = shape,
     .holds = holds,
     .control = "other rows in the second window give another gradient",

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "properties/generators/default_seed.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/record/study.hpp"
 
@@ -16,7 +17,7 @@ namespace tally {
 struct StudyOptions {
   Subject subject;    // where kernels run
   double effort = 1;  // scales the number of cases; 1 is what a person waits for: at most two minutes on two cores
-  std::uint64_t seed = 20240917;
+  std::uint64_t seed = default_seed;
   int processes = 2;  // results are the same whatever their number
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const std::string&)> progress = [](const std::string&) {};

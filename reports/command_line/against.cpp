@@ -1,4 +1,3 @@
-// `tally gate --against`: the same campaign by two builds, in turn, held against each other case by case.
 #include <unistd.h>
 
 #include <filesystem>
@@ -8,7 +7,8 @@
 
 #include "kernels/device/device.hpp"
 #include "reports/command_line/child.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/gate.hpp"
 #include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/old_build.hpp"
 #include "reports/command_line/run_words.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "oracle/case/io.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 
 namespace tally::command_line {
 namespace {

@@ -6,8 +6,8 @@
 #include "oracle/case/io.hpp"
 #include "properties/campaign/workers.hpp"
 #include "reports/census/census.hpp"
-#include "reports/command_line/commands.hpp"
 #include "reports/command_line/dump_folder.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/output.hpp"
 

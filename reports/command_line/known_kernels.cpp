@@ -6,7 +6,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/json.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 
 namespace tally::command_line {
 namespace {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "reports/command_line/child.hpp"
-#include "reports/command_line/commands.hpp"
 #include "reports/command_line/configuration.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kept_programs.hpp"
 #include "reports/command_line/old_tree.hpp"
 

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "properties/campaign/workers.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 
 namespace tally::command_line {
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "reports/census/census.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/compare/pairs.hpp"

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/baseline_options.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/gate/bless.hpp"
 
 namespace tally::command_line {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/record/recognise.hpp"
 #include "reports/record/write_together.hpp"
 #include "reports/text/numbers.hpp"

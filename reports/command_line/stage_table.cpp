@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "properties/compare/bound_terms.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 
 namespace tally::command_line {
 namespace {

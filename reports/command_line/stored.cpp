@@ -1,6 +1,6 @@
 #include "reports/command_line/stored.hpp"
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/text/stored_text.hpp"
 
 namespace tally::command_line {

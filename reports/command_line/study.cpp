@@ -1,13 +1,14 @@
-// `tally sweep` and `tally bench`: one study, its document and its page.
-#include "properties/studies/study.hpp"
+#include "reports/command_line/study.hpp"
 
 #include <filesystem>
 #include <iostream>
 
-#include "reports/command_line/commands.hpp"
+#include "properties/studies/study.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_words.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/command_line/tree.hpp"
 #include "reports/study/study.hpp"
@@ -35,6 +36,17 @@ StudyOptions options_of(const StudyCommand& command) {
 }
 
 }  // namespace
+
+void add_study_options(CLI::App& command, StudyCommand& options) {
+  const std::string listed = options.family + (options.family == "bench" ? "es" : "s");
+  add_subject(command, options.subject);
+  command.add_option("name", options.name, "which one (./tally list " + listed + ")");
+  add_effort(command, options.effort);
+  add_seed(command, options.seed);
+  add_out(command, options.out, "folder for NAME.json, NAME.html and NAME.md");
+  add_processes(command, options.processes);
+  command.add_flag("--json", options.json, "print the document instead of the tables");
+}
 
 int study(const StudyCommand& command) {
   const StudyRunner& runner = runner_of(command);

@@ -14,6 +14,7 @@
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/text/nearest.hpp"
 
 namespace tally::command_line {

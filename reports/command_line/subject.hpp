@@ -1,11 +1,21 @@
 // From the command line's words to a subject, and to a description of where it ran.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "properties/laws/law.hpp"
-#include "reports/command_line/commands.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally::command_line {
+
+/// Where and under what a case runs.
+struct SubjectOptions {
+  std::string subject;                    // "", "host", "cuda", "checked"; empty: the best device there is
+  std::string fault;                      // a seeded fault to run with; empty: none
+  std::vector<std::string> kernels = {};  // operation=variant, as registered: in place of the shipped ones
+  double magnitude = 1;                   // how much of the fault is planted, 0 to 1
+};
 
 /// Throws DeviceAbsent for an asked-for device that is not there, UsageError for an unknown fault.
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.

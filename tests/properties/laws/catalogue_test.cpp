@@ -1,8 +1,9 @@
-// Laws and faults name each other; the ctest rows name both by their files.
+// Every law can fail, and a fault shows it; faults name laws that exist; the ctest rows name both by their files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
@@ -22,14 +23,24 @@ TEST(Catalogue, every_law_can_fail_and_has_a_file_of_its_name) {
     EXPECT_TRUE(law->holds) << law->name;
     EXPECT_TRUE(law->differs) << law->name << " has no control";
     EXPECT_FALSE(law->control.empty()) << law->name;
-    EXPECT_FALSE(law->faults.empty()) << law->name << " names no fault that breaks it";
+    EXPECT_FALSE(faults_of(law->name).empty()) << law->name << " is broken by no fault";
     EXPECT_TRUE(fs::exists(fs::path(TALLY_SOURCE_DIR) / "properties" / "laws" / (law->name + ".cpp"))) << law->name;
   }
 }
 
-TEST(Catalogue, every_fault_a_law_names_exists) {
+TEST(Catalogue, a_laws_faults_are_those_that_name_it_the_ones_with_it_as_their_best_first) {
+  EXPECT_TRUE(faults_of("no_such_law").empty());
   for (const Law* law : laws()) {
-    for (const std::string& fault : law->faults) EXPECT_TRUE(find_fault(fault)) << law->name << " names " << fault;
+    bool best = true;
+    std::size_t naming = 0;
+    for (const Fault* fault : faults()) naming += has(fault->laws, law->name);
+    EXPECT_EQ(faults_of(law->name).size(), naming) << law->name;
+    for (const std::string& name : faults_of(law->name)) {
+      const std::vector<std::string>& named = find_fault(name)->laws;
+      EXPECT_TRUE(has(named, law->name)) << law->name << " and " << name;
+      EXPECT_TRUE(best || named.front() != law->name) << name << " comes too late among those of " << law->name;
+      best = named.front() == law->name;
+    }
   }
 }
 
@@ -38,6 +49,8 @@ TEST(Catalogue, every_fault_names_laws_that_exist_and_a_file_of_its_name) {
   for (const Fault* fault : faults()) {
     ASSERT_FALSE(fault->laws.empty()) << fault->name;
     for (const std::string& law : fault->laws) EXPECT_TRUE(find_law(law)) << fault->name << " names " << law;
+    const std::set<std::string> once(fault->laws.begin(), fault->laws.end());
+    EXPECT_EQ(once.size(), fault->laws.size()) << fault->name << " names a law twice";
     std::string stem = fault->name;
     std::replace(stem.begin(), stem.end(), '-', '_');
     const fs::path file = fs::path(TALLY_SOURCE_DIR) / "properties" / "faults" / stem;

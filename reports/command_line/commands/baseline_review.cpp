@@ -5,7 +5,8 @@
 #include <iostream>
 #include <set>
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/proposal.hpp"
 #include "reports/command_line/tree.hpp"
 #include "reports/gate/pending.hpp"
@@ -46,8 +47,6 @@ Answers review(const std::vector<LawChange>& laws) {
   return answers;
 }
 
-}  // namespace
-
 int baseline_review(const BaselineOptions& options) {
   const Proposal proposal = proposal_of(options);
   if (options.reason.empty()) {
@@ -77,4 +76,18 @@ int baseline_review(const BaselineOptions& options) {
   return answers.rejected > 0 ? failed : pass;
 }
 
+void add_options(CLI::App& command, BaselineOptions& options) {
+  add_results_and_baseline(command, options.results, options.baseline);
+  command.add_option("--reason", options.reason, "why the accepted changes are right (default: show them alone)");
+  command.add_option("--commit", options.commit, "commit of the run (default: this program's)");
+}
+
+const RegisterCommand registered{{
+    .place = 224,
+    .name = "baseline review",
+    .help = "show what could be blessed; with a reason accept or reject it on a terminal",
+    .bind = with_options(add_options, baseline_review),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

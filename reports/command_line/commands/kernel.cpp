@@ -3,12 +3,21 @@
 #include <iostream>
 
 #include "kernels/device/device.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/commands/verify.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/run_words.hpp"
+#include "reports/command_line/shared_options.hpp"
 
 namespace tally::command_line {
 namespace {
+
+struct KernelOptions {
+  std::string kernel, out = defaults::kernel_out;  // OPERATION=VARIANT
+  double effort = defaults::effort;                // the watched run takes a part of it
+  int processes = defaults::processes;
+};
 
 /// The watched run takes some twenty times as long a case.
 constexpr double checked_share = 0.05;
@@ -41,8 +50,6 @@ int judged(const KernelOptions& options, int on_host, int checked) {
   return code;
 }
 
-}  // namespace
-
 int kernel(const KernelOptions& options) {
   const auto equals = options.kernel.find('=');
   const std::string variant = equals == std::string::npos ? "" : options.kernel.substr(equals + 1);
@@ -59,4 +66,19 @@ int kernel(const KernelOptions& options) {
   }
 }
 
+void add_options(CLI::App& command, KernelOptions& options) {
+  command.add_option("kernel", options.kernel, "OPERATION=VARIANT (./tally list kernels)")->required();
+  add_effort(command, options.effort);
+  add_out(command, options.out, "folder for the results of both");
+  add_processes(command, options.processes);
+}
+
+const RegisterCommand registered{{
+    .place = 110,
+    .name = "kernel",
+    .help = "one kernel under every law, on the host and again with its accesses to memory watched",
+    .bind = with_options(add_options, kernel),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

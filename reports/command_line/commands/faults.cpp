@@ -6,15 +6,25 @@
 #include "properties/campaign/equivalent_task.hpp"
 #include "properties/campaign/fault_matrix.hpp"
 #include "properties/campaign/fault_task.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/defaults.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/progress.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/report.hpp"
 #include "reports/text/replay.hpp"
 
 namespace tally::command_line {
 namespace {
+
+struct FaultsOptions {
+  SubjectOptions subject;
+  std::vector<std::string> names;
+  bool json = false;
+  int processes = defaults::processes;
+};
 
 /// One line for every case that caught a fault.
 void say_how_to_replay(const Results& results) {
@@ -23,11 +33,6 @@ void say_how_to_replay(const Results& results) {
     if (!command.empty()) std::cout << "replay: " << command << "\n";
   }
 }
-
-/// All of them; in here the name stands for the command.
-std::vector<const Fault*> faults_planted() { return tally::faults(); }
-
-}  // namespace
 
 int faults(const FaultsOptions& options) {
   CampaignOptions campaign;
@@ -43,7 +48,7 @@ int faults(const FaultsOptions& options) {
   results.environment = environment_of(campaign.subject, subject);
   std::vector<FaultRow> matrix;
   if (options.names.empty()) {
-    matrix = fault_matrix(faults_planted(), campaign);
+    matrix = fault_matrix(tally::faults(), campaign);
     results.studies.push_back(study_of(matrix));
   }
   if (options.json) {
@@ -65,4 +70,21 @@ int faults(const FaultsOptions& options) {
   return all ? pass : failed;
 }
 
+void add_options(CLI::App& command, FaultsOptions& options) {
+  add_subject_name(command, options.subject.subject, "where the kernels run");
+  command.add_option("names", options.names, "faults to run (default: all)");
+  command.add_option("--magnitude", options.subject.magnitude,
+                     "how much of the faults named to plant, from 0 (none) to 1 (all of it)");
+  command.add_flag("--json", options.json, "print one JSON document");
+  add_processes(command, options.processes);
+}
+
+const RegisterCommand registered{{
+    .place = 150,
+    .name = "faults",
+    .help = "run every seeded fault: caught, by which law, at which stage",
+    .bind = with_options(add_options, faults),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

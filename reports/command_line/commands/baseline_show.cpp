@@ -1,17 +1,16 @@
-// `tally baseline show`, `diff` and `verify`: what is blessed, and what results would change.
+// `tally baseline show`: what is blessed.
 #include <fnmatch.h>
 
 #include <iostream>
 #include <map>
 
 #include "reports/census/census.hpp"
-#include "reports/command_line/commands.hpp"
-#include "reports/command_line/kernel_file.hpp"
+#include "reports/command_line/baseline_options.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/stored.hpp"
-#include "reports/gate/gate.hpp"
 #include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
-#include "reports/text/stored_text.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -38,8 +37,6 @@ std::string blessings_text(const Baseline& baseline) {
   return columns(rows);
 }
 
-}  // namespace
-
 int baseline_show(const BaselineOptions& options) {
   const Baseline baseline = baseline_at(options.baseline);
   std::map<std::pair<std::string, std::string>, Row> groups;
@@ -61,25 +58,17 @@ int baseline_show(const BaselineOptions& options) {
   return pass;
 }
 
-int baseline_diff(const BaselineOptions& options) {
-  const GateReport report = tally::gate(results_of(options.results), baseline_at(options.baseline));
-  const Comparison& found = report.comparison;
-  std::cout << gate_text(report, {{file_of, options.all}, ""});
-  return found.equal == found.cases && found.gone + found.fresh == 0 ? pass : failed;
+void add_options(CLI::App& command, BaselineOptions& options) {
+  add_baseline(command, options.baseline);
+  add_filters(command, options.law, options.precision);
 }
 
-int baseline_verify(const BaselineOptions& options) {
-  const Baseline baseline = baseline_at(options.baseline);
-  Baseline sorted = baseline;
-  put_in_order(sorted);
-  if (to_json(sorted) != stored_text(options.baseline))
-    throw UsageError(options.baseline +
-                     ": found another order or spelling than Tally writes; it may have been merged "
-                     "by hand: expected what `./tally baseline bless` leaves");
-  std::cout << options.baseline << ": " << counted(baseline.cases.size(), "case") << ", "
-            << counted(baseline.faults.size(), "fault") << ", " << counted(baseline.blessings.size(), "blessing")
-            << "\n";
-  return pass;
-}
+const RegisterCommand registered{{
+    .place = 221,
+    .name = "baseline show",
+    .help = "what is blessed, since which commit, and why",
+    .bind = with_options(add_options, baseline_show),
+}};
 
+}  // namespace
 }  // namespace tally::command_line

@@ -5,13 +5,19 @@
 #include <filesystem>
 #include <iostream>
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kernel_file.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stored.hpp"
 
 namespace tally::command_line {
 namespace {
+
+struct ReportOptions {
+  std::string results, out, baseline;
+  std::vector<std::string> studies, history;
+};
 
 /// In place of the study of the same name, or beside the others.
 void take(Results& results, Study study) {
@@ -23,8 +29,6 @@ void take(Results& results, Study study) {
     *same = std::move(study);
   }
 }
-
-}  // namespace
 
 int report(const ReportOptions& options) {
   namespace fs = std::filesystem;
@@ -47,4 +51,21 @@ int report(const ReportOptions& options) {
   return pass;
 }
 
+void add_options(CLI::App& command, ReportOptions& options) {
+  command.add_option("results", options.results, "results.json of a run")->required();
+  command.add_option("--out", options.out, "folder to write to (default: beside the results)");
+  command.add_option("--study", options.studies, "NAME.json of a study to show in place of the kept one of its name");
+  command.add_option("--baseline", options.baseline, "baseline file to compare with on the page");
+  command.add_option("--history", options.history,
+                     "history (.jsonl) or results.json of earlier runs, the oldest first");
+}
+
+const RegisterCommand registered{{
+    .place = 300,
+    .name = "report",
+    .help = "render results again",
+    .bind = with_options(add_options, report),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

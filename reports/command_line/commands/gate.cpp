@@ -1,12 +1,15 @@
-// `tally gate` and `tally bless`: stored results, without running anything.
+// `tally gate`: stored results against a baseline, or this build against another.
 #include "reports/gate/gate.hpp"
 
 #include <filesystem>
 #include <future>
 #include <iostream>
 
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/gate.hpp"
 #include "reports/command_line/kernel_file.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/command_line/tree.hpp"
 #include "reports/gate/pending.hpp"
@@ -14,7 +17,6 @@
 #include "reports/text/shell.hpp"
 
 namespace tally::command_line {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,17 +63,7 @@ std::string left_pending(const GateOptions& options, const Results& results, con
          " --baseline " + shell_word(options.baseline) + " --reason \"...\"\n";
 }
 
-/// Of the gate's own document, without the results.
-BlessReport bless_file(const BlessOptions& options, const tally::BlessOptions& how) {
-  if (options.change != tally::bless) throw UsageError(options.results + ": expected the results.json of a run");
-  tally::BlessOptions as_run = how;
-  as_run.commit = options.commit;  // else that of the run, which the document has
-  return bless_pending(read_baseline(options.results), options.baseline, as_run);
-}
-
-}  // namespace
-
-int gate(const GateOptions& options) {
+int gate_results(const GateOptions& options) {
   auto baseline = std::async(std::launch::async, [&] { return blessed_at(options.baseline); });
   const Results results = results_of(options.results);
   GateContext context;
@@ -86,25 +78,54 @@ int gate(const GateOptions& options) {
   return found.exit_code;
 }
 
-int bless(const BlessOptions& options) {
-  tally::BlessOptions how;
-  how.reason = options.reason;
-  how.commit = options.commit.empty() ? tree() : options.commit;
-  how.law = options.law, how.precision = options.precision, how.cases = options.cases;
-  how.allow_ci = options.allow_ci;
-  try {
-    const BlessReport report = is_pending(options.results)
-                                   ? bless_file(options, how)
-                                   : options.change(results_of(options.results), options.baseline, how);
-    std::cout << options.baseline << ": " << text_of(report) << "\n";
-  } catch (const UsageError&) {
-    throw;
-  } catch (const NotWritten&) {
-    throw;
-  } catch (const std::runtime_error& problem) {
-    throw UsageError(problem.what());
-  }
-  return pass;
+int gate(const GateOptions& options) {
+  if (!options.against.empty()) return gate_against(options);
+  if (options.results.empty() || options.baseline.empty())
+    throw UsageError("gate: expected RESULTS --baseline FILE, or --against with a revision or a build folder");
+  return gate_results(options);
 }
 
+/// What both builds run.
+void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against) {
+  for (CLI::Option* option :
+       {command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str(),
+        command.add_option("--precision", options.precisions, "storage formats to run"),
+        command.add_option("--seed", options.seed, "a number")->capture_default_str(),
+        command.add_option("--subject", options.subject, "where the kernels run: host or cuda"),
+        command.add_option("--kernel", options.kernels, "OPERATION=VARIANT that this build's runs use")
+            ->allow_extra_args(false),
+        command.add_option("--effort", options.effort, "scale the number of cases")->check(CLI::PositiveNumber),
+        command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),
+        command
+            .add_option("--repeat", options.repeat,
+                        "pairs of runs, in turn, for the time (3 can decide a kernel's, 5 the whole campaign's)")
+            ->check(CLI::Range(1, 1000)),
+        command.add_option("--out", options.out, "folder for summary.md"),
+        command.add_option("--cache", options.cache,
+                           "folder that builds of revisions are kept in (default: against/ in this build's folder)")})
+    option->needs(against);
+}
+
+void add_options(CLI::App& command, GateOptions& options) {
+  auto* results = command.add_option("results", options.results, "results.json of a run");
+  auto* baseline = command.add_option("--baseline", options.baseline, "baseline file");
+  command
+      .add_option("--pending", options.pending, "file for what could be blessed (default: pending.json beside RESULTS)")
+      ->needs(baseline);
+  command.add_option("--waivers", options.waivers, "file of known failures, each with reason, link and last day");
+  command.add_option("--today", options.today, "day that waivers are held against, such as 2027-03-31");
+  add_all(command, options.all);
+  auto* against = command.add_option("--against", options.against, "revision or build folder to run beside this build");
+  against->excludes(results)->excludes(baseline);
+  add_campaign(command, options, against);
+}
+
+const RegisterCommand registered{{
+    .place = 200,
+    .name = "gate",
+    .help = "hold results against a baseline, or this build against another",
+    .bind = with_options(add_options, gate),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

@@ -6,12 +6,17 @@
 #include "kernels/device/probes.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/text/columns.hpp"
 
 namespace tally::command_line {
-
 namespace {
+
+struct DoctorOptions {
+  std::string probed;  // "host", "cuda" or empty
+  std::string order;   // to_string of the host's GemmOrder, or empty
+};
 
 GemmOrder order_of(const std::string& word) {
   using Kind = GemmOrder::Kind;
@@ -64,9 +69,8 @@ int probe(const std::string& subject, const std::string& order) {
   return pass;
 }
 
-}  // namespace
-
-int doctor(const std::string& probed, const std::string& order) {
+int doctor(const DoctorOptions& options) {
+  const auto& [probed, order] = options;
   if (probed.empty() && !order.empty())
     throw UsageError("--order says how the host adds while it is probed: --probe host");
   std::cout << "tally     " TALLY_VERSION "\n";
@@ -87,4 +91,19 @@ int doctor(const std::string& probed, const std::string& order) {
   return probed.empty() ? pass : probe(probed, order);
 }
 
+void add_options(CLI::App& command, DoctorOptions& options) {
+  command.add_option("--probe", options.probed, "ask a subject's GEMM and atomics how they round: host or cuda")
+      ->check(CLI::IsMember({"host", "cuda"}));
+  command.add_option("--order", options.order,
+                     "with --probe host: ask its GEMM in this order, such as tensor_core_h100");
+}
+
+const RegisterCommand registered{{
+    .place = 510,
+    .name = "doctor",
+    .help = "say what there is to run on",
+    .bind = with_options(add_options, doctor),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

@@ -1,17 +1,21 @@
 // `tally verify`: the campaign and its report.
+#include "reports/command_line/commands/verify.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "properties/campaign/campaign.hpp"
 #include "properties/campaign/fault_task.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/failures.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/path_words.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_facts.hpp"
 #include "reports/command_line/run_words.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/subject.hpp"
 #include "reports/command_line/tree.hpp"
 #include "reports/record/kernel_times.hpp"
@@ -156,4 +160,45 @@ int verify(const VerifyOptions& options) {
   return kept ? code : environment;
 }
 
+namespace {
+
+void add_what_runs(CLI::App& command, VerifyOptions& options) {
+  add_subject(command, options.subject);
+  command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str();
+  command.add_option("--precision", options.precisions, "storage formats to run")
+      ->delimiter(',')
+      ->capture_default_str();
+  CLI::Option* effort = add_effort(command, options.effort);
+  command.add_option("--cases", options.cases, "cases per law and precision")
+      ->check(CLI::PositiveNumber)
+      ->excludes(effort);
+  command.add_option("--time", options.time, "stop drawing after this long, such as 60s or 2m");
+  command.add_option("--case-time", options.case_time, "a case that takes longer is an error")->capture_default_str();
+  command.add_option("--shard", options.shard, "run one part of the campaign, such as 2/4 (see ./tally merge)");
+  add_seed(command, options.seed);
+}
+
+void add_options(CLI::App& command, VerifyOptions& options) {
+  add_what_runs(command, options);
+  add_out(command, options.out, "folder for the results");
+  command.add_option("--corpus", options.corpus, "folder of failing cases, replayed first (default: OUT/corpus)");
+  add_processes(command, options.processes);
+  command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");
+  command.add_option("--kernel-times", options.kernel_times,
+                     "file that the times of every case's kernels are added to");
+  command.add_flag("--unsteered", options.unsteered,
+                   "draw every case from the seed alone, so that other kernels are shown the same ones");
+  command.add_flag("--keep-going", options.keep_going, "draw all cases of a law, also after one of them failed");
+  command.add_flag("--no-shrink", options.no_shrink, "record failing cases as drawn, without making them smaller");
+  command.add_flag("--json", options.json, "print results.json instead of the summary");
+}
+
+const RegisterCommand registered{{
+    .place = 100,
+    .name = "verify",
+    .help = "run the campaign and write its report",
+    .bind = with_options(add_options, verify),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

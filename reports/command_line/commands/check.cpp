@@ -6,13 +6,18 @@
 #include "oracle/case/io.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/plan.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/suspect_list.hpp"
 
 namespace tally::command_line {
 namespace {
+
+struct CheckOptions {
+  std::string case_file, trace_file;
+};
 
 Trace trace_of(const CheckOptions& options, const Case& c) {
   try {
@@ -39,8 +44,6 @@ std::string missing_line(const std::vector<TensorCheck>& checks) {
   return text.empty() ? "" : text + "\n";
 }
 
-}  // namespace
-
 int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
@@ -56,4 +59,17 @@ int check(const CheckOptions& options) {
   return code;
 }
 
+void add_options(CLI::App& command, CheckOptions& options) {
+  command.add_option("case", options.case_file, "case file")->required();
+  command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
+}
+
+const RegisterCommand registered{{
+    .place = 130,
+    .name = "check",
+    .help = "judge a recorded trace of a case",
+    .bind = with_options(add_options, check),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

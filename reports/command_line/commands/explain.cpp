@@ -5,7 +5,9 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/defaults.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/command_line/suspect_list.hpp"
 #include "reports/record/record.hpp"
@@ -15,6 +17,11 @@
 
 namespace tally::command_line {
 namespace {
+
+struct ExplainOptions {
+  std::string what;  // a case's id, or the name of a law, a fault or a suspect
+  std::string results = defaults::results;
+};
 
 constexpr std::size_t names_offered = 3;
 
@@ -57,7 +64,7 @@ void explain_case(const CaseRecord& c, const Environment& ran, const std::string
 void explain_law(const Law& law) {
   std::cout << "law " << law.name << " [" << law.family << "]: " << law.statement << "\n"
             << "control: " << law.control << "\n"
-            << "faults that break it: " << joined(law.faults) << "\n"
+            << "faults that break it: " << joined(faults_of(law.name)) << "\n"
             << "run it: ./tally verify --law " << law.name << "\n";
 }
 
@@ -103,8 +110,6 @@ std::vector<std::string> known(const Results& results) {
   return names;
 }
 
-}  // namespace
-
 int explain(const ExplainOptions& options) {
   if (explain_name(options.what)) return pass;
   const Results results = results_in(options.results);
@@ -121,4 +126,17 @@ int explain(const ExplainOptions& options) {
                    joined(nearest_names(options.what, known(results), names_offered)));
 }
 
+void add_options(CLI::App& command, ExplainOptions& options) {
+  command.add_option("what", options.what, "the id of a case, or the name of a law, a fault or a suspect")->required();
+  command.add_option("--results", options.results, "results.json that holds the case")->capture_default_str();
+}
+
+const RegisterCommand registered{{
+    .place = 160,
+    .name = "explain",
+    .help = "say in words what a case, a law, a fault or a suspect is about",
+    .bind = with_options(add_options, explain),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

@@ -6,14 +6,22 @@
 
 #include "properties/campaign/corpus.hpp"
 #include "properties/digits/training.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/defaults.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/run_words.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/stored.hpp"
 #include "reports/report.hpp"
 
 namespace tally::command_line {
 namespace {
+
+struct MergeOptions {
+  std::vector<std::string> shards;  // results.json of each, or its folder
+  std::string out = defaults::out;
+};
 
 namespace fs = std::filesystem;
 
@@ -46,8 +54,6 @@ void require_apart(const fs::path& out, const std::vector<std::string>& shards) 
   }
 }
 
-}  // namespace
-
 int merge(const MergeOptions& options) {
   std::vector<Results> shards;
   for (const std::string& given : options.shards) shards.push_back(results_at(given));
@@ -73,4 +79,17 @@ int merge(const MergeOptions& options) {
   return exit_code_of(whole);
 }
 
+void add_options(CLI::App& command, MergeOptions& options) {
+  command.add_option("shards", options.shards, "results.json of each shard, or its folder")->required();
+  add_out(command, options.out, "folder for the report");
+}
+
+const RegisterCommand registered{{
+    .place = 310,
+    .name = "merge",
+    .help = "join the results of all shards of a campaign",
+    .bind = with_options(add_options, merge),
+}};
+
+}  // namespace
 }  // namespace tally::command_line

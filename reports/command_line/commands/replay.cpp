@@ -6,11 +6,13 @@
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/judge.hpp"
-#include "reports/command_line/commands.hpp"
+#include "reports/command_line/command.hpp"
 #include "reports/command_line/dump_folder.hpp"
+#include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/known_kernels.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/subject.hpp"
@@ -18,6 +20,13 @@
 
 namespace tally::command_line {
 namespace {
+
+struct ReplayOptions {
+  SubjectOptions subject;
+  std::string what;  // token or case file
+  std::string law;   // empty: the lenses alone, or the law in a kept case's file name
+  std::string dump;  // folder for trace.safetensors and case.json
+};
 
 /// The law a kept case's file name carries (`<law>@<id>.json`), else nothing.
 std::string law_in(const std::string& what) {
@@ -56,8 +65,6 @@ void dump(const std::string& folder, const Case& c, const Subject& subject) {
   std::cerr << "wrote " << message_line(folder) << "/case.json and trace.safetensors\n";
 }
 
-}  // namespace
-
 int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool is_token = options.what.starts_with("tly1:");
@@ -90,4 +97,20 @@ int replay(const ReplayOptions& options) {
   }
 }
 
+void add_options(CLI::App& command, ReplayOptions& options) {
+  add_subject(command, options.subject);
+  command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
+  command.add_option("--law", options.law, "the law to hold it to");
+  command.add_option("--dump", options.dump, "folder for the case and its trace");
+}
+
+const RegisterCommand registered{{
+    .place = 120,
+    .name = "replay",
+    .help = "run one case again and show every stage",
+    .bind = with_options(add_options, replay),
+    .own_process = true,
+}};
+
+}  // namespace
 }  // namespace tally::command_line

@@ -1,0 +1,28 @@
+// `tally verify` as other commands call it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/command_line/defaults.hpp"
+#include "reports/command_line/subject.hpp"
+
+namespace tally::command_line {
+
+struct VerifyOptions {
+  SubjectOptions subject;
+  std::string law = "*", out = defaults::out, corpus, seed = defaults::seed;
+  std::string kernel_times;  // a file for the times of kernels; empty: none
+  std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
+  double effort = defaults::effort;
+  std::optional<int> cases;
+  std::string time;  // "60s", "2m"; empty: none
+  std::string case_time = defaults::case_time;
+  std::string shard;  // "2/4": the second of four parts; empty: all of it
+  bool json = false, no_training = false, no_shrink = false, unsteered = false, keep_going = false;
+  int processes = defaults::processes;
+};
+int verify(const VerifyOptions& options);
+
+}  // namespace tally::command_line
