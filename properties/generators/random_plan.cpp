@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <utility>
 
 #include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/kernel_table.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 
@@ -210,17 +208,6 @@ void draw_values(Plan& plan) {
 
 namespace {
 
-/// The kernels of a run that names none.
-const std::map<std::string, std::string>& standard_kernels() {
-  static const std::map<std::string, std::string> standard = [] {
-    std::map<std::string, std::string> variants;
-    const KernelTable table(ExecutorKind::host, {});
-    for (const auto& [operation, claim] : table.claims) variants.emplace(operation, claim.variant);
-    return variants;
-  }();
-  return standard;
-}
-
 /// Whether the plan as drawn has a use for the operation: a layer or loss of that kind, or a stage that it runs.
 bool runs(const Plan& plan, const std::string& operation) {
   const std::string kind = operation.substr(0, operation.find('.'));
@@ -267,11 +254,11 @@ void draw_execution(Plan& plan) {
   };
   plan.execution.order = drawn();
   plan.execution.schedule = drawn();
-  for (const auto& [operation, standard] : standard_kernels()) {
+  for (const auto& [operation, standard] : standard_kernels(ExecutorKind::host)) {
     const std::vector<std::string> variants = shipped_variants(operation, ExecutorKind::host);
     if (variants.size() < 2 || !runs(plan, operation) || random.below(2) == 0) continue;
     const std::string& variant = variants[random.below(variants.size())];
-    if (variant != standard) plan.execution.kernels[operation] = variant;
+    if (variant != standard->claim.variant) plan.execution.kernels[operation] = variant;
   }
   for (const char* pass : {"unscale_check_norm", "clip_decay_step"}) {
     if (random.below(4) == 0) plan.execution.kernels[pass] = "multi_tensor";
