@@ -82,7 +82,7 @@ bool is_registered(const std::string& operation, ExecutorKind executor, std::typ
 /// Tests register variants of their own, for the host alone; what the program itself holds comes in pairs.
 TEST(KernelRegistry, HoldsEveryOperationForEveryExecutorOfTheBuild) {
   for (const RegisteredKernel* each : registered_kernels()) {
-    if (each->operation == "registry_test.set") continue;
+    if (each->operation.find("_test") != std::string::npos) continue;
     if (each->executor == ExecutorKind::cuda) {
       EXPECT_EQ(find_kernel(each->operation, ExecutorKind::host, each->claim.variant).arguments, each->arguments);
     } else if (built_with_cuda()) {

@@ -74,7 +74,8 @@ TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
 TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
   for (const RegisteredKernel* kernel : registered_kernels()) {
     if (kernel->declare == nullptr || kernel->executor != ExecutorKind::host) continue;
-    const bool of_a_test = kernel->operation.starts_with("registry_test.") || kernel->operation.starts_with("device_");
+    const bool of_a_test =
+        kernel->operation.find("_test") != std::string::npos || kernel->operation.starts_with("device_");
     if (of_a_test) continue;  // it may do what needs arguments
     EXPECT_FALSE(declared_paths(*kernel).empty()) << kernel->operation;
   }
