@@ -40,8 +40,8 @@ std::string part_of_operation(std::string_view operation) {
   if (first == "decay") return "decay " + rest;
   if (!rest.empty())
     return (rest.find("gradient") + 1 || rest.starts_with("backward") ? "backward " : "forward ") + first;
-  if (first == "cross_entropy" || first == "mse") return "loss " + first;
-  if (first == "sgd" || first == "adam") return "optimizer " + first;
+  if (find_contract("loss", first) != nullptr) return "loss " + first;
+  if (find_contract("optimizer", first) != nullptr) return "optimizer " + first;
   if (first == "clip_by_value") return "clip value";
   return first.starts_with("clip") ? "clip global_norm" : first;
 }
