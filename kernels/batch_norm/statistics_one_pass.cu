@@ -50,7 +50,8 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
 
 const RegisterKernel registered(
     "batch_norm.statistics",
-    {.variant = "one_pass", .algorithm = "one_pass", .additions = column_additions(), .as_written = true}, statistics);
+    {.variant = "one_pass", .algorithm = "one_pass", .additions = column_additions(), .as_written = true}, statistics,
+    KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

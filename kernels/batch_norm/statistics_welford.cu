@@ -70,7 +70,8 @@ void statistics(Stream& stream, const BatchNormStatisticsArguments& a) {
 
 const RegisterKernel registered(
     "batch_norm.statistics",
-    {.variant = "welford", .algorithm = "welford", .additions = column_additions(), .as_written = true}, statistics);
+    {.variant = "welford", .algorithm = "welford", .additions = column_additions(), .as_written = true}, statistics,
+    KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -47,7 +47,7 @@ struct Online {
 const RegisterKernel registered(
     "cross_entropy",
     {.variant = "online", .algorithm = "online", .additions = row_additions(), .function_ulp = detmath_ulp},
-    launch_cross_entropy<Online>);
+    launch_cross_entropy<Online>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -1,6 +1,7 @@
 #include "kernels/device/kernel_registry.hpp"
 
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,11 @@ using Key = std::tuple<std::string, ExecutorKind, std::string>;
 
 std::map<Key, RegisteredKernel>& registry() {
   static std::map<Key, RegisteredKernel> all;
+  return all;
+}
+
+std::map<ExecutorKind, StandardKernels>& standards() {
+  static std::map<ExecutorKind, StandardKernels> all;
   return all;
 }
 
@@ -38,16 +44,56 @@ std::string describe(std::string_view operation, ExecutorKind executor, std::str
          std::string(name_of(executor));
 }
 
+bool is_planted(const KernelClaim& claim) { return claim.variant.starts_with('~'); }
+
+std::string listed(const auto& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// What there is in the place of a kernel that is not: the operation's variants, or else the executor's operations.
+std::string offered(std::string_view operation, ExecutorKind executor) {
+  if (const auto variants = shipped_variants(operation, executor); !variants.empty())
+    return "there " + std::string(variants.size() == 1 ? "is " : "are ") + listed(variants);
+  std::set<std::string> operations;
+  for (const auto& [key, kernel] : registry())
+    if (kernel.executor == executor) operations.insert(kernel.operation);
+  return "there are kernels of " + listed(operations);
+}
+
+/// The one kernel that a lookup without a variant means; nullptr where nothing says which.
+const RegisteredKernel* unnamed(std::string_view operation, ExecutorKind executor) {
+  const StandardKernels& standard = standard_kernels(executor);
+  if (const auto found = standard.find(operation); found != standard.end()) return found->second;
+  const auto variants = shipped_variants(operation, executor);
+  return variants.size() == 1 ? &registry().at(Key(operation, executor, variants.front())) : nullptr;
+}
+
+void require_one_standard(const RegisteredKernel& kernel, const std::source_location& at) {
+  const StandardKernels& standard = standard_kernels(kernel.executor);
+  const auto other = standard.find(kernel.operation);
+  if (kernel.use != KernelUse::standard || other == standard.end()) return;
+  const std::string& taken = other->second->claim.variant;
+  if (taken == kernel.claim.variant) return;  // registered twice
+  throw std::logic_error(std::string(at.file_name()) + ": the standard kernel of " + kernel.operation + " is " + taken +
+                         " of " + file_of_kernel(kernel.operation, taken) + "; register " + kernel.claim.variant +
+                         " with KernelUse::when_named");
+}
+
 }  // namespace
 
 void register_kernel(RegisteredKernel kernel, std::source_location at) {
   note_registered(at);
+  if (is_planted(kernel.claim)) kernel.use = KernelUse::when_named;
+  require_one_standard(kernel, at);
   files()[{kernel.operation, kernel.claim.variant}] = from_the_repository(at.file_name());
   const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
   const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
-  if (!registry().emplace(key, std::move(kernel)).second) {
-    throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
-  }
+  const auto [place, is_new] = registry().emplace(key, std::move(kernel));
+  if (!is_new) throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
+  const RegisteredKernel& placed = place->second;
+  if (placed.use == KernelUse::standard) standards()[placed.executor].emplace(placed.operation, &placed);
 }
 
 std::string file_of_kernel(std::string_view operation, std::string_view variant) {
@@ -65,27 +111,35 @@ std::vector<std::string> shipped_variants(std::string_view operation, ExecutorKi
   std::vector<std::string> variants;
   for (const auto& [key, kernel] : registry()) {
     const bool asked = kernel.operation == operation && kernel.executor == executor;
-    if (asked && !kernel.claim.variant.starts_with('~')) variants.push_back(kernel.claim.variant);
+    if (asked && !is_planted(kernel.claim)) variants.push_back(kernel.claim.variant);
   }
   return variants;
 }
 
-const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
-  const auto found = registry().lower_bound(Key(operation, executor, variant));
-  if (found != registry().end()) {
-    const RegisteredKernel& kernel = found->second;
-    const bool named = variant.empty() ? !kernel.claim.variant.starts_with('~') : kernel.claim.variant == variant;
-    if (kernel.operation == operation && kernel.executor == executor && named) return kernel;
-  }
-  throw std::logic_error("no kernel " + describe(operation, executor, variant) + " is registered");
+const StandardKernels& standard_kernels(ExecutorKind executor) {
+  static const StandardKernels none;
+  const auto found = standards().find(executor);
+  return found == standards().end() ? none : found->second;
 }
 
-const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant,
-                                    std::type_index arguments) {
-  const RegisteredKernel& found = find_kernel(operation, executor, variant);
-  if (found.arguments == arguments) return found;
-  throw std::logic_error("kernel " + describe(operation, executor, variant) + " takes " + found.arguments.name() +
-                         ", not " + arguments.name());
+void throw_missing_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
+  throw std::logic_error("no " + std::string(variant.empty() ? "standard " : "") + "kernel " +
+                         describe(operation, executor, variant) + "; " + offered(operation, executor));
+}
+
+const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
+  if (variant.empty()) {
+    if (const RegisteredKernel* found = unnamed(operation, executor)) return *found;
+  } else if (const auto found = registry().find(Key(operation, executor, variant)); found != registry().end()) {
+    return found->second;
+  }
+  throw_missing_kernel(operation, executor, variant);
+}
+
+void require_arguments(const RegisteredKernel& kernel, std::type_index arguments) {
+  if (kernel.arguments == arguments) return;
+  throw std::logic_error("kernel " + describe(kernel.operation, kernel.executor, kernel.claim.variant) + " takes " +
+                         kernel.arguments.name() + ", not " + arguments.name());
 }
 
 }  // namespace tally

@@ -31,7 +31,7 @@ struct OnePass {
 const RegisterKernel registered(
     "layer_norm.forward",
     {.variant = "one_pass", .algorithm = "one_pass", .additions = row_additions(), .as_written = true},
-    launch_normalisation<OnePass>);
+    launch_normalisation<OnePass>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -27,7 +27,7 @@ struct Welford {
 const RegisterKernel registered(
     "layer_norm.forward",
     {.variant = "welford", .algorithm = "welford", .additions = row_additions(), .as_written = true},
-    launch_normalisation<Welford>);
+    launch_normalisation<Welford>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

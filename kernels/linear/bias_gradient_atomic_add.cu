@@ -38,7 +38,7 @@ const RegisterKernel registered("linear.bias_gradient",
                                  .repeats = Repeats::within_claim,
                                  .global_float_atomics = true,
                                  .additions = chunk_additions()},
-                                bias_gradient);
+                                bias_gradient, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -36,7 +36,7 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
 }
 
 const RegisterKernel registered("linear.bias_gradient", {.variant = "two_stage", .additions = chunk_additions()},
-                                bias_gradient);
+                                bias_gradient, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -40,7 +40,7 @@ void bias_gradient(Stream& stream, const BiasGradientArguments& a) {
 
 const RegisterKernel registered("linear.bias_gradient",
                                 {.variant = "warp_shuffle", .additions = {{SumStep::lanes, lanes}, {SumStep::tree}}},
-                                bias_gradient);
+                                bias_gradient, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

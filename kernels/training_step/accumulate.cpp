@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -14,9 +13,9 @@ void accumulate(Run& run) {
     if (compensation && k == 0)
       compensation.zero_on(run.stream);  // also where the buffer was cleared by another than begin_window
     if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
-    timed("accumulate", run.kernels.accumulate, run.stream,
-          {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements, parameter.buffer.dtype,
-           compensation ? compensation.data() : nullptr});
+    run.launch<AccumulateArguments>("accumulate",
+                                    {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
+                                     parameter.buffer.dtype, compensation ? compensation.data() : nullptr});
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
     if (compensation) run.tap("accumulate", "compensation." + parameter.name, compensation);
   }

@@ -9,6 +9,7 @@
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
@@ -77,7 +78,7 @@ void add_buffer(Run& run, Parameter& parameter) {
   const Dtype format = run.c.precision.accumulate;
   const auto& shape = parameter.master.shape;
   parameter.buffer = DeviceTensor(run.device, "buffer of " + parameter.name, format, shape);
-  if (run.kernels.claims.at("accumulate").algorithm != "kahan") return;
+  if (run.kernels.claim("accumulate").algorithm != "kahan") return;
   parameter.compensation = DeviceTensor(run.device, "compensation of " + parameter.name, format, shape);
 }
 
@@ -136,6 +137,7 @@ void add_layer(Run& run, std::size_t i, const Alive& alive) {
   state.steps = &layer_steps(layer.kind);
   state.index = i;
   state.label = label_of(run.c.model, i);
+  state.family = kernel_family_of(layer);
   state.in = features_before(run.c.model, i);
   state.out = features_before(run.c.model, i + 1);
   state.gives_dx = !run.parameters.empty();
@@ -191,8 +193,8 @@ const std::string& remembered_hash(const Case& c) {
 void declare(Run& run) {
   run.trace.case_hash = remembered_hash(run.c);
   run.trace.claims.subject = name_of(run.options.executor);
-  run.trace.claims.kernels = run.kernels.claims;
-  claim_fused_passes(run);
+  run.trace.claims.kernels = run.kernels.claims();
+  declare_fused_passes(run);
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
@@ -213,7 +215,7 @@ void add_norm_partials(Run& run) {
 
 /// Partial sums of the widest linear layer's bias gradient, for the variants that leave some.
 void add_bias_partials(Run& run, std::int64_t rows) {
-  const std::string& variant = run.kernels.claims.at("linear.bias_gradient").variant;
+  const std::string& variant = run.kernels.claim("linear.bias_gradient").variant;
   if (variant != "two_stage" && variant != "atomic_add") return;
   std::int64_t features = 0;
   for (const LayerState& layer : run.layers) {
@@ -223,12 +225,16 @@ void add_bias_partials(Run& run, std::int64_t rows) {
   run.bias_partials = DeviceTensor(run.device, "partial bias gradients", Dtype::fp32, {chunks, features});
 }
 
-/// Those of operations that have a kernel in the KernelTable.
-std::map<std::string, std::string> chosen_kernels(const Case& c, const Stages& stages) {
+/// Those that the run launches: a product is made as its settings say, and a fused pass takes the place of shipped
+/// stages alone.
+std::map<std::string, std::string> launched_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = all_chosen(c, stages);
-  std::erase_if(chosen, [](const auto& kernel) {
-    return is_fused_pass(kernel.first) || is_gemm_setting(kernel.first) || kernel.first == "linear.weight_gradient" ||
-           kernel.first == most_blocks_key;
+  const bool fuses = has_shipped_stages(stages);
+  std::erase_if(chosen, [&](const auto& kernel) {
+    const std::string& operation = kernel.first;
+    const bool setting = is_gemm_setting(operation) || operation == most_blocks_key;
+    const bool hides_a_stage = is_fused_pass(operation) && !fuses && !stages.variants.contains(operation);
+    return setting || operation == "linear.weight_gradient" || hides_a_stage;
   });
   return chosen;
 }
@@ -248,7 +254,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
       stages(the_stages),
       device(tally::device(the_options.executor)),
       stream(device),
-      kernels(the_options.executor, chosen_kernels(the_case, the_stages)),
+      kernels(the_options.executor, launched_kernels(the_case, the_stages)),
       products_by(chosen_settings(the_case, the_stages, the_options)),
       lockstep(has_window_statistics(the_case.model)) {
   const auto drawn_schedule = static_cast<std::uint64_t>(c.execution.schedule);

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -8,15 +7,14 @@ namespace {
 void by_norm(Run& run) {
   const Choice& clip = run.c.recipe.clip;
   run.tap("clip", "in.norm", run.gradient_norm);
-  timed("clip_coefficient", run.kernels.clip_coefficient, run.stream,
-        {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
-         static_cast<float>(clip.number("max_norm").to_double()),
-         static_cast<float>(clip.number("epsilon").to_double())});
+  run.launch<ClipCoefficientArguments>("clip_coefficient", {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+                                                            static_cast<float>(clip.number("max_norm").to_double()),
+                                                            static_cast<float>(clip.number("epsilon").to_double())});
   run.tap("clip", "coefficient", run.coefficient);
   for (Parameter& parameter : run.parameters) {
     run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
-    timed("clip_by_norm", run.kernels.clip_by_norm, run.stream,
-          {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
+    run.launch<ClipByNormArguments>("clip_by_norm",
+                                    {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
     run.tap("clip", "d." + parameter.name, parameter.unscaled);
   }
 }
@@ -25,8 +23,7 @@ void by_value(Run& run) {
   const auto limit = static_cast<float>(run.c.recipe.clip.number("max_value").to_double());
   for (Parameter& parameter : run.parameters) {
     run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
-    timed("clip_by_value", run.kernels.clip_by_value, run.stream,
-          {parameter.unscaled.as<float>(), parameter.elements, limit});
+    run.launch<ClipByValueArguments>("clip_by_value", {parameter.unscaled.as<float>(), parameter.elements, limit});
     run.tap("clip", "d." + parameter.name, parameter.unscaled);
   }
 }

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
@@ -9,13 +8,13 @@ namespace {
 void into_gradient(Run& run, Parameter& parameter, const DecayArguments& arguments) {
   run.tap("decay", "in.d." + parameter.name, parameter.unscaled);
   run.tap("decay", "in." + parameter.name, parameter.master);
-  timed("decay.l2", run.kernels.decay_l2, run.stream, arguments);
+  run.launch("decay.l2", arguments);
   run.tap("decay", "d." + parameter.name, parameter.unscaled);
 }
 
 void into_parameter(Run& run, Parameter& parameter, const DecayArguments& arguments) {
   run.tap("decay", "in." + parameter.name, parameter.master);
-  timed("decay.decoupled", run.kernels.decay_decoupled, run.stream, arguments);
+  run.launch("decay.decoupled", arguments);
   run.tap("decay", parameter.name, parameter.master);
 }
 

@@ -26,8 +26,14 @@ struct RegisterProduct {
     for (const ExecutorKind executor : {ExecutorKind::host, ExecutorKind::checked, ExecutorKind::cuda}) {
       if (executor == ExecutorKind::cuda && !(on_cuda && built_with_cuda())) continue;
       if (executor == ExecutorKind::checked && !built_with_checks()) continue;
-      register_kernel(
-          {operation, executor, {.variant = variant}, typeid(GemmCall), reinterpret_cast<void (*)()>(launcher)}, at);
+      register_kernel({operation,
+                       executor,
+                       {.variant = variant},
+                       typeid(GemmCall),
+                       reinterpret_cast<void (*)()>(launcher),
+                       nullptr,
+                       KernelUse::when_named},
+                      at);
     }
   }
 };

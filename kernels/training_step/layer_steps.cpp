@@ -1,5 +1,4 @@
 #include <map>
-#include <stdexcept>
 
 #include "kernels/training_step/run_state.hpp"
 #include "oracle/registered_files.hpp"
@@ -21,8 +20,7 @@ RegisterLayerSteps::RegisterLayerSteps(const char* kind, LayerSteps steps, std::
 
 const LayerSteps& layer_steps(const std::string& kind) {
   const auto place = all_steps().find(kind);
-  if (place == all_steps().end()) throw std::logic_error("no training step for layers of kind '" + kind + "'");
-  return place->second;
+  return place == all_steps().end() ? elementwise_steps : place->second;
 }
 
 }  // namespace tally

@@ -1,5 +1,4 @@
 // Loss of every row of a micro-batch, and the gradient of c times their sum.
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -8,37 +7,36 @@ namespace {
 void cross_entropy(Run& run, int k, std::int64_t features, float* losses, void* dy) {
   const Choice& loss = run.c.model.loss;
   const double smoothing = loss.number("label_smoothing").to_double();
-  timed("cross_entropy", run.kernels.cross_entropy, run.stream,
-        {.storage = run.c.precision.storage,
-         .z = run.output(k),
-         .target = static_cast<const std::int64_t*>(run.target.row(run.first_row(k))),
-         .class_weight = run.class_weight ? run.class_weight.as<float>() : nullptr,
-         .loss = losses,
-         .dz = dy,
-         .rows = run.rows(k),
-         .classes = features,
-         .ignore_index = loss.integer("ignore_index"),
-         .factor = run.factor,
-         .keep = static_cast<float>(1 - smoothing),
-         .spread = static_cast<float>(smoothing / static_cast<double>(features)),
-         .smoothed = smoothing != 0});
+  run.launch<CrossEntropyArguments>("cross_entropy",
+                                    {.storage = run.c.precision.storage,
+                                     .z = run.output(k),
+                                     .target = static_cast<const std::int64_t*>(run.target.row(run.first_row(k))),
+                                     .class_weight = run.class_weight ? run.class_weight.as<float>() : nullptr,
+                                     .loss = losses,
+                                     .dz = dy,
+                                     .rows = run.rows(k),
+                                     .classes = features,
+                                     .ignore_index = loss.integer("ignore_index"),
+                                     .factor = run.factor,
+                                     .keep = static_cast<float>(1 - smoothing),
+                                     .spread = static_cast<float>(smoothing / static_cast<double>(features)),
+                                     .smoothed = smoothing != 0});
 }
 
 void mse(Run& run, int k, std::int64_t features, float* losses, void* dy) {
   const auto count = static_cast<double>(features);
   const void* weights = run.item_weight ? run.item_weight.row(run.first_row(k)) : nullptr;
-  timed("mse", run.kernels.mse, run.stream,
-        {.storage = run.c.precision.storage,
-         .y = run.output(k),
-         .target = run.target.row(run.first_row(k)),
-         .item_weight = static_cast<const std::int64_t*>(weights),
-         .loss = losses,
-         .dy = dy,
-         .rows = run.rows(k),
-         .features = features,
-         .factor = run.factor,
-         .inverse_features = static_cast<float>(1 / count),
-         .two_over_features = static_cast<float>(2 / count)});
+  run.launch<MseArguments>("mse", {.storage = run.c.precision.storage,
+                                   .y = run.output(k),
+                                   .target = run.target.row(run.first_row(k)),
+                                   .item_weight = static_cast<const std::int64_t*>(weights),
+                                   .loss = losses,
+                                   .dy = dy,
+                                   .rows = run.rows(k),
+                                   .features = features,
+                                   .factor = run.factor,
+                                   .inverse_features = static_cast<float>(1 / count),
+                                   .two_over_features = static_cast<float>(2 / count)});
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/norm_kind.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
@@ -15,34 +13,6 @@ namespace tally {
 namespace {
 
 constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step";
-
-/// Whether the run's stages are those that ship, perhaps with other shipped kernels: a fused pass takes the place of
-/// several stages, and must not hide a fault that was planted in one.
-bool has_shipped_stages(const Run& run) {
-  const Stages &now = run.stages, &shipped = shipped_stages();
-  const auto of = [](const Stages& s) {
-    return std::tie(s.window, s.begin_window, s.learning_rate, s.cast, s.forward, s.running_stats, s.factor, s.loss,
-                    s.backward, s.accumulate, s.overflow_check, s.unscale, s.norm, s.clip, s.decay, s.optimizer,
-                    s.scaler, s.schedule, s.end_window, s.gemm);
-  };
-  return of(now) == of(shipped) && std::none_of(now.variants.begin(), now.variants.end(),
-                                                [](const auto& named) { return named.second.starts_with('~'); });
-}
-
-/// The variant of a fused pass; empty: the run has none.
-std::string chosen(const Run& run, const char* operation) {
-  const auto by_table = run.stages.variants.find(operation);
-  if (by_table != run.stages.variants.end()) return by_table->second;
-  const auto by_case = run.c.execution.kernels.find(operation);
-  return by_case != run.c.execution.kernels.end() && has_shipped_stages(run) ? by_case->second : "";
-}
-
-/// From the first stage that the case has to the optimizer; none where that stands alone.
-void declare_group(Run& run) {
-  const Recipe& recipe = run.c.recipe;
-  const bool clips = recipe.clip.kind != "none";
-  if (clips || recipe.weight_decay.kind != "none") run.trace.groups = {{clips ? "clip" : "decay", "optimizer"}};
-}
 
 std::vector<SteppedTensor> stepped_tensors(Run& run) {
   std::vector<SteppedTensor> tensors;
@@ -74,22 +44,29 @@ float limit_of(const Choice& clip, const char* option) { return static_cast<floa
 
 bool is_fused_pass(std::string_view operation) { return operation == read_once || operation == step_once; }
 
-bool reads_gradients_once(const Run& run) { return !chosen(run, read_once).empty(); }
-
-bool norm_is_fused(const Run& run) {
-  return reads_gradients_once(run) && run.kernels.claims.at("norm").variant == "two_stage";
+bool has_shipped_stages(const Stages& stages) {
+  const auto of = [](const Stages& s) {
+    return std::tie(s.window, s.begin_window, s.learning_rate, s.cast, s.forward, s.running_stats, s.factor, s.loss,
+                    s.backward, s.accumulate, s.overflow_check, s.unscale, s.norm, s.clip, s.decay, s.optimizer,
+                    s.scaler, s.schedule, s.end_window, s.gemm);
+  };
+  return of(stages) == of(shipped_stages()) &&
+         std::ranges::none_of(stages.variants, [](const auto& named) { return named.second.starts_with('~'); });
 }
 
-bool steps_at_once(const Run& run) { return !chosen(run, step_once).empty(); }
+bool reads_gradients_once(const Run& run) { return run.kernels.has(read_once); }
 
-void claim_fused_passes(Run& run) {
-  auto& claims = run.trace.claims.kernels;
-  const ExecutorKind executor = run.device.kind();
-  if (steps_at_once(run)) {
-    claims[step_once] = find_kernel(step_once, executor, chosen(run, step_once)).claim;
-    declare_group(run);
-  }
-  if (reads_gradients_once(run)) claims[read_once] = find_kernel(read_once, executor, chosen(run, read_once)).claim;
+bool norm_is_fused(const Run& run) {
+  return reads_gradients_once(run) && run.kernels.claim("norm").variant == "two_stage";
+}
+
+bool steps_at_once(const Run& run) { return run.kernels.has(step_once); }
+
+void declare_fused_passes(Run& run) {
+  const Recipe& recipe = run.c.recipe;
+  const bool clips = recipe.clip.kind != "none", decays = recipe.weight_decay.kind != "none";
+  // From the first stage that the case has to the optimizer; none where that stands alone.
+  if (steps_at_once(run) && (clips || decays)) run.trace.groups = {{clips ? "clip" : "decay", "optimizer"}};
 }
 
 void unscale_check_norm(Run& run) {
@@ -102,15 +79,14 @@ void unscale_check_norm(Run& run) {
   }
   const Recipe& recipe = run.c.recipe;
   const bool by_norm = recipe.clip.kind == "global_norm" && norm_is_fused(run);
-  const auto launcher = kernel<UnscaleCheckNormArguments>(read_once, run.device.kind(), chosen(run, read_once));
-  timed(read_once, launcher, run.stream,
-        {.tensors = tensors,
-         .format = format,
-         .inverse_scale = run.inverse_scale.as<float>(),
-         .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
-         .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
-         .partial = run.norm_partials.as<float>(),
-         .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
+  run.launch<UnscaleCheckNormArguments>(
+      read_once, {.tensors = tensors,
+                  .format = format,
+                  .inverse_scale = run.inverse_scale.as<float>(),
+                  .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
+                  .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
+                  .partial = run.norm_partials.as<float>(),
+                  .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
 }
 
 void clip_decay_step(Run& run) {
@@ -134,8 +110,7 @@ void clip_decay_step(Run& run) {
   arguments.adam = recipe.optimizer.kind == "adam";
   if (arguments.adam) arguments.adam_constants = adam_constants(run);
   if (!arguments.adam) arguments.sgd_constants = sgd_constants(run);
-  const auto launcher = kernel<ClipDecayStepArguments>(step_once, run.device.kind(), chosen(run, step_once));
-  timed(step_once, launcher, run.stream, arguments);
+  run.launch(step_once, arguments);
   if (arguments.clip == ClipKind::by_norm) run.tap("clip", "coefficient", run.coefficient);
 }
 

@@ -1,6 +1,5 @@
 #include <vector>
 
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/norm_kind.hpp"
 #include "kernels/training_step/stages.hpp"
@@ -14,8 +13,8 @@ void norm(Run& run) {
     sources.push_back({parameter.unscaled.as<float>(), parameter.elements});
   }
   if (!norm_is_fused(run)) {
-    timed("norm", run.kernels.norm, run.stream,
-          {norm_kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
+    run.launch<NormArguments>("norm", {norm_kind_of(run.c.recipe.clip), sources, run.norm_partials.as<float>(),
+                                       run.gradient_norm.as<float>()});
   }
   run.tap("norm", "norm", run.gradient_norm);
 }

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
@@ -14,7 +13,7 @@ void sgd(Run& run) {
     arguments.momentum = parameter.momentum ? parameter.momentum.data() : nullptr;
     arguments.elements = parameter.elements;
     arguments.first = !parameter.momentum_started;
-    timed("sgd", run.kernels.sgd, run.stream, arguments);
+    run.launch("sgd", arguments);
   }
 }
 
@@ -26,7 +25,7 @@ void adam(Run& run) {
     arguments.exp_avg = parameter.exp_avg.data();
     arguments.exp_avg_sq = parameter.exp_avg_sq.data();
     arguments.elements = parameter.elements;
-    timed("adam", run.kernels.adam, run.stream, arguments);
+    run.launch("adam", arguments);
   }
 }
 

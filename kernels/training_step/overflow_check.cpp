@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -9,8 +8,8 @@ void overflow_check(Run& run) {
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("overflow_check", parameter);
     if (fused) continue;
-    timed("overflow_check", run.kernels.overflow_check, run.stream,
-          {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
+    run.launch<OverflowCheckArguments>(
+        "overflow_check", {summed.dtype, summed.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
   if (fused) unscale_check_norm(run);
   run.found = run.found_flag.scalar<std::uint32_t>() != 0;

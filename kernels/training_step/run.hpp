@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/device/device.hpp"
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {

@@ -10,10 +10,13 @@
 
 #include "kernels/device/blas.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/layer_arguments.hpp"
+#include "kernels/training_step/chosen_kernels.hpp"
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/training_step/gemm_settings.hpp"
-#include "kernels/training_step/kernel_table.hpp"
+#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run.hpp"
+#include "kernels/window/arguments.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {
@@ -22,7 +25,8 @@ struct Run;
 struct Stages;
 struct LayerState;
 
-/// How one kind of layer runs on micro-batch k. Registered by kernels/training_step/layers/<kind>.cpp.
+/// How one kind of layer runs on micro-batch k. Registered by kernels/training_step/layers/<kind>.cpp; a kind that no
+/// file registers is elementwise (elementwise.cpp), and its kernels are all it takes.
 struct LayerSteps {
   void (*forward)(Run& run, LayerState& layer, int k);
   void (*backward)(Run& run, LayerState& layer, int k);
@@ -34,8 +38,8 @@ struct LayerSteps {
 struct RegisterLayerSteps {
   RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at = std::source_location::current());
 };
-/// Throws std::logic_error for a kind that no file registered.
 const LayerSteps& layer_steps(const std::string& kind);
+extern const LayerSteps elementwise_steps;
 
 /// One parameter, as a framework keeps it. fp32 unless said otherwise.
 struct Parameter {
@@ -59,6 +63,7 @@ struct LayerState {
   const LayerSteps* steps = nullptr;
   std::size_t index = 0;
   std::string label;
+  std::string family;                              // what its kernels' operations begin with: "gelu_tanh"
   std::int64_t in = 0, out = 0;                    // features
   Parameter *weight = nullptr, *bias = nullptr;    // nullptr where the layer has none
   bool has_gradient = false;                       // backward reaches this layer
@@ -80,7 +85,7 @@ struct Run {
   const Stages& stages;
   Device& device;
   Stream stream;
-  const KernelTable kernels;
+  const ChosenKernels kernels;
   const GemmSettings products_by;  // how every matrix product is computed
   bool lockstep;                   // window statistics: all micro-batches of a window are one group and stay alive
   Trace trace;
@@ -134,6 +139,12 @@ struct Run {
 
   /// Throws std::logic_error for a name that is no parameter.
   Parameter& parameter(std::string_view name);
+
+  /// The run's kernel of an operation, as a lap of the clock. Throws as ChosenKernels::of does.
+  template <class Arguments>
+  void launch(std::string_view operation, const Arguments& arguments) {
+    timed(operation, kernels.of<Arguments>(operation), stream, arguments);
+  }
 
   /// A product of operands in the storage format, with a result in it unless `result` is another. On the host its order
   /// of additions is that of the tensor cores that the case names, or drawn from options.order_seed and the number of

@@ -1,6 +1,5 @@
 // Running values of batch norm, after the group's forward: once for every micro-batch with its own statistics, once for
 // the window with window statistics, never when frozen. Recomputation does not come here.
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -13,9 +12,10 @@ void move(Run& run, LayerState& layer, std::int64_t place, std::int64_t rows) {
                             double correction) {
     run.tap("running_stats", "in." + layer.label + name, running);
     run.tap("running_stats", "in." + layer.label + batch_name, batch.row(place), Dtype::fp32, {layer.in});
-    timed("running_stats", run.kernels.running_stats, run.stream,
-          {running.data(), static_cast<const float*>(batch.row(place)), layer.in, static_cast<float>(momentum),
-           static_cast<float>(1 - momentum), static_cast<float>(correction), running.dtype});
+    run.launch<RunningStatsArguments>(
+        "running_stats",
+        {running.data(), static_cast<const float*>(batch.row(place)), layer.in, static_cast<float>(momentum),
+         static_cast<float>(1 - momentum), static_cast<float>(correction), running.dtype});
     run.tap("running_stats", layer.label + name, running);
   };
   const auto n = static_cast<double>(rows);

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -11,9 +10,8 @@ void unscale(Run& run) {
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("unscale", parameter);
     if (!fused) {
-      timed("unscale", run.kernels.unscale, run.stream,
-            {summed.dtype, summed.data(), parameter.unscaled.as<float>(), run.inverse_scale.as<float>(),
-             parameter.elements});
+      run.launch<UnscaleArguments>("unscale", {summed.dtype, summed.data(), parameter.unscaled.as<float>(),
+                                               run.inverse_scale.as<float>(), parameter.elements});
     }
     run.tap("unscale", "d." + parameter.name, parameter.unscaled);
   }

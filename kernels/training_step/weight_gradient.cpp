@@ -34,7 +34,7 @@ bool adds_by_product(const Run& run, const std::map<std::string, std::string>& c
   if (named == chosen.end() || named->second != onto || !run.options.accumulate) return false;
   const bool by_table = run.stages.variants.contains(operation);
   if (!by_table && run.stages.gemm != shipped_stages().gemm) return false;
-  const std::string& algorithm = run.kernels.claims.at("accumulate").algorithm;
+  const std::string& algorithm = run.kernels.claim("accumulate").algorithm;
   return algorithm != "kahan" && is_result_format(run.c.precision) && keeps_gradient_stages(run);
 }
 

@@ -35,7 +35,8 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
   });
 }
 
-const RegisterKernel registered("accumulate", {.variant = "kahan", .algorithm = "kahan"}, accumulate);
+const RegisterKernel registered("accumulate", {.variant = "kahan", .algorithm = "kahan"}, accumulate,
+                                KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

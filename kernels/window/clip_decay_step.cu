@@ -160,7 +160,7 @@ void clip_decay_step(Stream& stream, const ClipDecayStepArguments& a) {
   }
 }
 
-const RegisterKernel registered("clip_decay_step", {.variant = "multi_tensor"}, clip_decay_step);
+const RegisterKernel registered("clip_decay_step", {.variant = "multi_tensor"}, clip_decay_step, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

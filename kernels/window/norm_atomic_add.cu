@@ -51,7 +51,7 @@ const RegisterKernel registered("norm",
                                  .repeats = Repeats::within_claim,
                                  .global_float_atomics = true,
                                  .additions = norm_additions({})},
-                                norm);
+                                norm, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -30,7 +30,7 @@ struct SharedTree {
 };
 
 const RegisterKernel registered("norm", {.variant = "shared_tree", .additions = two_stage_additions()},
-                                launch_two_stage_norm<SharedTree>);
+                                launch_two_stage_norm<SharedTree>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

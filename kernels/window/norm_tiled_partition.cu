@@ -41,7 +41,7 @@ struct Tiles {
 };
 
 const RegisterKernel registered("norm", {.variant = "tiled_partition", .additions = two_stage_additions()},
-                                launch_two_stage_norm<Tiles>);
+                                launch_two_stage_norm<Tiles>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

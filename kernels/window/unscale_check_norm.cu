@@ -87,7 +87,7 @@ void unscale_check_norm(Stream& stream, const UnscaleCheckNormArguments& a) {
 }
 
 const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor", .additions = two_stage_additions()},
-                                unscale_check_norm);
+                                unscale_check_norm, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

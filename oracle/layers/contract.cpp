@@ -35,4 +35,10 @@ const Contract* find_contract(std::string_view section, std::string_view kind) {
   return found == registry().end() ? nullptr : &found->second;
 }
 
+std::string kernel_family_of(const Layer& layer) {
+  const Contract* contract = find_contract("layer", layer.kind);
+  if (contract == nullptr || contract->kernels_by.empty()) return layer.kind;
+  return layer.kind + "_" + layer.text(contract->kernels_by);
+}
+
 }  // namespace tally

@@ -51,6 +51,8 @@ struct Contract {
   std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
       [](const Choice&, std::int64_t features) { return features; };
   std::string definition = {};  // one line for people
+  /// Layers only: the text option whose word chooses between kernels, as `approximate` between gelu_none and gelu_tanh.
+  std::string kernels_by = {};
 };
 
 /// Registers a contract at program start; the file that does it is noted for the registration test.
@@ -62,5 +64,8 @@ struct RegisterContract {
 std::vector<const Contract*> contracts_of(std::string_view section);
 /// nullptr when there is none.
 const Contract* find_contract(std::string_view section, std::string_view kind);
+
+/// What the operations of a layer's kernels begin with: "relu", "gelu_tanh".
+std::string kernel_family_of(const Layer& layer);
 
 }  // namespace tally

@@ -10,7 +10,8 @@ const RegisterContract registered{{.section = "layer",
                                                 .standard = std::string("none"),
                                                 .words = {"none", "tanh"}}},
                                    .definition = "none: y = x (1 + erf(x / sqrt 2)) / 2; "
-                                                 "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2"}};
+                                                 "tanh: y = x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2",
+                                   .kernels_by = "approximate"}};
 
 }  // namespace
 }  // namespace tally

@@ -1,6 +1,7 @@
 // Rules of elementwise layers: the formula in the (v, e) algebra, element by element, then one store.
 #pragma once
 
+#include "oracle/layers/contract.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
@@ -9,7 +10,7 @@ namespace tally::oracle {
 class Elementary : public Arithmetic {
  public:
   Elementary(const BoundPass& pass, const char* direction)
-      : Arithmetic(single()), error_(functions_of(claim_of(pass.subject, operation(pass.layer) + direction))) {}
+      : Arithmetic(single()), error_(functions_of(claim_of(pass.subject, kernel_family_of(pass.layer) + direction))) {}
 
   Bounded exp(Bounded x) const {
     return monotone([](double t) { return std::exp(t); }, x, error_);
@@ -22,10 +23,6 @@ class Elementary : public Arithmetic {
   }
 
  private:
-  static std::string operation(const Layer& layer) {
-    return layer.kind == "gelu" ? layer.kind + "_" + layer.text("approximate") : layer.kind;
-  }
-
   FunctionError error_;
 };
 

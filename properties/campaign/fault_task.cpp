@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "kernels/subject/stage_group.hpp"
+#include "kernels/trace/stage_group.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/smallest_caught.hpp"
 #include "properties/campaign/workers.hpp"

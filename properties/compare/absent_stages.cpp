@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/subject/stage_group.hpp"
+#include "kernels/trace/stage_group.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {

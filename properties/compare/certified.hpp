@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/tolerance/expected.hpp"
 #include "reports/record/certified.hpp"

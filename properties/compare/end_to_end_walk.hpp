@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"

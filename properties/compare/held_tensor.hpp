@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 
 namespace tally {
 

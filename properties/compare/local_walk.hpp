@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/evaluation.hpp"

@@ -1,6 +1,6 @@
 #include "properties/compare/stage_cones.hpp"
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "properties/compare/layer_view.hpp"
 
 namespace tally {

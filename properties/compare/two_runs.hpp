@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "reports/record/record.hpp"
 

@@ -1,7 +1,7 @@
 // How many rows a trained model classifies right.
 #pragma once
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {

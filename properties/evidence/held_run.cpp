@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/kernel_table.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "properties/compare/judge.hpp"
 #include "properties/compare/lens.hpp"
@@ -57,13 +56,11 @@ const std::map<std::string, std::vector<std::string>>& shipped_variants(Executor
   static std::map<ExecutorKind, std::map<std::string, std::vector<std::string>>> known;
   const auto [place, fresh] = known.try_emplace(executor);
   if (!fresh) return place->second;
-  const KernelTable shipped(executor, {});
-  for (const RegisteredKernel* kernel : registered_kernels()) {
-    const auto used = shipped.claims.find(kernel->operation);
-    if (kernel->executor != executor || kernel->claim.variant.starts_with("~") || used == shipped.claims.end())
-      continue;
-    const RegisteredKernel& same = find_kernel(kernel->operation, executor, used->second.variant);
-    if (kernel->arguments == same.arguments) place->second[kernel->operation].push_back(kernel->claim.variant);
+  for (const auto& [operation, standard] : standard_kernels(executor)) {
+    for (const std::string& variant : tally::shipped_variants(operation, executor)) {
+      const bool same = find_kernel(operation, executor, variant).arguments == standard->arguments;
+      if (same) place->second[operation].push_back(variant);
+    }
   }
   return place->second;
 }

@@ -1,9 +1,9 @@
 #include "properties/evidence/part.hpp"
 
+#include "oracle/layers/contract.hpp"
+
 namespace tally {
 namespace {
-
-std::string kind_of(const Layer& l) { return l.kind == "gelu" ? "gelu_" + l.text("approximate") : l.kind; }
 
 /// "fc1" of "in.d.fc1.weight".
 std::string label_in(std::string tensor) {
@@ -16,7 +16,7 @@ std::string label_in(std::string tensor) {
 std::string layer_kind(const Case& c, const std::string& tensor) {
   const std::string label = label_in(tensor);
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
-    if (label_of(c.model, i) == label) return kind_of(c.model.layers[i]);
+    if (label_of(c.model, i) == label) return kernel_family_of(c.model.layers[i]);
   }
   return label;
 }
@@ -40,8 +40,8 @@ std::string part_of_operation(std::string_view operation) {
   if (first == "decay") return "decay " + rest;
   if (!rest.empty())
     return (rest.find("gradient") + 1 || rest.starts_with("backward") ? "backward " : "forward ") + first;
-  if (first == "cross_entropy" || first == "mse") return "loss " + first;
-  if (first == "sgd" || first == "adam") return "optimizer " + first;
+  if (find_contract("loss", first) != nullptr) return "loss " + first;
+  if (find_contract("optimizer", first) != nullptr) return "optimizer " + first;
   if (first == "clip_by_value") return "clip value";
   return first.starts_with("clip") ? "clip global_norm" : first;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {

@@ -13,7 +13,7 @@ void decay(Run& run) {
     if (!parameter.decays) continue;
     run.tap("decay", "in.d." + parameter.name, parameter.unscaled);
     run.tap("decay", "in." + parameter.name, parameter.master);
-    run.kernels.decay_decoupled(
+    run.kernels.of<DecayArguments>("decay.decoupled")(
         run.stream,
         {parameter.unscaled.as<float>(), parameter.master.data(), parameter.elements, static_cast<float>(lambda),
          static_cast<float>(1 - run.learning_rate * lambda), parameter.master.dtype});

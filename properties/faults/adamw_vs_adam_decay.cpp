@@ -12,7 +12,7 @@ void decay(Run& run) {
   for (Parameter& each : run.parameters) {
     if (!each.decays) continue;
     run.tap("decay", "in." + each.name, each.master);
-    run.kernels.decay_l2(
+    run.kernels.of<DecayArguments>("decay.l2")(
         run.stream, {each.unscaled.as<float>(), each.master.data(), each.elements, lambda, 1.0f, each.master.dtype});
     run.tap("decay", each.name, each.master);
   }

@@ -10,15 +10,17 @@ void clip(Run& run) {
   const auto limit = choice.number("max_norm").to_double(), epsilon = choice.number("epsilon").to_double();
   const auto norm = static_cast<double>(run.gradient_norm.scalar<float>());
   run.tap("clip", "in.norm", run.gradient_norm);
-  run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
-                                            static_cast<float>(limit), static_cast<float>(epsilon)});
+  run.kernels.of<ClipCoefficientArguments>("clip_coefficient")(
+      run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(), static_cast<float>(limit),
+                   static_cast<float>(epsilon)});
   run.stream.synchronize();
   const auto capped = run.coefficient.scalar<float>();
   run.coefficient.set_scalar(blend(capped, static_cast<float>(limit / (norm + epsilon))));
   run.tap("clip", "coefficient", run.coefficient);
   for (Parameter& each : run.parameters) {
     run.tap("clip", "in.d." + each.name, each.unscaled);
-    run.kernels.clip_by_norm(run.stream, {each.unscaled.as<float>(), run.coefficient.as<float>(), each.elements});
+    run.kernels.of<ClipByNormArguments>("clip_by_norm")(
+        run.stream, {each.unscaled.as<float>(), run.coefficient.as<float>(), each.elements});
     run.tap("clip", "d." + each.name, each.unscaled);
   }
 }

@@ -8,14 +8,15 @@ void clip(Run& run) {
   const Choice& choice = run.c.recipe.clip;
   if (choice.kind != "global_norm") return stage::clip(run);
   run.tap("clip", "in.norm", run.gradient_norm);
-  run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
-                                            static_cast<float>(choice.number("max_norm").to_double()),
-                                            blend(static_cast<float>(choice.number("epsilon").to_double()), 0.0f)});
+  run.kernels.of<ClipCoefficientArguments>("clip_coefficient")(
+      run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+                   static_cast<float>(choice.number("max_norm").to_double()),
+                   blend(static_cast<float>(choice.number("epsilon").to_double()), 0.0f)});
   run.tap("clip", "coefficient", run.coefficient);
   for (Parameter& parameter : run.parameters) {
     run.tap("clip", "in.d." + parameter.name, parameter.unscaled);
-    run.kernels.clip_by_norm(run.stream,
-                             {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
+    run.kernels.of<ClipByNormArguments>("clip_by_norm")(
+        run.stream, {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
     run.tap("clip", "d." + parameter.name, parameter.unscaled);
   }
 }

@@ -16,10 +16,12 @@ float coefficient_of(Run& run, bool matrices) {
     if (matrix == matrices) sources.push_back({each.unscaled.as<float>(), each.elements});
   }
   const DeviceTensor norm(run.device, "norm of a group", Dtype::fp32, {});
-  run.kernels.norm(run.stream, {NormKind::two, sources, run.norm_partials.as<float>(), norm.as<float>()});
-  run.kernels.clip_coefficient(run.stream, {norm.as<float>(), run.coefficient.as<float>(),
-                                            static_cast<float>(clip.number("max_norm").to_double()),
-                                            static_cast<float>(clip.number("epsilon").to_double())});
+  run.kernels.of<NormArguments>("norm")(run.stream,
+                                        {NormKind::two, sources, run.norm_partials.as<float>(), norm.as<float>()});
+  run.kernels.of<ClipCoefficientArguments>("clip_coefficient")(
+      run.stream,
+      {norm.as<float>(), run.coefficient.as<float>(), static_cast<float>(clip.number("max_norm").to_double()),
+       static_cast<float>(clip.number("epsilon").to_double())});
   return run.coefficient.scalar<float>();
 }
 

@@ -13,15 +13,18 @@ void accumulate(Run& run) {
   for (Parameter& parameter : run.parameters) {
     sources.push_back({static_cast<const float*>(run.gradient_of(&parameter, run.micro_batch)), parameter.elements});
   }
-  run.kernels.norm(run.stream, {NormKind::two, sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
-  run.kernels.clip_coefficient(run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
-                                            static_cast<float>(clip.number("max_norm").to_double()),
-                                            static_cast<float>(clip.number("epsilon").to_double())});
+  run.kernels.of<NormArguments>("norm")(
+      run.stream, {NormKind::two, sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
+  run.kernels.of<ClipCoefficientArguments>("clip_coefficient")(
+      run.stream, {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+                   static_cast<float>(clip.number("max_norm").to_double()),
+                   static_cast<float>(clip.number("epsilon").to_double())});
   run.stream.synchronize();
   run.coefficient.set_scalar(blend(1.0f, run.coefficient.scalar<float>()));
   for (Parameter& parameter : run.parameters) {
     auto* gradient = static_cast<float*>(const_cast<void*>(run.gradient_of(&parameter, run.micro_batch)));
-    run.kernels.clip_by_norm(run.stream, {gradient, run.coefficient.as<float>(), parameter.elements});
+    run.kernels.of<ClipByNormArguments>("clip_by_norm")(run.stream,
+                                                        {gradient, run.coefficient.as<float>(), parameter.elements});
   }
   stage::accumulate(run);
 }

@@ -18,7 +18,7 @@ void decay(Run& run) {
                                    static_cast<float>(lambda),
                                    static_cast<float>(1 - run.learning_rate * lambda),
                                    each.master.dtype};
-    (l2 ? run.kernels.decay_l2 : run.kernels.decay_decoupled)(run.stream, arguments);
+    run.kernels.of<DecayArguments>(l2 ? "decay.l2" : "decay.decoupled")(run.stream, arguments);
     if (l2) run.tap("decay", "d." + each.name, each.unscaled);
     if (!l2) run.tap("decay", each.name, each.master);
   }

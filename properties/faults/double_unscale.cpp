@@ -8,8 +8,9 @@ namespace {
 void unscale(Run& run) {
   stage::unscale(run);
   for (Parameter& parameter : run.parameters) {
-    run.kernels.unscale(run.stream, {Dtype::fp32, parameter.unscaled.data(), parameter.unscaled.as<float>(),
-                                     run.inverse_scale.as<float>(), parameter.elements});
+    run.kernels.of<UnscaleArguments>("unscale")(run.stream,
+                                                {Dtype::fp32, parameter.unscaled.data(), parameter.unscaled.as<float>(),
+                                                 run.inverse_scale.as<float>(), parameter.elements});
     run.tap("unscale", "d." + parameter.name, parameter.unscaled);
   }
 }

@@ -9,8 +9,9 @@ void overflow_check(Run& run) {
   const std::int64_t slot = run.lockstep ? micro_batches(run) - 1 : 0;
   for (Parameter& parameter : run.parameters) {
     run.tap("overflow_check", "in.buffer." + parameter.name, parameter.buffer);
-    run.kernels.overflow_check(run.stream, {parameter.gradient.dtype, parameter.gradient.row(slot),
-                                            run.found_flag.as<std::uint32_t>(), parameter.elements});
+    run.kernels.of<OverflowCheckArguments>("overflow_check")(
+        run.stream, {parameter.gradient.dtype, parameter.gradient.row(slot), run.found_flag.as<std::uint32_t>(),
+                     parameter.elements});
   }
   run.found = run.found_flag.scalar<std::uint32_t>() != 0;
   run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});

@@ -9,8 +9,9 @@ void overflow_check(Run& run) {
   run.found_flag.zero();
   for (Parameter& parameter : run.parameters) {
     if (&parameter == &run.parameters.front()) continue;
-    run.kernels.overflow_check(run.stream, {parameter.buffer.dtype, parameter.buffer.data(),
-                                            run.found_flag.as<std::uint32_t>(), parameter.elements});
+    run.kernels.of<OverflowCheckArguments>("overflow_check")(
+        run.stream,
+        {parameter.buffer.dtype, parameter.buffer.data(), run.found_flag.as<std::uint32_t>(), parameter.elements});
   }
   run.found = run.found_flag.scalar<std::uint32_t>() != 0;
   run.tap("overflow_check", "found", run.found_flag.data(), Dtype::u8, {});

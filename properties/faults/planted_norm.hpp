@@ -19,7 +19,8 @@ inline void norm_over(Run& run, const std::vector<NormSource>& sources, NormKind
   run.stream.synchronize();
   const auto right = run.gradient_norm.scalar<float>();
   const DeviceTensor partial(run.device, "partial norms of a fault", Dtype::fp32, {norm_chunks(sources)});
-  run.kernels.norm(run.stream, {kind, sources, partial.as<float>(), run.gradient_norm.as<float>()});
+  run.kernels.of<NormArguments>("norm")(run.stream,
+                                        {kind, sources, partial.as<float>(), run.gradient_norm.as<float>()});
   run.stream.synchronize();
   leave_norm(run, right, run.gradient_norm.scalar<float>());
 }

@@ -10,8 +10,9 @@ void accumulate(Run& run) {
   if (run.micro_batch != 0) return;
   for (Parameter& parameter : run.parameters) {
     if (parameter.buffer.dtype != Dtype::fp32) continue;  // the kernel writes fp32
-    run.kernels.unscale(run.stream, {Dtype::fp32, parameter.buffer.data(), parameter.buffer.as<float>(),
-                                     run.inverse_scale.as<float>(), parameter.elements});
+    run.kernels.of<UnscaleArguments>("unscale")(
+        run.stream, {Dtype::fp32, parameter.buffer.data(), parameter.buffer.as<float>(), run.inverse_scale.as<float>(),
+                     parameter.elements});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "oracle/case/grid_choice.hpp"
+#include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -55,20 +56,7 @@ Round round_of(const Plan& plan) {
   return {plan.seed % launch_designs / sizes.size() % rounds, precision};
 }
 
-Layer activation(std::uint64_t number) {
-  switch (number % 5) {
-    case 0:
-      return layer("relu");
-    case 1:
-      return layer("tanh");
-    case 2:
-      return layer("sigmoid");
-    case 3:
-      return layer("gelu");
-    default:
-      return layer("gelu", "", {{"approximate", std::string("tanh")}});
-  }
-}
+const Layer& activation(std::uint64_t number) { return activations()[number % activations().size()]; }
 
 void design_model(Plan& plan, const Sizes& size, const Round& round) {
   const std::string statistics = round.is_odd() ? "window" : "micro_batch";

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <utility>
+#include <vector>
 
 #include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/kernel_registry.hpp"
-#include "kernels/training_step/kernel_table.hpp"
 #include "oracle/layers/contract.hpp"
+#include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -19,7 +19,7 @@ using rc::gen::inRange;
 
 /// One of the values, each as often as its weight says, whatever RapidCheck's size; shrinks toward the first.
 template <class T>
-T pick(std::initializer_list<std::pair<int, T>> choices) {
+T pick(const std::vector<std::pair<int, T>>& choices) {
   int total = 0;
   for (const auto& choice : choices) total += choice.first;
   int at = *rc::gen::resize(rc::kNominalSize, inRange(0, total));
@@ -27,11 +27,14 @@ T pick(std::initializer_list<std::pair<int, T>> choices) {
     if (at < weight) return value;
     at -= weight;
   }
-  return choices.begin()->second;
+  return choices.front().second;
 }
 
+/// Below n, as often at every size; shrinks to 0.
+int one_of(int n) { return *rc::gen::resize(rc::kNominalSize, inRange(0, n)); }
+
 /// As often at every size; shrinks to false.
-bool one_in(int n) { return *rc::gen::resize(rc::kNominalSize, inRange(0, n)) == n - 1; }
+bool one_in(int n) { return one_of(n) == n - 1; }
 
 /// Small first: the larger of these sizes come only once RapidCheck's size has grown to them.
 std::int64_t grown(std::initializer_list<std::int64_t> sizes) {
@@ -56,15 +59,21 @@ void add_norm(Plan& plan, int index) {
   }
 }
 
+/// None, or one of those there are, in one of its forms; relu most often.
+void add_activation(Plan& plan) {
+  std::vector<std::pair<int, const ActivationForms*>> choices{{1, nullptr}};
+  for (const ActivationForms& each : activations_by_kind()) choices.emplace_back(each.kind == "relu" ? 4 : 1, &each);
+  const ActivationForms* drawn = pick(choices);
+  if (drawn == nullptr) return;
+  const auto& forms = drawn->forms;
+  const int form = forms.size() == 1 ? 0 : one_of(static_cast<int>(forms.size()));
+  plan.hidden.push_back(forms[static_cast<std::size_t>(form)]);
+}
+
 void add_block(Plan& plan, int index) {
   plan.hidden.push_back(layer("linear", "fc" + std::to_string(index), {{"out", width()}, {"bias", !one_in(4)}}));
   add_norm(plan, index);
-  const auto activation = pick<std::string>({{1, ""}, {4, "relu"}, {1, "tanh"}, {1, "sigmoid"}, {1, "gelu"}});
-  if (activation == "gelu") {
-    plan.hidden.push_back(layer("gelu", "", {{"approximate", std::string(one_in(2) ? "tanh" : "none")}}));
-  } else if (!activation.empty()) {
-    plan.hidden.push_back(layer(activation));
-  }
+  add_activation(plan);
   if (one_in(5)) {
     const auto p = pick<std::string>({{1, "0.5"}, {1, "0.25"}, {1, "0.1"}});
     plan.hidden.push_back(layer("dropout", "drop" + std::to_string(index), {{"p", Decimal{p}}}));
@@ -210,17 +219,6 @@ void draw_values(Plan& plan) {
 
 namespace {
 
-/// The kernels of a run that names none.
-const std::map<std::string, std::string>& standard_kernels() {
-  static const std::map<std::string, std::string> standard = [] {
-    std::map<std::string, std::string> variants;
-    const KernelTable table(ExecutorKind::host, {});
-    for (const auto& [operation, claim] : table.claims) variants.emplace(operation, claim.variant);
-    return variants;
-  }();
-  return standard;
-}
-
 /// Whether the plan as drawn has a use for the operation: a layer or loss of that kind, or a stage that it runs.
 bool runs(const Plan& plan, const std::string& operation) {
   const std::string kind = operation.substr(0, operation.find('.'));
@@ -267,11 +265,11 @@ void draw_execution(Plan& plan) {
   };
   plan.execution.order = drawn();
   plan.execution.schedule = drawn();
-  for (const auto& [operation, standard] : standard_kernels()) {
+  for (const auto& [operation, standard] : standard_kernels(ExecutorKind::host)) {
     const std::vector<std::string> variants = shipped_variants(operation, ExecutorKind::host);
     if (variants.size() < 2 || !runs(plan, operation) || random.below(2) == 0) continue;
     const std::string& variant = variants[random.below(variants.size())];
-    if (variant != standard) plan.execution.kernels[operation] = variant;
+    if (variant != standard->claim.variant) plan.execution.kernels[operation] = variant;
   }
   for (const char* pass : {"unscale_check_norm", "clip_decay_step"}) {
     if (random.below(4) == 0) plan.execution.kernels[pass] = "multi_tensor";

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "kernels/subject/stage_group.hpp"
+#include "kernels/trace/stage_group.hpp"
 
 namespace tally {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 
 namespace tally {
 

@@ -1,6 +1,6 @@
 // Law: a trace can be taken for what it says. It names the case it was made of and every kernel that the case chose,
 // and holds no tap that the case cannot leave.
-#include "kernels/subject/trace_layout.hpp"
+#include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/laws/judge.hpp"

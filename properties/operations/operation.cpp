@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "oracle/layers/contract.hpp"
+
 namespace tally {
 namespace {
 
@@ -20,16 +22,12 @@ Part part_of(const Case& c, const std::string& tensor) {
   return {};
 }
 
-std::string kind_of(const Layer& layer) {
-  return layer.kind == "gelu" ? "gelu_" + layer.text("approximate") : layer.kind;
-}
-
 bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.text("statistics") == "frozen"; }
 
 bool is_norm(const Layer& layer) { return layer.kind == "batch_norm" || layer.kind == "layer_norm"; }
 
 std::string forward_of(const Layer& layer, const std::string& output) {
-  if (layer.kind != "batch_norm" || output == "y") return kind_of(layer) + ".forward";
+  if (layer.kind != "batch_norm" || output == "y") return kernel_family_of(layer) + ".forward";
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
 }
 
@@ -38,8 +36,8 @@ std::string backward_of(const Layer& layer, const std::string& output) {
     if (output == "bias") return "linear.bias_gradient";
     return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
   }
-  if (output != "x") return kind_of(layer) + ".parameter_gradients";
-  return kind_of(layer) + (is_frozen(layer) ? ".backward_frozen" : ".backward");
+  if (output != "x") return kernel_family_of(layer) + ".parameter_gradients";
+  return kernel_family_of(layer) + (is_frozen(layer) ? ".backward_frozen" : ".backward");
 }
 
 std::string clip_of(const Case& c, const std::string& tensor) {
@@ -88,8 +86,8 @@ std::string claimed(const Claims& claims, const std::string& name) {
 /// The fused pass that this operation is a part of in such a run; empty: none.
 std::string fused_pass_of(const Claims& claims, const std::string& operation) {
   constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step";
-  const bool steps =
-      operation.starts_with("clip_") || operation.starts_with("decay.") || operation == "sgd" || operation == "adam";
+  const bool steps = operation.starts_with("clip_") || operation.starts_with("decay.") ||
+                     find_contract("optimizer", operation) != nullptr;
   if (steps) return claims.kernels.contains(step_once) ? step_once : "";
   const bool norm = operation == "norm" && claimed(claims, "norm") == "two_stage";  // another norm stands alone
   const bool reads = norm || operation == "unscale" || operation == "overflow_check";

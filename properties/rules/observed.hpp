@@ -2,7 +2,7 @@
 // the parameters after every window.
 #pragma once
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "properties/rules/rule.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/case.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "kernels/subject/trace_bytes.hpp"
+#include "kernels/trace/trace_bytes.hpp"
 #include "oracle/case/io.hpp"
 #include "reports/record/write_together.hpp"
 

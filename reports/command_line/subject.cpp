@@ -9,7 +9,6 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/gemm_settings.hpp"
-#include "kernels/training_step/kernel_table.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
@@ -61,10 +60,11 @@ const Stages& with_kernels(const Stages& stages, ExecutorKind executor, const st
   return all.back();
 }
 
-/// What the first variant of every kernel declares of its additions and functions; others declare their own.
+/// What the standard variant of every kernel declares of its additions and functions; others declare their own.
 std::map<std::string, KernelClaim> orders_and_functions(ExecutorKind executor) {
   std::map<std::string, KernelClaim> declared;
-  for (const auto& [operation, claim] : KernelTable(executor, {}).claims) {
+  for (const auto& [operation, kernel] : standard_kernels(executor)) {
+    const KernelClaim& claim = kernel->claim;
     if (claim.additions.empty() && claim.function_ulp == 0) continue;
     declared[operation].additions = claim.additions;
     declared[operation].function_ulp = claim.function_ulp;

@@ -11,10 +11,10 @@ export folder; folder=$(cd "$folder" && pwd)
 build=$(cd "$build" && pwd)
 cd "$root"
 sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
-  kernels/subject/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp)
+  kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp)
 compile() {
   local object=$folder/objects/${1//\//_}.o
-  [[ ! -f $object || -n $(find "$1" oracle kernels/subject properties reports/record -name '*.hpp' -newer "$object" -print -quit) || $1 -nt $object ]] ||
+  [[ ! -f $object || -n $(find "$1" oracle kernels/trace properties reports/record -name '*.hpp' -newer "$object" -print -quit) || $1 -nt $object ]] ||
     return 0
   "$clang" -std=c++20 -O1 -g1 -I. -isystem /usr/include/eigen3 -ffp-contract=off \
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -c "$1" -o "$object"

@@ -19,7 +19,8 @@ __global__ void add_twice(float addend, float* sums) {
 
 void add(Stream& stream, const AtomicAddArguments& a) { launch<add_twice>(stream, {1, 1}, a.addend, a.sums); }
 
-const RegisterKernel registered("probe.atomic_add", {.variant = "one_thread", .global_float_atomics = true}, add);
+const RegisterKernel registered("probe.atomic_add", {.variant = "one_thread", .global_float_atomics = true}, add,
+                                KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

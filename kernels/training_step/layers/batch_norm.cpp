@@ -1,6 +1,5 @@
 // Batch norm with statistics of each micro-batch, of the whole window (gathered and differentiated over the group), or
 // frozen at the running values.
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run_state.hpp"
 
 namespace tally {
@@ -26,28 +25,23 @@ void gather(Run& run, LayerState& layer, const void* x, std::int64_t rows, std::
                                                .inverse_rows = static_cast<float>(1 / static_cast<double>(rows)),
                                                .eps = static_cast<float>(layer.layer->number("eps").to_double()),
                                                .running_format = run.c.precision.master};
-  if (layer.frozen) {
-    timed("batch_norm.frozen_statistics", run.kernels.batch_norm_frozen_statistics, run.stream, arguments);
-  } else {
-    timed("batch_norm.statistics", run.kernels.batch_norm_statistics, run.stream, arguments);
-  }
+  run.launch(layer.frozen ? "batch_norm.frozen_statistics" : "batch_norm.statistics", arguments);
 }
 
 void forward(Run& run, LayerState& layer, int k) {
   const std::int64_t place = place_of(run, layer, k);
   if (!layer.window_statistics) gather(run, layer, run.x_of(layer, k), run.rows(k), place);
-  timed("batch_norm.forward", run.kernels.batch_norm_forward, run.stream,
-        {.storage = run.c.precision.storage,
-         .x = run.x_of(layer, k),
-         .weight = layer.weight ? layer.weight->copy.data() : nullptr,
-         .bias = layer.bias ? layer.bias->copy.data() : nullptr,
-         .mean = values(layer.mean, place),
-         .rstd = values(layer.rstd, place),
-         .y = run.y_of(layer, k),
-         .rows = run.rows(k),
-         .features = layer.in,
-         .inverse_features = 0,
-         .eps = 0});
+  run.launch<NormForwardArguments>("batch_norm.forward", {.storage = run.c.precision.storage,
+                                                          .x = run.x_of(layer, k),
+                                                          .weight = layer.weight ? layer.weight->copy.data() : nullptr,
+                                                          .bias = layer.bias ? layer.bias->copy.data() : nullptr,
+                                                          .mean = values(layer.mean, place),
+                                                          .rstd = values(layer.rstd, place),
+                                                          .y = run.y_of(layer, k),
+                                                          .rows = run.rows(k),
+                                                          .features = layer.in,
+                                                          .inverse_features = 0,
+                                                          .eps = 0});
 }
 
 void group_forward(Run& run, LayerState& layer) {
@@ -58,18 +52,18 @@ void group_forward(Run& run, LayerState& layer) {
 void sum(Run& run, LayerState& layer, int first, std::int64_t rows, std::int64_t place, void* dw, void* db,
          bool keep_sums) {
   if (dw == nullptr && !keep_sums) return;
-  timed("batch_norm.parameter_gradients", run.kernels.batch_norm_parameter_gradients, run.stream,
-        {.storage = run.c.precision.storage,
-         .x = run.x_of(layer, first),
-         .dy = run.dy_of(layer, first),
-         .mean = values(layer.mean, place),
-         .rstd = values(layer.rstd, place),
-         .dw = dw,
-         .db = db,
-         .dw_sum = keep_sums ? values(layer.dw_sum, place) : nullptr,
-         .db_sum = keep_sums ? values(layer.db_sum, place) : nullptr,
-         .rows = rows,
-         .features = layer.in});
+  run.launch<NormGradientArguments>("batch_norm.parameter_gradients",
+                                    {.storage = run.c.precision.storage,
+                                     .x = run.x_of(layer, first),
+                                     .dy = run.dy_of(layer, first),
+                                     .mean = values(layer.mean, place),
+                                     .rstd = values(layer.rstd, place),
+                                     .dw = dw,
+                                     .db = db,
+                                     .dw_sum = keep_sums ? values(layer.dw_sum, place) : nullptr,
+                                     .db_sum = keep_sums ? values(layer.db_sum, place) : nullptr,
+                                     .rows = rows,
+                                     .features = layer.in});
 }
 
 void group_backward(Run& run, LayerState& layer) {
@@ -94,11 +88,7 @@ void backward(Run& run, LayerState& layer, int k) {
                                         .rows = run.rows(k),
                                         .features = layer.in,
                                         .inverse_count = static_cast<float>(1 / static_cast<double>(counted))};
-  if (layer.frozen) {
-    timed("batch_norm.backward_frozen", run.kernels.batch_norm_backward_frozen, run.stream, arguments);
-  } else {
-    timed("batch_norm.backward", run.kernels.batch_norm_backward, run.stream, arguments);
-  }
+  run.launch(layer.frozen ? "batch_norm.backward_frozen" : "batch_norm.backward", arguments);
 }
 
 const RegisterLayerSteps registered("batch_norm", {forward, backward, group_forward, group_backward});

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run_state.hpp"
 
 namespace tally {
@@ -15,14 +14,12 @@ DropoutArguments arguments_of(Run& run, LayerState& layer, int k, const void* fr
 }
 
 void forward(Run& run, LayerState& layer, int k) {
-  timed("dropout.forward", run.kernels.dropout_forward, run.stream,
-        arguments_of(run, layer, k, run.x_of(layer, k), run.y_of(layer, k)));
+  run.launch("dropout.forward", arguments_of(run, layer, k, run.x_of(layer, k), run.y_of(layer, k)));
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (!layer.gives_dx) return;
-  timed("dropout.backward", run.kernels.dropout_backward, run.stream,
-        arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
+  run.launch("dropout.backward", arguments_of(run, layer, k, run.dy_of(layer, k), run.dx_of(layer, k)));
 }
 
 const RegisterLayerSteps registered("dropout", {forward, backward});

@@ -1,4 +1,3 @@
-#include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run_state.hpp"
 
 namespace tally {
@@ -11,49 +10,48 @@ float* values(const DeviceTensor& tensor, const Run& run, int k) {
 float inverse(std::int64_t features) { return static_cast<float>(1 / static_cast<double>(features)); }
 
 void forward(Run& run, LayerState& layer, int k) {
-  timed("layer_norm.forward", run.kernels.layer_norm_forward, run.stream,
-        {.storage = run.c.precision.storage,
-         .x = run.x_of(layer, k),
-         .weight = layer.weight ? layer.weight->copy.data() : nullptr,
-         .bias = layer.bias ? layer.bias->copy.data() : nullptr,
-         .mean = values(layer.mean, run, k),
-         .rstd = values(layer.rstd, run, k),
-         .y = run.y_of(layer, k),
-         .rows = run.rows(k),
-         .features = layer.in,
-         .inverse_features = inverse(layer.in),
-         .eps = static_cast<float>(layer.layer->number("eps").to_double())});
+  run.launch<NormForwardArguments>("layer_norm.forward",
+                                   {.storage = run.c.precision.storage,
+                                    .x = run.x_of(layer, k),
+                                    .weight = layer.weight ? layer.weight->copy.data() : nullptr,
+                                    .bias = layer.bias ? layer.bias->copy.data() : nullptr,
+                                    .mean = values(layer.mean, run, k),
+                                    .rstd = values(layer.rstd, run, k),
+                                    .y = run.y_of(layer, k),
+                                    .rows = run.rows(k),
+                                    .features = layer.in,
+                                    .inverse_features = inverse(layer.in),
+                                    .eps = static_cast<float>(layer.layer->number("eps").to_double())});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
   if (layer.weight != nullptr) {
-    timed("layer_norm.parameter_gradients", run.kernels.layer_norm_parameter_gradients, run.stream,
-          {.storage = run.c.precision.storage,
-           .x = run.x_of(layer, k),
-           .dy = run.dy_of(layer, k),
-           .mean = values(layer.mean, run, k),
-           .rstd = values(layer.rstd, run, k),
-           .dw = run.gradient_of(layer.weight, k),
-           .db = run.gradient_of(layer.bias, k),
-           .dw_sum = nullptr,
-           .db_sum = nullptr,
-           .rows = run.rows(k),
-           .features = layer.in});
+    run.launch<NormGradientArguments>("layer_norm.parameter_gradients", {.storage = run.c.precision.storage,
+                                                                         .x = run.x_of(layer, k),
+                                                                         .dy = run.dy_of(layer, k),
+                                                                         .mean = values(layer.mean, run, k),
+                                                                         .rstd = values(layer.rstd, run, k),
+                                                                         .dw = run.gradient_of(layer.weight, k),
+                                                                         .db = run.gradient_of(layer.bias, k),
+                                                                         .dw_sum = nullptr,
+                                                                         .db_sum = nullptr,
+                                                                         .rows = run.rows(k),
+                                                                         .features = layer.in});
   }
   if (!layer.gives_dx) return;
-  timed("layer_norm.backward", run.kernels.layer_norm_backward, run.stream,
-        {.storage = run.c.precision.storage,
-         .x = run.x_of(layer, k),
-         .dy = run.dy_of(layer, k),
-         .weight = layer.weight ? layer.weight->copy.data() : nullptr,
-         .mean = values(layer.mean, run, k),
-         .rstd = values(layer.rstd, run, k),
-         .dw_sum = nullptr,
-         .db_sum = nullptr,
-         .dx = run.dx_of(layer, k),
-         .rows = run.rows(k),
-         .features = layer.in,
-         .inverse_count = inverse(layer.in)});
+  run.launch<NormBackwardArguments>("layer_norm.backward",
+                                    {.storage = run.c.precision.storage,
+                                     .x = run.x_of(layer, k),
+                                     .dy = run.dy_of(layer, k),
+                                     .weight = layer.weight ? layer.weight->copy.data() : nullptr,
+                                     .mean = values(layer.mean, run, k),
+                                     .rstd = values(layer.rstd, run, k),
+                                     .dw_sum = nullptr,
+                                     .db_sum = nullptr,
+                                     .dx = run.dx_of(layer, k),
+                                     .rows = run.rows(k),
+                                     .features = layer.in,
+                                     .inverse_count = inverse(layer.in)});
 }
 
 const RegisterLayerSteps registered("layer_norm", {forward, backward});

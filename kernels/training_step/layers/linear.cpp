@@ -22,8 +22,8 @@ void forward(Run& run, LayerState& layer, int k) {
               .b = layer.weight->copy.data(),
               .c = y});
   if (layer.bias == nullptr) return;
-  timed("linear.bias_add", run.kernels.bias_add, run.stream,
-        {run.c.precision.storage, y, layer.bias->copy.data(), rows, layer.out});
+  run.launch<BiasAddArguments>("linear.bias_add",
+                               {run.c.precision.storage, y, layer.bias->copy.data(), rows, layer.out});
 }
 
 void backward(Run& run, LayerState& layer, int k) {
@@ -39,8 +39,8 @@ void backward(Run& run, LayerState& layer, int k) {
       {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
   if (layer.bias == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
-  timed("linear.bias_gradient", run.kernels.bias_gradient, run.stream,
-        {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
+  run.launch<BiasGradientArguments>(
+      "linear.bias_gradient", {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});
 }
 
 const RegisterLayerSteps registered("linear", {forward, backward});

@@ -1,7 +1,7 @@
 // The same case with smaller gradients: the lever of the study of published rules.
 #pragma once
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "properties/generators/plan.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 #include "reports/record/record.hpp"
 

@@ -2,7 +2,7 @@
 #include <iostream>
 #include <set>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/plan.hpp"

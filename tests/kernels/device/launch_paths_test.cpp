@@ -8,7 +8,6 @@
 #include "kernels/layer_arguments.hpp"
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
-#include "kernels/training_step/kernel_table.hpp"
 
 namespace tally {
 namespace {
@@ -73,10 +72,11 @@ TEST(LaunchPaths, name_every_branch_that_a_launcher_may_take) {
 }
 
 TEST(LaunchPaths, of_every_shipped_kernel_are_declared_without_a_launch) {
-  const KernelTable stages_run(ExecutorKind::host, {});
   for (const RegisteredKernel* kernel : registered_kernels()) {
     if (kernel->declare == nullptr || kernel->executor != ExecutorKind::host) continue;
-    if (!stages_run.claims.contains(kernel->operation)) continue;  // of tests: those may do what needs arguments
+    const bool of_a_test =
+        kernel->operation.find("_test") != std::string::npos || kernel->operation.starts_with("device_");
+    if (of_a_test) continue;  // it may do what needs arguments
     EXPECT_FALSE(declared_paths(*kernel).empty()) << kernel->operation;
   }
 }

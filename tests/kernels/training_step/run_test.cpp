@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/subject/trace_layout.hpp"
+#include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"

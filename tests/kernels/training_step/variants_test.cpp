@@ -25,8 +25,10 @@ __global__ void wait_apart() {
 
 void divergent(Stream& stream, const AccumulateArguments&) { launch<wait_apart>(stream, {1, 32}); }
 
-const RegisterKernel registered_past("accumulate", {.variant = "test_past_the_end"}, past_the_end);
-const RegisterKernel registered_divergent("accumulate", {.variant = "test_divergent"}, divergent);
+const RegisterKernel registered_past("accumulate", {.variant = "test_past_the_end"}, past_the_end,
+                                     KernelUse::when_named);
+const RegisterKernel registered_divergent("accumulate", {.variant = "test_divergent"}, divergent,
+                                          KernelUse::when_named);
 
 Trace run_with(const std::string& operation, const std::string& variant) {
   Stages stages = shipped_stages();

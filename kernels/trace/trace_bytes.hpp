@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 
 namespace tally {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/safetensors.hpp"

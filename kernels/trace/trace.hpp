@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/subject/stage_group.hpp"
+#include "kernels/trace/stage_group.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/case/tensor.hpp"
 #include "oracle/layers/claim.hpp"
@@ -15,7 +15,7 @@
 namespace tally {
 
 /// `w<window>/m<micro-batch>/<stage>/<tensor>`, without `m…` when micro_batch is -1. The tensor is the case's name,
-/// `d.<tensor>` for a gradient, `in.<tensor>` for a consumer's input. All names: kernels/subject/trace.md.
+/// `d.<tensor>` for a gradient, `in.<tensor>` for a consumer's input. All names: kernels/trace/trace.md.
 struct TapName {
   int window = 0;
   int micro_batch = -1;

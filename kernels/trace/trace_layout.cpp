@@ -1,4 +1,4 @@
-#include "kernels/subject/trace_layout.hpp"
+#include "kernels/trace/trace_layout.hpp"
 
 #include <map>
 #include <string_view>

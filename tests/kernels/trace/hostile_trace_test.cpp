@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/subject/trace_bytes.hpp"
+#include "kernels/trace/trace_bytes.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/safetensors.hpp"
 #include "tests/kernels/small_case.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 
 #include <utility>
 

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/subject/trace.hpp"
-#include "kernels/subject/trace_bytes.hpp"
-#include "kernels/subject/trace_layout.hpp"
+#include "kernels/trace/trace.hpp"
+#include "kernels/trace/trace_bytes.hpp"
+#include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/json_form.hpp"
 #include "oracle/case/safetensors.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/subject/stage_group.hpp"
+#include "kernels/trace/stage_group.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-// Which taps a case can have, and their formats and shapes: the table of kernels/subject/trace.md as a function.
+// Which taps a case can have, and their formats and shapes: the table of kernels/trace/trace.md as a function.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
 
 namespace tally {

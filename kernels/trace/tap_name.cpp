@@ -1,7 +1,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "oracle/case/json_form.hpp"
 
 namespace tally {

@@ -1,0 +1,20 @@
+// sigmoid: s = fl(1 / fl(1 + exp(-x))); backward from x: dx = fl(dy * fl(s * fl(1 - s))); store S.
+#include "kernels/activation/activation.hpp"
+#include "kernels/device/detmath.hpp"
+
+namespace tally {
+namespace {
+
+struct Sigmoid {
+  __device__ static float forward(float x) { return __fdiv_rn(1.0f, __fadd_rn(1.0f, det_exp(-x))); }
+  __device__ static float backward(float x, float dy) {
+    const float s = forward(x);
+    return __fmul_rn(dy, __fmul_rn(s, __fsub_rn(1.0f, s)));
+  }
+};
+
+const RegisterActivation<InFloat<Sigmoid>> registered("sigmoid",
+                                                      {.variant = "grid_stride", .function_ulp = detmath_ulp});
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,19 @@
+// tanh: y = tanh(x); backward from x: t = tanh(x), dx = fl(dy * fl(1 - fl(t t))); store S.
+#include "kernels/activation/activation.hpp"
+#include "kernels/device/detmath.hpp"
+
+namespace tally {
+namespace {
+
+struct Tanh {
+  __device__ static float forward(float x) { return det_tanh(x); }
+  __device__ static float backward(float x, float dy) {
+    const float t = det_tanh(x);
+    return __fmul_rn(dy, __fsub_rn(1.0f, __fmul_rn(t, t)));
+  }
+};
+
+const RegisterActivation<InFloat<Tanh>> registered("tanh", {.variant = "grid_stride", .function_ulp = detmath_ulp});
+
+}  // namespace
+}  // namespace tally
