@@ -1,7 +1,10 @@
 #include "kernels/trace/trace_layout.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
+
+#include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
 namespace {
@@ -183,8 +186,9 @@ Layout optimizer_tap(Place at) {
     if (at.gradient) return at.only_if(at.input, Dtype::fp32, *shape);
     return TapLayout{at.c.precision.master, *shape};
   }
-  const bool adam = at.c.recipe.optimizer.kind == "adam";
-  const bool state = adam ? take(at.rest, "exp_avg.") || take(at.rest, "exp_avg_sq.") : take(at.rest, "momentum.");
+  const auto kept = state_of(at.c.recipe.optimizer);
+  const bool state = std::any_of(kept.begin(), kept.end(),
+                                 [&](const StateTensor* each) { return take(at.rest, each->name + "."); });
   const Shape* shape = at.parameter();
   if (!state || shape == nullptr || at.gradient) return std::nullopt;
   return TapLayout{at.c.precision.master, *shape};

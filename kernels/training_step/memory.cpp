@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kernels/device/memory_account.hpp"
+#include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
 namespace {
@@ -25,7 +26,7 @@ std::string memory_kind(const std::string& buffer_name) {
   if (name.starts_with("copy of ")) return "storage copies";
   if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
     return "gradients";
-  if (dots == 2 && starts_with_one_of(name, {"momentum.", "exp_avg.", "exp_avg_sq."})) return "optimizer state";
+  if (!parameter_of_state(name).empty()) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
     return "workspace";
   if (name == "partial bias gradients") return "workspace";

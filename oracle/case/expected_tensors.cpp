@@ -1,7 +1,6 @@
 #include "oracle/case/expected_tensors.hpp"
 
-#include "oracle/case/decimal.hpp"
-#include "oracle/layers/contract.hpp"
+#include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
 namespace {
@@ -42,20 +41,14 @@ std::int64_t rows_of(const Case& c) {
   return rows;
 }
 
-std::vector<std::string> state_of(const Choice& optimizer) {
-  if (optimizer.kind == "adam") return {"exp_avg", "exp_avg_sq"};
-  if (optimizer.kind == "sgd" && compare_decimals(optimizer.number("momentum").text, "0") != 0) return {"momentum"};
-  return {};
-}
-
 std::map<std::string, ExpectedTensor> expected_tensors(const Case& c) {
   Expected expected;
   const std::int64_t rows = rows_of(c);
   add_batch(c, rows, expected);
   add_layers(c, rows, expected);
   for (const std::string& parameter : parameters_of(c.model))
-    for (const std::string& state : state_of(c.recipe.optimizer))
-      expected.insert_or_assign(state + "." + parameter,
+    for (const StateTensor* state : state_of(c.recipe.optimizer))
+      expected.insert_or_assign(state->name + "." + parameter,
                                 ExpectedTensor{c.precision.master, expected.at(parameter).shape, false});
   expected.insert_or_assign("step", ExpectedTensor{Dtype::i64, {}, false});
   return expected;

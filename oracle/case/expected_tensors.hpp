@@ -22,7 +22,4 @@ std::int64_t rows_of(const Case& c);
 /// Model, windows, precision and optimizer must be sound (see rules.hpp); tensors are not looked at.
 std::map<std::string, ExpectedTensor> expected_tensors(const Case& c);
 
-/// Prefixes of the optimizer's state tensors: {"momentum"}, {"exp_avg", "exp_avg_sq"} or none.
-std::vector<std::string> state_of(const Choice& optimizer);
-
 }  // namespace tally

@@ -2,8 +2,8 @@
 
 #include "oracle/case/element.hpp"
 #include "oracle/case/json.hpp"
+#include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/rules.hpp"
-#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
@@ -40,13 +40,19 @@ void check_layer(const Case& c, const Layer& layer, Findings& findings) {
 }  // namespace
 
 void check_tensor_values(const Case& c, Findings& findings) {
-  for (const auto& [name, tensor] : c.tensors) {
-    check_elements(c, name, "a finite number", findings, finite);
-    if (name.starts_with("exp_avg_sq.")) check_elements(c, name, "a second moment >= 0", findings, not_negative);
-  }
+  for (const auto& [name, tensor] : c.tensors) check_elements(c, name, "a finite number", findings, finite);
   check_elements(c, "step", "a step >= 0", findings, not_negative);
   check_elements(c, "item_weight", "an item weight >= 0", findings, not_negative);
   for (const Layer& layer : c.model.layers) check_layer(c, layer, findings);
+}
+
+void check_state_values(const Case& c, Findings& findings) {
+  for (const StateTensor* state : state_of(c.recipe.optimizer)) {
+    if (!state->never_negative) continue;
+    const std::string expected = "a " + state->word + " >= 0";
+    for (const std::string& parameter : parameters_of(c.model))
+      check_elements(c, state->name + "." + parameter, expected.c_str(), findings, not_negative);
+  }
 }
 
 }  // namespace tally

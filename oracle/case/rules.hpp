@@ -18,12 +18,11 @@ void check_precision(const Case& c, Findings& findings);
 void check_sizes(const Case& c, Findings& findings);            // model, windows
 void check_statistics(const Case& c, Findings& findings);       // model, windows
 void check_class_weights(const Case& c, Findings& findings);    // model
-void check_optimizer(const Case& c, Findings& findings);        // recipe.optimizer
-void check_warmup(const Case& c, Findings& findings);           // recipe.learning_rate
-void check_growth_counter(const Case& c, Findings& findings);   // recipe.loss_scale
+void check_recipe(const Case& c, Findings& findings);           // what sections are sound
 void check_tensor_shapes(const Case& c, Findings& findings);    // model, windows, precision, recipe.optimizer
 void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer
 void check_tensor_values(const Case& c, Findings& findings);    // model
+void check_state_values(const Case& c, Findings& findings);     // model, recipe.optimizer
 void check_step(const Case& c, Findings& findings);             // windows
 void check_gemm_choices(const Case& c, Findings& findings);     // precision
 void check_grid_choice(const Case& c, Findings& findings);

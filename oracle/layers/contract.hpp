@@ -42,6 +42,22 @@ struct LayerTensor {
   std::function<bool(const Choice& layer)> present = [](const Choice&) { return true; };
 };
 
+/// A tensor that an optimizer keeps beside each parameter, of its shape and in the master format. Beside the parameter
+/// "fc1.weight" it is "exp_avg.fc1.weight".
+struct StateTensor {
+  std::string name;  // "exp_avg"
+  std::string word;  // for people: "momentum"
+  bool begins_with_gradient =
+      false;  // there is none before the first step, which takes the gradient; else it begins at 0
+  bool never_negative = false;
+  std::function<bool(const Choice& optimizer)> present = [](const Choice&) { return true; };
+};
+
+/// Options that each may have, and not together.
+struct Misfit {
+  std::string option, found, expected;
+};
+
 struct Contract {
   std::string section;  // "layer", "loss", "optimizer", "learning_rate", "weight_decay", "clip", "loss_scale"
   std::string kind;
@@ -50,6 +66,9 @@ struct Contract {
   /// Layers only: features leaving, given features entering.
   std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
       [](const Choice&, std::int64_t features) { return features; };
+  std::vector<StateTensor> state = {};  // optimizers only
+  bool counts_steps = false;            // optimizers only: a step depends on how many were taken before it
+  std::function<std::vector<Misfit>(const Choice&)> misfits = [](const Choice&) { return std::vector<Misfit>{}; };
   std::string definition = {};  // one line for people
   /// Layers only: the text option whose word chooses between kernels, as `approximate` between gelu_none and gelu_tanh.
   std::string kernels_by = {};

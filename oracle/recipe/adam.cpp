@@ -18,6 +18,9 @@ const RegisterContract registered{
                   .type = OptionType::number,
                   .standard = Decimal{"1e-8"},
                   .range = {.above = "7.006492321624086e-46"}}},
+     .state = {{.name = "exp_avg", .word = "momentum"},
+               {.name = "exp_avg_sq", .word = "second moment", .never_negative = true}},
+     .counts_steps = true,
      .definition = "p <- p - rate m^ / (sqrt(v^) + eps), both moments corrected for their bias"}};
 
 }  // namespace

@@ -21,6 +21,12 @@ const RegisterContract registered{
            .type = OptionType::integer,
            .standard = std::int64_t{0},
            .range = {.at_least = "0"}}},
+     // A counter at the interval would already have returned to 0, and one beyond it never reaches it.
+     .misfits = [](const Choice& scale) -> std::vector<Misfit> {
+       if (scale.integer("growth_counter") < scale.integer("growth_interval")) return {};
+       return {{"growth_counter", std::to_string(scale.integer("growth_counter")),
+                "less than growth_interval, " + std::to_string(scale.integer("growth_interval"))}};
+     },
      .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"}};
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/trajectory.hpp"
 
@@ -33,11 +34,21 @@ Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>&
   return all;
 }
 
-/// One member of every slot that has it.
-Tensors<Ball> members(const State<Ball>& state, Matrix<Ball> Slot<Ball>::*member) {
+Tensors<Ball> parameters_in(const State<Ball>& state) {
   Tensors<Ball> group;
-  for (const auto& [name, slot] : state.slots)
-    if ((slot.*member).size() != 0) group.emplace(name, slot.*member);
+  for (const auto& [name, slot] : state.slots) group.emplace(name, slot.parameter);
+  return group;
+}
+
+/// The optimizer's tensors of this name, where it keeps them.
+Tensors<Ball> state_in(const Case& c, const State<Ball>& state, const std::string& of) {
+  Tensors<Ball> group;
+  const auto tensors = state_of(c.recipe.optimizer);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i]->name != of) continue;
+    for (const auto& [name, slot] : state.slots)
+      if (slot.state.at(i).size() != 0) group.emplace(name, slot.state[i]);
+  }
   return group;
 }
 
@@ -46,8 +57,8 @@ Json written(const Case& c, const Certificate& certificate, const WindowAnswer<B
   const auto scalar = [&](const char* name, const Ball& value) {
     return certificate.text(value, value, place + "." + name);
   };
-  const auto slots = [&](const char* name, Matrix<Ball> Slot<Ball>::*member) {
-    return written(c, certificate, members(answer.after, member), "", place + "." + name);
+  const auto by_parameter = [&](const std::string& name, const Tensors<Ball>& group) {
+    return written(c, certificate, group, "", place + "." + name);
   };
   const auto running = [&](const char* name, const Tensors<Ball>& group) {
     return written(c, certificate, group, "." + std::string(name), place + "." + name);
@@ -60,10 +71,8 @@ Json written(const Case& c, const Certificate& certificate, const WindowAnswer<B
   json["grad_norm"] = scalar("grad_norm", answer.grad_norm);
   json["clip_coefficient"] = scalar("clip_coefficient", answer.clip_coefficient);
   json["grad"] = written(c, certificate, answer.grad, "", place + ".grad");
-  json["param"] = slots("param", &Slot<Ball>::parameter);
-  json["momentum"] = slots("momentum", &Slot<Ball>::momentum);
-  json["exp_avg"] = slots("exp_avg", &Slot<Ball>::exp_avg);
-  json["exp_avg_sq"] = slots("exp_avg_sq", &Slot<Ball>::exp_avg_sq);
+  json["param"] = by_parameter("param", parameters_in(answer.after));
+  for (const std::string& name : state_names()) json[name] = by_parameter(name, state_in(c, answer.after, name));
   json["running_mean"] = running("running_mean", answer.after.running_mean);
   json["running_var"] = running("running_var", answer.after.running_var);
   return json;

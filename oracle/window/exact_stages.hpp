@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "oracle/case/case.hpp"
 #include "oracle/real/matrix.hpp"
@@ -50,13 +51,15 @@ Matrix<T> decayed_gradient(const Choice& weight_decay, const Matrix<T>& gradient
 template <class T>
 Matrix<T> decayed_parameter(const Choice& weight_decay, const T& rate, const Matrix<T>& parameter);
 
-/// One parameter and its optimizer state. Empty matrices where there is no such state (yet).
+/// One parameter and its optimizer state, in the order of state_of(optimizer). Empty matrices where there is none yet.
 template <class T>
 struct Slot {
-  Matrix<T> parameter, momentum, exp_avg, exp_avg_sq;
+  Matrix<T> parameter;
+  std::vector<Matrix<T>> state = {};
 };
 
-/// The update of one parameter by its (clipped, decayed) gradient at step t (the first is 0).
+/// The update of one parameter by its (clipped, decayed) gradient at step t (the first is 0), by the optimizer's record
+/// (oracle/recipe/exact_optimizer.hpp).
 template <class T>
 Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const Matrix<T>& gradient,
                 const Slot<T>& slot);

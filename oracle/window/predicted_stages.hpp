@@ -14,23 +14,6 @@ Prediction predicted_l2_gradient(const Declared& subject, const Choice& decay, c
 Prediction predicted_decoupled_parameter(const Declared& subject, const Choice& decay, const Choice& schedule,
                                          std::int64_t step, const Matrix<float>& parameter);
 
-/// `old` empty where there is no momentum yet.
-Prediction predicted_sgd_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
-                                  const Matrix<float>& old);
-/// From the new momentum, empty without; `rate` as the subject holds it.
-Prediction predicted_sgd_parameter(const Declared& subject, const Choice& optimizer, float rate,
-                                   const Matrix<float>& gradient, const Matrix<float>& momentum,
-                                   const Matrix<float>& parameter);
-
-Prediction predicted_exp_avg(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
-                             const Matrix<float>& old);
-Prediction predicted_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
-                                const Matrix<float>& old);
-/// From the new moments, at step t of the schedule (the first is 0).
-Prediction predicted_adam_parameter(const Declared& subject, const Choice& optimizer, const Choice& schedule,
-                                    std::int64_t step, const Matrix<float>& exp_avg, const Matrix<float>& exp_avg_sq,
-                                    const Matrix<float>& parameter);
-
 Prediction predicted_running_mean(const Declared& subject, const Layer& layer, const Matrix<float>& running,
                                   const Matrix<float>& mean);
 Prediction predicted_running_var(const Declared& subject, const Layer& layer, const Matrix<float>& running,

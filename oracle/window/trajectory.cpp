@@ -1,5 +1,6 @@
 #include "oracle/window/trajectory.hpp"
 
+#include "oracle/case/optimizer_state.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/window_gradient.hpp"
 
@@ -51,15 +52,11 @@ std::string name_of(Branch branch) { return branch == Branch::full_batch ? "full
 template <class T>
 State<T> initial_state(const Case& c) {
   State<T> state;
-  const Choice& optimizer = c.recipe.optimizer;
-  const bool adam = optimizer.kind == "adam";
-  const bool momentum = optimizer.kind == "sgd" && number<T>(optimizer.number("momentum")) != 0;
   for (const std::string& name : parameters_of(c.model)) {
     Slot<T>& slot = state.slots[name];
     slot.parameter = lift<T>(c.tensors.at(name));
-    if (momentum) slot.momentum = lifted_if_present<T>(c, "momentum." + name);
-    if (adam) slot.exp_avg = lifted_if_present<T>(c, "exp_avg." + name);
-    if (adam) slot.exp_avg_sq = lifted_if_present<T>(c, "exp_avg_sq." + name);
+    for (const StateTensor* state : state_of(c.recipe.optimizer))
+      slot.state.push_back(lifted_if_present<T>(c, state->name + "." + name));
   }
   for (const Layer& layer : c.model.layers) {
     if (layer.kind != "batch_norm") continue;

@@ -8,6 +8,7 @@
 #include "kernels/training_step/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/groups.hpp"
@@ -54,7 +55,7 @@ Case with_optimizer(const Case& c, const std::string& name) {
   other.recipe.optimizer = optimizer_of(name);
   std::erase_if(other.tensors, [](const auto& named) {
     const std::string& tensor = named.first;
-    return tensor.starts_with("momentum.") || tensor.starts_with("exp_avg") || tensor == "step";
+    return !parameter_of_state(tensor).empty() || tensor == "step";
   });
   return other;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/certifying.hpp"
 #include "oracle/window/certificate.hpp"
@@ -78,8 +79,10 @@ bool is_small(const Case& c) {
 }
 
 /// Every tensor of the exact trajectory that has a tap, by its name.
-std::map<std::string, oracle::Matrix<Ball>> tensors_of(const std::vector<oracle::WindowAnswer<Ball>>& answers) {
+std::map<std::string, oracle::Matrix<Ball>> tensors_of(const Case& c,
+                                                       const std::vector<oracle::WindowAnswer<Ball>>& answers) {
   std::map<std::string, oracle::Matrix<Ball>> all;
+  const auto state = state_of(c.recipe.optimizer);
   for (std::size_t w = 0; w < answers.size(); ++w) {
     const auto name = [&](const std::string& stage, const std::string& tensor) {
       return TapName{static_cast<int>(w), -1, stage, tensor}.text();
@@ -90,9 +93,7 @@ std::map<std::string, oracle::Matrix<Ball>> tensors_of(const std::vector<oracle:
     all[name("clip", "coefficient")] = oracle::Matrix<Ball>::Constant(1, 1, answer.clip_coefficient);
     for (const auto& [p, slot] : answer.after.slots) {
       all[name("optimizer", p)] = slot.parameter;
-      all[name("optimizer", "momentum." + p)] = slot.momentum;
-      all[name("optimizer", "exp_avg." + p)] = slot.exp_avg;
-      all[name("optimizer", "exp_avg_sq." + p)] = slot.exp_avg_sq;
+      for (std::size_t i = 0; i < state.size(); ++i) all[name("optimizer", state[i]->name + "." + p)] = slot.state[i];
     }
   }
   return all;
@@ -116,7 +117,7 @@ void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
   try {
     oracle::evaluate_until_decided({std::begin(oracle::certifying_bits), std::end(oracle::certifying_bits)}, [&] {
       certified.clear();
-      for (const auto& [tap, tensor] : tensors_of(oracle::trajectory<Ball>(c, oracle::Branch::accumulated)))
+      for (const auto& [tap, tensor] : tensors_of(c, oracle::trajectory<Ball>(c, oracle::Branch::accumulated)))
         if (tensor.size() > 0) certified.emplace(tap, oracle::nearest_of(tensor));
     });
   } catch (const oracle::NotCertified&) {

@@ -1,7 +1,10 @@
 // The window's end: overflow check, unscale, norm, clip, decay, optimizer, scaler, schedule; and the next cast.
 #include <cmath>
+#include <utility>
 
-#include "oracle/window/bound_optimizer.hpp"
+#include "oracle/case/optimizer_state.hpp"
+#include "oracle/recipe/optimizer_rules.hpp"
+#include "oracle/window/bound_stages.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 
 namespace tally {
@@ -23,35 +26,22 @@ Overflow overflow_of(const oracle::ExpectedTensors& buffers) {
   return found;
 }
 
-void step_sgd(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
-  const Choice& optimizer = walk.c.recipe.optimizer;
-  auto& slot = walk.state.slots[p];
-  const Expected& gradient = walk.gradients.at(p);
-  if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
-    slot.momentum = walk.held("optimizer", "momentum." + p,
-                              [&] { return oracle::sgd_momentum(walk.subject, optimizer, gradient, slot.momentum); });
+void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
+  const Recipe& recipe = walk.c.recipe;
+  const oracle::OptimizerRules& rules = oracle::rules_of(recipe.optimizer);
+  const oracle::StepSetting setting{walk.subject, recipe.optimizer, recipe.learning_rate, walk.state.step};
+  const auto state = state_of(recipe.optimizer);
+  ExpectedState::Slot& slot = walk.state.slots[p];
+  const std::vector<Expected> before = std::exchange(slot.state, std::vector<Expected>(state.size()));
+  const oracle::StepTensors<Expected> tensors{walk.gradients.at(p), before, slot.state, slot.parameter};
+  bool seen = false;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const std::string name = state[i]->name + "." + p;
+    slot.state[i] = walk.held("optimizer", name, [&] { return rules.state(i, setting, tensors); });
+    seen = seen || walk.tap("optimizer", name) != nullptr;
   }
-  slot.parameter = walk.held("optimizer", p, [&] {
-    return oracle::sgd_parameter(walk.subject, optimizer, rate, gradient, slot.momentum, slot.parameter);
-  });
-}
-
-void step_adam(EndToEndWalk& walk, const std::string& p, const oracle::StepRate& rate) {
-  const Choice& optimizer = walk.c.recipe.optimizer;
-  auto& slot = walk.state.slots[p];
-  const Expected& gradient = walk.gradients.at(p);
-  slot.exp_avg = walk.held("optimizer", "exp_avg." + p,
-                           [&] { return oracle::adam_exp_avg(walk.subject, optimizer, gradient, slot.exp_avg); });
-  slot.exp_avg_sq = walk.held("optimizer", "exp_avg_sq." + p, [&] {
-    return oracle::adam_exp_avg_sq(walk.subject, optimizer, gradient, slot.exp_avg_sq);
-  });
-  const bool seen =
-      walk.tap("optimizer", "exp_avg." + p) != nullptr || walk.tap("optimizer", "exp_avg_sq." + p) != nullptr;
-  const bool from_zero = walk.state.moments_from_zero && !(walk.resynchronise && seen);
-  slot.parameter = walk.held("optimizer", p, [&] {
-    return oracle::adam_parameter(walk.subject, optimizer, rate, walk.state.step, slot.exp_avg, slot.exp_avg_sq,
-                                  slot.parameter, from_zero);
-  });
+  const bool from_zero = walk.state.state_from_zero && !(walk.resynchronise && seen);
+  slot.parameter = walk.held("optimizer", p, [&] { return rules.parameter(setting, rate, tensors, from_zero); });
 }
 
 }  // namespace
@@ -113,11 +103,7 @@ void expect_update(EndToEndWalk& walk) {
         return oracle::decoupled_parameter(walk.subject, recipe.weight_decay, derived_rate, parameter);
       });
     }
-    if (recipe.optimizer.kind == "adam") {
-      step_adam(walk, p, derived_rate);
-    } else {
-      step_sgd(walk, p, rate);
-    }
+    step_of(walk, p, rate);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/stack.hpp"
 #include "properties/compare/tensor_rows.hpp"
@@ -21,9 +22,12 @@ EndToEndWalk::EndToEndWalk(const Case& the_case, const Trace& the_trace)
       layers(layers_of(the_case.model)),
       parameters(parameters_of(the_case.model)) {
   for (const std::string& p : parameters) {
-    state.slots[p] = {read_or_none(c, p), read_or_none(c, "momentum." + p), read_or_none(c, "exp_avg." + p),
-                      read_or_none(c, "exp_avg_sq." + p)};
-    if (c.tensors.contains("exp_avg." + p)) state.moments_from_zero = false;
+    state.slots[p].parameter = read_or_none(c, p);
+    for (const StateTensor* each : state_of(c.recipe.optimizer)) {
+      const std::string name = each->name + "." + p;
+      state.slots[p].state.push_back(read_or_none(c, name));
+      if (c.tensors.contains(name)) state.state_from_zero = false;
+    }
   }
   for (const LayerView& layer : layers) {
     if (layer.layer->kind != "batch_norm") continue;
@@ -33,7 +37,7 @@ EndToEndWalk::EndToEndWalk(const Case& the_case, const Trace& the_trace)
   state.scale = oracle::first_scale(c.recipe.loss_scale);
   const auto step = c.tensors.find("step");
   if (step != c.tensors.end()) state.step = step->second.integer(0);
-  state.moments_from_zero = state.moments_from_zero && state.step == 0;
+  state.state_from_zero = state.state_from_zero && state.step == 0;
 }
 
 std::int64_t EndToEndWalk::rows_of(const Group& group) const {

@@ -31,13 +31,14 @@ struct DecisionCount {
 
 struct ExpectedState {
   struct Slot {
-    oracle::Expected parameter, momentum, exp_avg, exp_avg_sq;  // empty where there is none
+    oracle::Expected parameter;
+    std::vector<oracle::Expected> state;  // in the order of state_of; empty matrices where there is none yet
   };
   std::map<std::string, Slot> slots;                  // by parameter
   oracle::ExpectedTensors running_mean, running_var;  // by layer label
   oracle::ExpectedScale scale;
   std::int64_t step = 0;
-  bool moments_from_zero = true;
+  bool state_from_zero = true;  // of the optimizer: all of it came from gradients since
 };
 
 /// The micro-batches [first, last) that go through the model together, and what they left.

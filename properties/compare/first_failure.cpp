@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/trace/stage_group.hpp"
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
@@ -43,11 +44,10 @@ struct Turn {
   int turn = 0;
 };
 
-Turn after_prefix(const std::string& tensor, std::initializer_list<const char*> prefixes) {
-  for (const std::string prefix : prefixes) {
-    if (tensor.starts_with(prefix)) return {tensor.substr(prefix.size()), 0};
-  }
-  return {tensor, 1};
+/// An optimizer's state comes before the parameter that it moves.
+Turn state_first(const std::string& tensor) {
+  const std::string_view parameter = parameter_of_state(tensor);
+  return parameter.empty() ? Turn{tensor, 1} : Turn{std::string(parameter), 0};
 }
 
 Turn before_suffix(const std::string& tensor, std::initializer_list<const char*> suffixes) {
@@ -61,7 +61,7 @@ Turn before_suffix(const std::string& tensor, std::initializer_list<const char*>
 
 Turn turn_of(const TapName& name) {
   if (name.stage == "forward") return before_suffix(name.tensor, {".mean", ".var", ".rstd", ".y"});
-  if (name.stage == "optimizer") return after_prefix(name.tensor, {"momentum.", "exp_avg.", "exp_avg_sq."});
+  if (name.stage == "optimizer") return state_first(name.tensor);
   return {name.tensor, 0};
 }
 

@@ -1,5 +1,6 @@
 // The step and what follows it: decay, optimizer, scaler, schedule. And cast, which reads what the last step wrote.
-#include "oracle/window/bound_optimizer.hpp"
+#include "oracle/case/optimizer_state.hpp"
+#include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 
@@ -30,65 +31,90 @@ struct Step {
   bool first;  // no step was taken before
 };
 
-void check_sgd(LocalWalk& walk, const std::string& p, const Step& step, const Tensor* known, const Tensor& rate) {
-  const Choice& optimizer = walk.c.recipe.optimizer;
-  const Tensor* momentum = nullptr;
-  if (oracle::number<long double>(optimizer.number("momentum")) != 0) {
-    const bool none_yet = step.first && known == nullptr;
-    const Tensor* old = none_yet ? nullptr : walk.handed("optimizer", "in.momentum." + p, known);
-    if (!none_yet && old == nullptr) return;
-    const auto bound = [&] {
-      return oracle::sgd_momentum(walk.subject, optimizer, as_read(step.gradient), read_or_none(old));
-    };
-    const Bits bits{[&] {
-      return oracle::predicted_sgd_momentum(walk.subject, optimizer, floats_of(step.gradient), floats_or_none(old));
-    }};
-    momentum = walk.hold("optimizer", "momentum." + p, bound, {}, bits);
-    if (momentum == nullptr) return;
-  }
-  const auto bound = [&] {
-    return oracle::sgd_parameter(walk.subject, optimizer, as_read(rate), as_read(step.gradient), read_or_none(momentum),
-                                 as_read(step.parameter));
-  };
-  const Bits bits{[&] {
-    return oracle::predicted_sgd_parameter(walk.subject, optimizer, floats_of(rate)(0, 0), floats_of(step.gradient),
-                                           floats_or_none(momentum), floats_of(step.parameter));
-  }};
-  walk.hold("optimizer", p, bound, {{"the gradient", &step.gradient}, {"the momentum", momentum}}, bits);
+/// State tensors as the step read and left them; nullptr: there is none yet, or its tap is missing.
+struct StateTaps {
+  std::vector<const Tensor*> before, after;
+};
+
+/// The same for a rule.
+template <class M>
+struct ReadStep {
+  M gradient, parameter;
+  std::vector<M> before, after;
+  oracle::StepTensors<M> tensors() const { return {gradient, before, after, parameter}; }
+};
+
+/// What state tensor i's rule reads.
+template <class M, class Read>
+ReadStep<M> read_for_state(const Step& step, const StateTaps& state, std::size_t i, Read read) {
+  ReadStep<M> all{read(&step.gradient), {}, std::vector<M>(i + 1), {}};
+  all.before[i] = read(state.before[i]);
+  for (std::size_t k = 0; k < i; ++k) all.after.push_back(read(state.after[k]));
+  return all;
 }
 
-void check_adam(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before) {
-  const Choice& optimizer = walk.c.recipe.optimizer;
-  const auto moment = [&](const std::string& name, const Tensor* known, auto rule, auto predicted) -> const Tensor* {
-    if (known == nullptr && step.first) known = walk.zeros(p, walk.c.precision.master);
-    const Tensor* old = walk.handed("optimizer", "in." + name + "." + p, known);
-    if (old == nullptr) return walk.tap("optimizer", name + "." + p);
-    const auto bound = [&] { return rule(walk.subject, optimizer, as_read(step.gradient), as_read(*old)); };
-    const Bits bits{[&] { return predicted(walk.subject, optimizer, floats_of(step.gradient), floats_of(*old)); }};
-    return walk.hold("optimizer", name + "." + p, bound, {}, bits);
-  };
-  const Tensor* first = moment("exp_avg", before.exp_avg.at(p), oracle::adam_exp_avg, oracle::predicted_exp_avg);
-  const Tensor* second =
-      moment("exp_avg_sq", before.exp_avg_sq.at(p), oracle::adam_exp_avg_sq, oracle::predicted_exp_avg_sq);
-  if (first == nullptr || second == nullptr) return;
-  const Choice& schedule = walk.c.recipe.learning_rate;
-  const auto bound = [&] {
-    return oracle::adam_parameter(walk.subject, optimizer, oracle::step_rate(schedule, walk.state.step),
-                                  walk.state.step, as_read(*first), as_read(*second), as_read(step.parameter), false);
-  };
+/// What the parameter's rule reads.
+template <class M, class Read>
+ReadStep<M> read_for_parameter(const Step& step, const StateTaps& state, bool before, Read read) {
+  ReadStep<M> all{read(&step.gradient), read(&step.parameter), {}, {}};
+  for (const Tensor* tensor : state.after) all.after.push_back(read(tensor));
+  if (!before) return all;
+  for (const Tensor* tensor : state.before) all.before.push_back(read(tensor));
+  return all;
+}
+
+void check_step(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before,
+                const Tensor& rate) {
+  const oracle::OptimizerRules& rules = oracle::rules_of(walk.c.recipe.optimizer);
+  const oracle::StepSetting setting{walk.subject, walk.c.recipe.optimizer, walk.c.recipe.learning_rate,
+                                    walk.state.step};
+  const auto state = state_of(walk.c.recipe.optimizer);
+  StateTaps taps{{}, std::vector<const Tensor*>(state.size())};
+  bool complete = true, all_known = true;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const Tensor* known = before.optimizer.at(p).at(i);
+    const bool none_yet = state[i]->begins_with_gradient && step.first && known == nullptr;
+    if (known == nullptr && step.first && !none_yet) known = walk.zeros(p, walk.c.precision.master);
+    taps.before.push_back(none_yet ? nullptr : walk.handed("optimizer", "in." + state[i]->name + "." + p, known));
+    const std::string name = state[i]->name + "." + p;
+    if (!none_yet && taps.before[i] == nullptr) {
+      taps.after[i] = walk.tap("optimizer", name);
+      all_known = false;
+    } else {
+      const Bits bits{[&] {
+        return rules.predicted_state(i, setting, read_for_state<Floats>(step, taps, i, floats_or_none).tensors());
+      }};
+      const auto bound = [&] {
+        return rules.state(i, setting, read_for_state<Expected>(step, taps, i, read_or_none).tensors());
+      };
+      taps.after[i] = walk.hold("optimizer", name, bound, {}, bits);
+    }
+    complete = complete && taps.after[i] != nullptr;
+  }
+  if (!complete) return;
+  std::vector<Direction> along;
+  if (rules.is_linear()) along.push_back({"the gradient", &step.gradient});
+  for (std::size_t i = 0; rules.is_linear() && i < state.size(); ++i)
+    along.push_back({"the " + state[i]->word, taps.after[i]});
+  const bool old = rules.moves_by_old_state();
+  if (old && !all_known) return;
   const Bits bits{[&] {
-    return oracle::predicted_adam_parameter(walk.subject, optimizer, schedule, walk.state.step, floats_of(*first),
-                                            floats_of(*second), floats_of(step.parameter));
+    return rules.predicted_parameter(setting, floats_of(rate)(0, 0),
+                                     read_for_parameter<Floats>(step, taps, old, floats_or_none).tensors());
   }};
-  walk.hold("optimizer", p, bound, {}, bits);
+  const auto bound = [&] {
+    return rules.parameter(setting, as_read(rate),
+                           read_for_parameter<Expected>(step, taps, old, read_or_none).tensors(), false);
+  };
+  walk.hold("optimizer", p, bound, along, bits);
 }
 
 /// What the next window must read: the taps, whatever was found of them.
 void take_over(LocalWalk& walk, const std::string& p) {
   walk.state.parameter[p] = walk.tap("optimizer", p);
-  walk.state.momentum[p] = walk.tap("optimizer", "momentum." + p);
-  walk.state.exp_avg[p] = walk.tap("optimizer", "exp_avg." + p);
-  walk.state.exp_avg_sq[p] = walk.tap("optimizer", "exp_avg_sq." + p);
+  const auto state = state_of(walk.c.recipe.optimizer);
+  for (std::size_t i = 0; i < state.size(); ++i)
+    walk.state.optimizer[p][i] = walk.tap("optimizer", state[i]->name + "." + p);
 }
 
 }  // namespace
@@ -136,11 +162,7 @@ void check_optimizer(LocalWalk& walk) {
     take_over(walk, p);
     if (gradient == nullptr || parameter == nullptr || rate == nullptr) continue;
     const Step step{*gradient, *parameter, !before.stepped};
-    if (walk.c.recipe.optimizer.kind == "adam") {
-      check_adam(walk, p, step, before);
-    } else {
-      check_sgd(walk, p, step, before.momentum.at(p), *rate);
-    }
+    check_step(walk, p, step, before, *rate);
   }
   walk.state.stepped = true;
 }

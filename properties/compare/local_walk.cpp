@@ -1,5 +1,6 @@
 #include "properties/compare/local_walk.hpp"
 
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/right_sums.hpp"
 #include "properties/compare/tensor_rows.hpp"
@@ -41,9 +42,8 @@ LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
       parameters(parameters_of(the_case.model)) {
   for (const std::string& p : parameters) {
     state.parameter[p] = tensor_of(c, p);
-    state.momentum[p] = tensor_of(c, "momentum." + p);
-    state.exp_avg[p] = tensor_of(c, "exp_avg." + p);
-    state.exp_avg_sq[p] = tensor_of(c, "exp_avg_sq." + p);
+    auto& kept = state.optimizer[p];
+    for (const StateTensor* each : state_of(c.recipe.optimizer)) kept.push_back(tensor_of(c, each->name + "." + p));
   }
   for (const LayerView& layer : layers) {
     state.running_mean[layer.label] = tensor_of(c, layer.label + ".running_mean");
@@ -182,9 +182,10 @@ std::vector<Direction> LocalWalk::directions(const std::string& parameter) const
     const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(window) - 1].size()) - 1;
     before = trace.find(TapName{window - 1, last, "backward", gradient}.text());
   }
-  const Tensor* momentum = state.momentum.at(parameter);
+  const auto kept = state_of(c.recipe.optimizer);
+  const std::string word = kept.empty() ? "momentum" : kept.front()->word;
   return {{"the parameter", state.parameter.at(parameter)},
-          {"the momentum", momentum != nullptr ? momentum : state.exp_avg.at(parameter)},
+          {"the " + word, kept.empty() ? nullptr : state.optimizer.at(parameter).front()},
           {"the gradient before", before}};
 }
 

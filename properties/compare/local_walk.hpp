@@ -23,8 +23,9 @@ namespace tally {
 /// tap is missing.
 struct SubjectState {
   using Tensors = std::map<std::string, const Tensor*>;
-  Tensors parameter, momentum, exp_avg, exp_avg_sq;  // by parameter
-  Tensors running_mean, running_var;                 // by layer label
+  Tensors parameter;                                            // by parameter
+  std::map<std::string, std::vector<const Tensor*>> optimizer;  // by parameter, in the order of state_of
+  Tensors running_mean, running_var;                            // by layer label
   oracle::ExpectedScale scale;
   std::int64_t step = 0;
   bool stepped = false;  // an optimizer step was taken: moments that are unknown are so because their tap is missing

@@ -1,9 +1,9 @@
-// What a stage reads, somebody left: which tap, by the names of kernels/subject/trace.md.
+// What a stage reads, somebody left: which tap, by the names of kernels/trace/trace.md.
 #pragma once
 
 #include <vector>
 
-#include "kernels/subject/trace.hpp"
+#include "kernels/trace/trace.hpp"
 #include "properties/compare/layer_view.hpp"
 
 namespace tally {

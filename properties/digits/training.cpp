@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/digits/accuracy.hpp"
 #include "properties/digits/exact_path.hpp"
@@ -51,7 +52,7 @@ std::vector<double> bounds(std::size_t windows, const std::vector<TensorCheck>& 
   for (const TensorCheck& check : checks) {
     if (check.lens != "end_to_end" || check.stage != "optimizer") continue;
     const TapName tap = tap_name_of(check.tap);
-    if (tap.tensor.starts_with("momentum.") || tap.tensor.starts_with("exp_avg")) continue;
+    if (!parameter_of_state(tap.tensor).empty()) continue;
     bound[static_cast<std::size_t>(tap.window)] += check.norm_bound * check.norm_bound;
     expected[static_cast<std::size_t>(tap.window)] += check.norm_expected * check.norm_expected;
   }

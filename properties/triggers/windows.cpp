@@ -1,15 +1,15 @@
 // First, second and last windows, and how the epoch ends.
 #include <algorithm>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
 namespace {
 
 bool has_state(const Case& c) {
-  return std::any_of(c.tensors.begin(), c.tensors.end(), [](const auto& tensor) {
-    return tensor.first.starts_with("momentum.") || tensor.first.starts_with("exp_avg");
-  });
+  return std::any_of(c.tensors.begin(), c.tensors.end(),
+                     [](const auto& tensor) { return !parameter_of_state(tensor.first).empty(); });
 }
 
 std::size_t first_k(const Sight& s) { return s.c.windows.front().size(); }

@@ -3,9 +3,10 @@
 
 #include <functional>
 
+#include "oracle/recipe/adam_bound.hpp"
+#include "oracle/recipe/sgd_bound.hpp"
 #include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/window/bound_optimizer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/layers/layer_variants.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"

@@ -1,5 +1,5 @@
-#include "oracle/window/bound_optimizer.hpp"
-
+#include "oracle/recipe/adam_bound.hpp"
+#include "oracle/recipe/sgd_bound.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
@@ -53,17 +53,18 @@ TEST(BoundOptimizer, AgreesWithTheExactUpdate) {
   };
   for (const Choice& choice : {sgd("0.9", "0", true), sgd("0.9", "0.2", false), sgd("0", "0", false)}) {
     const bool momentum = choice.number("momentum").text != "0";
-    const Slot<long double> slot{exactly(p).v, momentum ? exactly(b).v : Matrix<long double>{}, {}, {}};
+    Slot<long double> slot{exactly(p).v};
+    if (momentum) slot.state = {exactly(b).v};
     const auto exact = updated<long double>(choice, 0.125L, 3, exactly(g).v, slot);
     const Expected moved = momentum ? sgd_momentum(subject, choice, exactly(g), exactly(b)) : Expected{};
     agree(sgd_parameter(subject, choice, exact_rate(0.125f), exactly(g), moved, exactly(p)).v, exact.parameter);
   }
-  const Slot<long double> slot{exactly(p).v, {}, exactly(b).v, exactly(v).v};
+  const Slot<long double> slot{exactly(p).v, {exactly(b).v, exactly(v).v}};
   const auto exact = updated<long double>(adam(), 0.125L, 3, exactly(g).v, slot);
   const Expected m1 = adam_exp_avg(subject, adam(), exactly(g), exactly(b));
   const Expected m2 = adam_exp_avg_sq(subject, adam(), exactly(g), exactly(v));
-  agree(m1.v, exact.exp_avg);
-  agree(m2.v, exact.exp_avg_sq);
+  agree(m1.v, exact.state[0]);
+  agree(m2.v, exact.state[1]);
   agree(adam_parameter(subject, adam(), 0.125L, 3, m1, m2, exactly(p), false).v, exact.parameter);
 }
 

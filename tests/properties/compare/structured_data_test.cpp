@@ -2,9 +2,10 @@
 // operation on two numbers lean wherever one of them is shared; sums of addends that are alike drift.
 #include <gtest/gtest.h>
 
+#include "oracle/recipe/adam_bound.hpp"
+#include "oracle/recipe/sgd_bound.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
-#include "oracle/window/bound_optimizer.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/spread.hpp"
 #include "reports/record/spread.hpp"

@@ -1,7 +1,6 @@
-// SGD and Adam, bit by bit.
+// Adam, bit by bit.
+#include "oracle/recipe/adam_bound.hpp"
 #include "oracle/tolerance/constants.hpp"
-#include "oracle/window/exact_stages.hpp"
-#include "oracle/window/predicted_stages.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -35,39 +34,6 @@ Prediction moment(const Declared& subject, const Decimal& beta, const Matrix<flo
 }
 
 }  // namespace
-
-Prediction predicted_sgd_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
-                                  const Matrix<float>& old) {
-  if (!as_written(subject, "sgd")) return {};
-  const auto first = [&](Eigen::Index i) { return stored(subject.master, gradient.data()[i]); };
-  if (old.size() == 0) return of_each(gradient.rows(), gradient.cols(), first);
-  const HeldConstant rest = held_one_minus(subject, optimizer.number("dampening"));
-  if (!rest) return {};
-  const float mu = held(optimizer.number("momentum"));
-  return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    const float kept = mu * old.data()[i];
-    const float taken = *rest * gradient.data()[i];
-    return stored(subject.master, kept + taken);
-  });
-}
-
-Prediction predicted_sgd_parameter(const Declared& subject, const Choice& optimizer, float rate,
-                                   const Matrix<float>& gradient, const Matrix<float>& momentum,
-                                   const Matrix<float>& parameter) {
-  if (!as_written(subject, "sgd")) return {};
-  const float mu = held(optimizer.number("momentum"));
-  const bool nesterov = momentum.size() != 0 && optimizer.flag("nesterov");
-  const Matrix<float>& straight = momentum.size() != 0 ? momentum : gradient;
-  return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
-    float direction = straight.data()[i];
-    if (nesterov) {
-      const float ahead = mu * direction;
-      direction = gradient.data()[i] + ahead;
-    }
-    const float move = rate * direction;
-    return stored(subject.master, parameter.data()[i] - move);
-  });
-}
 
 Prediction predicted_exp_avg(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
                              const Matrix<float>& old) {

@@ -1,4 +1,4 @@
-#include "oracle/window/bound_optimizer.hpp"
+#include "oracle/recipe/adam_bound.hpp"
 
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
@@ -6,9 +6,10 @@
 namespace tally::oracle {
 namespace {
 
-/// The exact stage's moments: of the whole update only those are taken.
-Slot<long double> exact_update(const Choice& optimizer, const Expected& gradient, const Slot<long double>& old) {
-  return updated<long double>(optimizer, 0, 0, gradient.v, old);
+/// The exact step's: of the whole update only those are taken.
+std::vector<Matrix<long double>> moments(const Choice& optimizer, const Expected& gradient,
+                                         const Slot<long double>& old) {
+  return updated<long double>(optimizer, 0, 0, gradient.v, old).state;
 }
 
 Expected zeros_like(const Expected& x) {
@@ -84,39 +85,12 @@ double longest_step(const Declared& subject, const Choice& optimizer, const Corr
 
 }  // namespace
 
-Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
-  const Arithmetic fp32 = single(), master(subject.master);
-  if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
-  const auto next = [&](Bounded b, Bounded sum) { return master.store(sum); };
-  const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
-  const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), old.v, {}, {}};
-  return joined(
-      [&] { return exact_update(optimizer, gradient, before).momentum; },
-      each([&](Bounded g, Bounded b) { return next(b, fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); }, gradient, old));
-}
-
-Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate, const Expected& gradient,
-                       const Expected& momentum, const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(subject.master);
-  const Bounded lr = bounded_scalar(rate);
-  const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
-  const Expected& direction = momentum.v.size() == 0 ? gradient : momentum;
-  if (momentum.v.size() == 0 || !optimizer.flag("nesterov")) {
-    return joined([&] { return parameter.v - rate.v(0, 0) * direction.v; }, each(moved, parameter, direction));
-  }
-  const Bounded mu = constant(optimizer.number("momentum"));
-  const auto exact_mu = number<long double>(optimizer.number("momentum"));
-  return joined([&] { return parameter.v - rate.v(0, 0) * (gradient.v + exact_mu * momentum.v); },
-                each([&](Bounded p, Bounded g, Bounded b) { return moved(p, fp32.add(g, fp32.mul(mu, b))); }, parameter,
-                     gradient, momentum));
-}
-
 Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
   const Arithmetic fp32 = single(), master(subject.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
-  const Slot<long double> slot{zeros_like(gradient).v, {}, before.v, zeros_like(gradient).v};
-  return joined([&] { return exact_update(optimizer, gradient, slot).exp_avg; },
+  const Slot<long double> slot{zeros_like(gradient).v, {before.v, zeros_like(gradient).v}};
+  return joined([&] { return moments(optimizer, gradient, slot)[0]; },
                 each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
                      gradient, before));
 }
@@ -126,9 +100,9 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
   const Arithmetic fp32 = single(), master(subject.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
-  const Slot<long double> slot{zeros_like(gradient).v, {}, zeros_like(gradient).v, before.v};
+  const Slot<long double> slot{zeros_like(gradient).v, {zeros_like(gradient).v, before.v}};
   return joined(
-      [&] { return exact_update(optimizer, gradient, slot).exp_avg_sq; },
+      [&] { return moments(optimizer, gradient, slot)[1]; },
       each([&](Bounded g,
                Bounded v) { return master.store(fp32.add(fp32.mul(beta, v), fp32.mul(rest, fp32.mul(g, g)))); },
            gradient, before));

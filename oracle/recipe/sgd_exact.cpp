@@ -1,0 +1,28 @@
+#include "oracle/recipe/register_exact_optimizer.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+Slot<T> sgd(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<T>& gradient, Slot<T> slot) {
+  const T momentum = number<T>(optimizer.number("momentum"));
+  if (slot.state.empty()) {
+    slot.parameter -= rate * gradient;
+    return slot;
+  }
+  Matrix<T>& buffer = slot.state[0];
+  if (buffer.size() == 0)
+    buffer = gradient;
+  else
+    buffer = (momentum * buffer + T(1 - number<T>(optimizer.number("dampening"))) * gradient).eval();
+  if (optimizer.flag("nesterov"))
+    slot.parameter -= rate * (gradient + momentum * buffer);
+  else
+    slot.parameter -= rate * buffer;
+  return slot;
+}
+
+const RegisterExactOptimizer registered("sgd", []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; });
+
+}  // namespace
+}  // namespace tally::oracle
