@@ -65,7 +65,7 @@ std::int64_t measured_half_life(double beta) {
   long double first = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     state = oracle::evaluate_window(c, w, oracle::Branch::accumulated, state).after;
-    const long double left = state.slots.at("out.bias").momentum.norm();
+    const long double left = state.slots.at("out.bias").state.at(0).norm();
     if (w == 0) first = left;
     if (2 * left <= first) return static_cast<std::int64_t>(w);
   }

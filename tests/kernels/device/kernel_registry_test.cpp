@@ -19,8 +19,8 @@ struct SetArguments {
 void set_first(Stream&, const SetArguments& a) { *a.out = a.value; }
 void set_second(Stream&, const SetArguments& a) { *a.out = 2 * a.value; }
 
-const RegisterKernel first("registry_test.set", {.variant = "b_once"}, set_first);
-const RegisterKernel second("registry_test.set", {.variant = "a_twice"}, set_second, KernelUse::when_named);
+const RegisterKernel first("registry_test.set", {.variant = "test_once"}, set_first);
+const RegisterKernel second("registry_test.set", {.variant = "test_doubled"}, set_second, KernelUse::when_named);
 
 int value_set_by(std::string_view variant) {
   int out = 0;
@@ -40,8 +40,8 @@ std::string message_of(void (*use)()) {
 }
 
 TEST(KernelRegistry, FindsAVariantByNameAndTheStandardWithoutOne) {
-  EXPECT_EQ(value_set_by("b_once"), 21);
-  EXPECT_EQ(value_set_by("a_twice"), 42);
+  EXPECT_EQ(value_set_by("test_once"), 21);
+  EXPECT_EQ(value_set_by("test_doubled"), 42);
   EXPECT_EQ(value_set_by(""), 21);
 }
 
@@ -53,7 +53,7 @@ TEST(KernelRegistry, RefusesWhatIsNotThere) {
 }
 
 TEST(KernelRegistry, RefusesASecondKernelOfTheSameName) {
-  EXPECT_THROW(RegisterKernel("registry_test.set", {.variant = "b_once"}, set_second), std::logic_error);
+  EXPECT_THROW(RegisterKernel("registry_test.set", {.variant = "test_once"}, set_second), std::logic_error);
 }
 
 TEST(KernelRegistry, RefusesASecondStandardKernelAndSaysWhichItHas) {
@@ -65,7 +65,7 @@ TEST(KernelRegistry, RefusesASecondStandardKernelAndSaysWhichItHas) {
 
 TEST(KernelRegistry, SaysWhatThereIsInThePlaceOfWhatIsMissing) {
   EXPECT_EQ(message_of([] { find_kernel("registry_test.set", ExecutorKind::host, "fast"); }),
-            "no kernel registry_test.set/fast on host; there are a_twice, b_once");
+            "no kernel registry_test.set/fast on host; there are test_doubled, test_once");
   EXPECT_EQ(message_of([] { find_kernel("linear.weight_gradient", ExecutorKind::host); }),
             "no standard kernel linear.weight_gradient on host; there are into_buffer, separate");
   const auto words = message_of([] { find_kernel("silu.forward", ExecutorKind::host); });
@@ -102,7 +102,7 @@ TEST(KernelRegistry, HasOneStandardKernelOfWhatAStepLaunchesUnasked) {
 }
 
 TEST(KernelRegistry, KnowsTheFileOfAKernelFromTheRepositoryOn) {
-  EXPECT_TRUE(file_of_kernel("registry_test.set", "b_once").ends_with("kernels/device/kernel_registry_test.cpp"));
+  EXPECT_TRUE(file_of_kernel("registry_test.set", "test_once").ends_with("kernels/device/kernel_registry_test.cpp"));
   EXPECT_EQ(file_of_kernel("norm", "two_stage"), "kernels/window/norm.cu");
   EXPECT_EQ(file_of_kernel("norm", "none"), "");
 }

@@ -30,8 +30,8 @@ TEST(Trajectory, CarriesStateFromWindowToWindow) {
   EXPECT_EQ(answers[1].loss_scale, 2048);
   EXPECT_EQ(answers[1].after.step, 2);
   const Matrix<Wide> expected =
-      0.5L * answers[0].after.slots.at("fc2.weight").momentum + answers[1].grad.at("fc2.weight");
-  EXPECT_EQ(answers[1].after.slots.at("fc2.weight").momentum, expected);
+      0.5L * answers[0].after.slots.at("fc2.weight").state.at(0) + answers[1].grad.at("fc2.weight");
+  EXPECT_EQ(answers[1].after.slots.at("fc2.weight").state.at(0), expected);
 }
 
 TEST(Trajectory, FreezesAllButScaleAndRunningValuesInASkippedWindow) {
@@ -43,7 +43,7 @@ TEST(Trajectory, FreezesAllButScaleAndRunningValuesInASkippedWindow) {
 
   EXPECT_TRUE(skipped.skipped);
   EXPECT_EQ(skipped.after.slots.at("fc1.weight").parameter, before.slots.at("fc1.weight").parameter);
-  EXPECT_EQ(skipped.after.slots.at("fc1.weight").momentum.size(), 0);
+  EXPECT_EQ(skipped.after.slots.at("fc1.weight").state.at(0).size(), 0);
   EXPECT_EQ(skipped.after.step, 0);
   EXPECT_EQ(skipped.after.scale.scale, 512);
   EXPECT_EQ(skipped.after.running_mean.at("bn"), taken.after.running_mean.at("bn"));
@@ -106,7 +106,7 @@ TEST(Trajectory, StartsInTheMiddleOfTrainingWhereTheCaseSaysSo) {
   const State<Wide> state = initial_state<Wide>(c);
 
   EXPECT_EQ(state.step, 3);
-  EXPECT_EQ(state.slots.at("bn.bias").momentum, lift<Wide>(c.tensors.at("bn.bias")));
+  EXPECT_EQ(state.slots.at("bn.bias").state.at(0), lift<Wide>(c.tensors.at("bn.bias")));
 }
 
 }  // namespace

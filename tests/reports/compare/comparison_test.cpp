@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/compare/kernel_changes.hpp"
+#include "reports/text/numbers.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "reports/text/numbers.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally {
