@@ -187,8 +187,8 @@ Layout optimizer_tap(Place at) {
     return TapLayout{at.c.precision.master, *shape};
   }
   const auto kept = state_of(at.c.recipe.optimizer);
-  const bool state = std::any_of(kept.begin(), kept.end(),
-                                 [&](const StateTensor* each) { return take(at.rest, each->name + "."); });
+  const bool state =
+      std::any_of(kept.begin(), kept.end(), [&](const StateTensor* each) { return take(at.rest, each->name + "."); });
   const Shape* shape = at.parameter();
   if (!state || shape == nullptr || at.gradient) return std::nullopt;
   return TapLayout{at.c.precision.master, *shape};

@@ -117,7 +117,10 @@ TEST(Claims, RefuseAnOrderOfAdditionsThatIsNone) {
   Claims claims;
   claims.kernels["tanh.forward"] = {.variant = "v", .function_ulp = 0.25};
   EXPECT_EQ(refusal(to_json(claims)),
-            "claims: kernels.tanh.forward.function_ulp is 0.25; expected a number from 0.5 on");
+            "claims: kernels.tanh.forward.function_ulp is 0.25; expected a number from 0.5 to 4096");
+  claims.kernels["tanh.forward"].function_ulp = 1e300;
+  EXPECT_EQ(refusal(to_json(claims)),
+            "claims: kernels.tanh.forward.function_ulp is 1e+300; expected a number from 0.5 to 4096");
 }
 
 TEST(Claims, RefuseWhatNoClaimIsInAFewWords) {

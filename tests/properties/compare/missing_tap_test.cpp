@@ -32,7 +32,8 @@ bool passes(const GroupedChecks& found) {
 
 /// Flags and counts have no room for it, and the targets' classes none but their own.
 bool can_hold(const Tensor& value) {
-  return value.elements() > 0 && (value.dtype == Dtype::fp32 || value.dtype == Dtype::fp16 || value.dtype == Dtype::bf16);
+  return value.elements() > 0 &&
+         (value.dtype == Dtype::fp32 || value.dtype == Dtype::fp16 || value.dtype == Dtype::bf16);
 }
 
 TEST(MissingTap, hides_no_other_tap) {
@@ -47,8 +48,7 @@ TEST(MissingTap, hides_no_other_tap) {
       for (std::size_t damaged = missing % step; damaged < taps.size(); damaged += step + 1) {
         if (damaged == missing || !can_hold(taps[damaged].value)) continue;
         const GroupedChecks found = hard_lenses(c, changed(whole, missing, damaged, damage), Grouping::inferred);
-        EXPECT_FALSE(passes(found)) << "without " << taps[missing].name.text() << ": "
-                                    << taps[damaged].name.text();
+        EXPECT_FALSE(passes(found)) << "without " << taps[missing].name.text() << ": " << taps[damaged].name.text();
         ++tried;
       }
     }
@@ -61,8 +61,7 @@ TEST(MissingTap, accuses_no_right_run) {
     const Case c = normal_case(seed, Dtype::fp32);
     const Trace whole = run(c, {});
     for (std::size_t missing = 0; missing < whole.taps().size(); missing += 5) {
-      const GroupedChecks found =
-          hard_lenses(c, changed(whole, missing, whole.taps().size(), 0), Grouping::inferred);
+      const GroupedChecks found = hard_lenses(c, changed(whole, missing, whole.taps().size(), 0), Grouping::inferred);
       EXPECT_EQ(first_failure(found.checks), nullptr)
           << "seed " << seed << ", without " << whole.taps()[missing].name.text() << ": "
           << told(first_failure(found.checks));

@@ -88,6 +88,7 @@ Results failing() {
   for (const std::size_t i : {40u, 90u}) add_elements(r.cases[i].worst.front());
   r.studies = studies();
   r.triggers_required = true, r.triggers[2].seen = 0;
+  r.options = "--unsteered --no-shrink";
   r.cases[7].operations[0].repeats = false;
   r.cases[7].status = Status::vacuous, r.cases[7].message = "The bound is wider than the signal.";
   r.cases[8].status = Status::not_run, r.cases[8].message = "No device.";
