@@ -58,10 +58,11 @@ void require_writable(const std::filesystem::path& folder) {
 void require_replaceable(const std::filesystem::path& folder, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (!may_be_replaced(folder / name))
-      throw UsageError(
-          "--out: " + (folder / name).string() +
-          ": found a file that Tally did not write; expected none, or that of an earlier run: name another "
-          "folder, or move the file");
+      throw UsageError("--out: " + (folder / name).string() +
+                       (std::filesystem::is_regular_file(folder / name) ? ": found a file that Tally did not write"
+                                                                        : ": found no file") +
+                       "; expected none, or that of an earlier run: name another "
+                       "folder, or move the file");
 }
 
 const std::vector<std::string>& report_names() {

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -132,10 +133,17 @@ class Files(unittest.TestCase):
                 self.assertIn(f"{option}: '{wrong}'; expected a duration such as 60s, 2m or 1h, at most 1000h", told)
 
     def test_results_that_cannot_be_written_are_shown(self):
+        ran = subprocess.run([TALLY, "verify", *QUICK, "--out", str(self.out)], capture_output=True, text=True, timeout=600,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+        self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
+        self.assertRegex(ran.stdout, r"(?m)^PASS  [\d,]+ tensor checks")
+        self.assertIn(f"error: cannot write {self.out}/", ran.stderr)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_a_folder_in_a_files_place_is_found_before_the_run(self):
         (self.out / "report.html").mkdir()
-        told = self.ends(3, "verify", *QUICK, "--out", self.out)
-        self.assertRegex(told, r"(?m)^PASS  [\d,]+ tensor checks")
-        self.assertIn(f"error: cannot write {self.out}/report.html", told)
+        told = self.ends(2, "verify", *QUICK, "--out", self.out)
+        self.assertIn(f"--out: {self.out}/report.html: found no file", told)
         self.assertEqual([f.name for f in self.out.iterdir()], ["report.html"])
 
     def test_twenty_additions_to_a_history_at_once_are_all_there(self):

@@ -21,6 +21,8 @@ compile() {
 }
 export -f compile
 printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'compile "$0"'
+ours=()
+for source in "${sources[@]}"; do ours+=("$folder/objects/${source//\//_}.o"); done  # none of a source that is gone
 theirs=()
 for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFiles/tally_properties,reports/CMakeFiles/tally_reports}.dir \
   -name '*.cpp.o' | sort); do
@@ -32,7 +34,7 @@ for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFi
   [[ -f $source ]] || continue  # left behind by a source that is gone
   [[ " ${sources[*]} " == *" $source "* ]] || theirs+=("$object")
 done
-"$clang" -fsanitize=fuzzer,address,undefined "$folder"/objects/*.o "${theirs[@]}" -lflint-arb -lflint -lmpfr -lgmp -lz -lcrypto \
+"$clang" -fsanitize=fuzzer,address,undefined "${ours[@]}" "${theirs[@]}" -lflint-arb -lflint -lmpfr -lgmp -lz -lcrypto \
   -o "$folder/traces_fuzz"
 for case in tests/readme/uneven_micro_batches.json tests/oracle/case/valid/{resumed_sgd,adam_fp16_dynamic_scale,narrow_everywhere,dropout_bf16_ignored_micro_batch,frozen_statistics_sum_tf32}.json; do
   "$build/reports/tally" replay "$case" --subject host --dump "$folder/run" >/dev/null 2>&1 || true
