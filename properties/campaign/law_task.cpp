@@ -9,13 +9,12 @@
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/dead_case.hpp"
+#include "properties/campaign/law_plan.hpp"
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
 #include "properties/campaign/watchdog.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/certified.hpp"
-#include "properties/generators/drawn_options.hpp"
-#include "properties/generators/random_plan.hpp"
 #include "properties/laws/designed.hpp"
 #include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation_scope.hpp"
@@ -30,11 +29,6 @@ constexpr double pairs_worth = 32;       // an error at its bound counts as many
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
 /// Kept cases come before: those that a run keeps must not move the steps of the one after it.
 constexpr std::uint64_t first_drawn_step = 1u << 16;
-
-std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
-  const std::string text = std::to_string(seed) + law.name + std::string(name_of(storage));
-  return std::stoull(sha256(text).substr(0, 15), nullptr, 16);
-}
 
 class LawTask {
  public:
@@ -95,25 +89,15 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
-      const double score = try_one(shaped(source.next()));
+      const double score = try_one(shaped(source.next(), law_));
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
            !interrupted()) {
-      const Plan plan = shaped(source.next());
+      const Plan plan = shaped(source.next(), law_);
       const Case c = case_of(plan);
       if (!try_control(c)) take_failing(plan, c, outcome_of_death(*died_, "its control"));
     }
-  }
-
-  Plan shaped(Plan plan) const {
-    draw_options(plan);
-    if (law_.any_values) draw_values(plan);
-    draw_formats(plan);
-    draw_execution(plan);
-    if (law_.shape) law_.shape(plan);
-    fit_options(plan);
-    return plan;
   }
 
   int number_of_cases() const {

@@ -6,9 +6,12 @@
 #include <functional>
 
 #include "kernels/device/device.hpp"
+#include "properties/campaign/law_plan.hpp"
+#include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/evidence/adversarial.hpp"
 #include "properties/evidence/case_strata.hpp"
+#include "properties/evidence/excess.hpp"
 #include "properties/evidence/ordinary_case.hpp"
 
 namespace tally {
@@ -58,6 +61,25 @@ Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& opt
           }};
 }
 
+/// As a campaign draws them for the law: shapes, values and ways to execute that clean cases do not meet.
+Job law_job(const Law& law, Dtype storage, std::uint64_t cases, const StudyOptions& options) {
+  const std::string title = law.name + ", " + std::string(name_of(storage));
+  return {title, [=, &law, &options](Evidence& found) {
+            PlanSource source(storage, seed_of(options.seed, law, storage), static_cast<int>(cases));
+            for (std::uint64_t i = 0; i < cases; ++i) {
+              if (options.interrupted != nullptr && *options.interrupted) return;
+              guarded(found, title + ", case " + std::to_string(i), [&] {
+                const Case c = case_of(shaped(source.next(), law));
+                try {
+                  count_excess(found.strata, c, hold_run(c, {options.subject, {}}));
+                } catch (const NotSupported&) {
+                  // This executor does not run such cases: no tensor to count.
+                }
+              });
+            }
+          }};
+}
+
 Job hard_job(const HardFamily& family, Dtype storage, int cases, const StudyOptions& options) {
   const std::string title = family.name + ", " + std::string(name_of(storage));
   return {title, [=, &family, &options](Evidence& found) {
@@ -102,6 +124,10 @@ std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) 
   for (const HardFamily& family : hard_families()) {
     for (const Dtype storage : storages)
       jobs.push_back(hard_job(family, storage, plan.hard_cases * family.weight, options));
+  }
+  for (const Law* law : laws()) {
+    for (const Dtype storage : storages)
+      if (plan.law_cases > 0) jobs.push_back(law_job(*law, storage, plan.law_cases, options));
   }
   for (std::uint64_t first = 0; first < plan.ordinary_networks; first += networks_a_job) {
     jobs.push_back(ordinary_job(first, std::min(first + networks_a_job, plan.ordinary_networks), options));

@@ -1,5 +1,5 @@
-// Gathers the evidence for the tolerances: clean cases, ordinary networks, hard cases and the hill climb, in forked
-// jobs.
+// Gathers the evidence for the tolerances: clean cases, ordinary networks, cases of the laws, hard cases and the hill
+// climb, in forked jobs.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@ namespace tally {
 struct EvidencePlan {
   std::uint64_t clean_cases = 3000;
   std::uint64_t ordinary_networks = 200;
-  int hard_cases = 8;  // a family and precision
-  int climbs = 10;     // a precision
-  int steps = 300;     // a climb
+  std::uint64_t law_cases = 0;  // a law and precision
+  int hard_cases = 8;           // a family and precision
+  int climbs = 10;              // a precision
+  int steps = 300;              // a climb
 
   /// What a study of this effort does: 3,000 clean cases and 200 ordinary networks at 1, ten times as many at 10;
   /// climbs grow with its root.

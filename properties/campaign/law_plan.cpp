@@ -1,0 +1,26 @@
+#include "properties/campaign/law_plan.hpp"
+
+#include <string>
+
+#include "oracle/case/io.hpp"
+#include "properties/generators/drawn_options.hpp"
+#include "properties/generators/random_plan.hpp"
+
+namespace tally {
+
+std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
+  const std::string text = std::to_string(seed) + law.name + std::string(name_of(storage));
+  return std::stoull(sha256(text).substr(0, 15), nullptr, 16);
+}
+
+Plan shaped(Plan plan, const Law& law) {
+  draw_options(plan);
+  if (law.any_values) draw_values(plan);
+  draw_formats(plan);
+  draw_execution(plan);
+  if (law.shape) law.shape(plan);
+  fit_options(plan);
+  return plan;
+}
+
+}  // namespace tally

@@ -1,0 +1,20 @@
+// The plans that a campaign draws for one law: a plan as it comes from its source, with the draws that every campaign
+// adds, narrowed to the law's domain.
+#pragma once
+
+#include <cstdint>
+
+#include "oracle/case/tensor.hpp"
+#include "properties/generators/plan.hpp"
+#include "properties/laws/law.hpp"
+
+namespace tally {
+
+/// Another seed for each law and precision, from one for all.
+std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage);
+
+/// With options, formats and ways to execute drawn by the plan's seed, values of any bits where the law holds for
+/// them; in the law's domain.
+Plan shaped(Plan plan, const Law& law);
+
+}  // namespace tally
