@@ -41,6 +41,8 @@ std::string hash_of(const Case& c);
 
 /// `tly1:` + base32 of the compressed case; tensors with a drawing travel as the drawing.
 std::string token_of(const Case& c);
+/// Whether it begins as a token does, of this version or another: `tly`, digits, a colon.
+bool is_token(std::string_view text);
 /// Throws InvalidCase with path "token".
 Case case_of_token(std::string_view token);
 

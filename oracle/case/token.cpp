@@ -25,6 +25,12 @@ std::string token_of(const Case& c) {
   return std::string(prefix) + to_base32(compress(to_text(json_of(c, true), JsonLayout::compact)));
 }
 
+bool is_token(std::string_view text) {
+  if (!text.starts_with("tly")) return false;
+  const auto after = text.find_first_not_of("0123456789", 3);
+  return after != std::string_view::npos && after > 3 && text[after] == ':';
+}
+
 Case case_of_token(std::string_view token) {
   if (!token.starts_with(prefix)) refuse(json_string(token.substr(0, 20)), "a token beginning with \"tly1:\"");
   const auto stream = from_base32(token.substr(prefix.size()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/record/not_written.hpp"
 
 namespace tally {
 
@@ -16,11 +17,6 @@ struct BlessOptions {
   std::string precision = "*";
   std::vector<std::string> cases;  // ids; empty: all
   bool allow_ci = false;           // else refused where the environment variable CI is set
-};
-
-/// The baseline cannot be written, which is none of its reader's or caller's faults: a full disk.
-class NotWritten : public std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 struct BlessReport {

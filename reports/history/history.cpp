@@ -64,7 +64,11 @@ bool append(const HistoryEntry& entry, const std::string& file) {
   const std::string before = std::filesystem::exists(file) ? stored_text(file) : "", line = to_json_line(entry);
   for (const HistoryEntry& old : history_of_lines(before, file))
     if (to_json_line(old) == line) return false;
-  write_atomically(file, before + line);
+  try {
+    write_atomically(file, before + line);
+  } catch (const std::runtime_error& problem) {
+    throw NotWritten(problem.what());
+  }
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/gate/baseline.hpp"
+#include "reports/record/not_written.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -39,7 +40,7 @@ std::vector<HistoryEntry> read_history(const std::string& file);
 
 /// Whether the entry was added: what stands there already, to the bit, is not added again. Makes the file if there is
 /// none; otherwise its bytes stay, and one line follows, whoever else adds lines at the same time. Throws
-/// std::runtime_error, with the file untouched, if it is damaged or cannot be written.
+/// std::runtime_error, with the file untouched, if it is damaged; NotWritten where it cannot be written.
 bool append(const HistoryEntry& entry, const std::string& file);
 
 /// A table for a terminal.

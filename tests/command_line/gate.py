@@ -153,6 +153,15 @@ class Gate(unittest.TestCase):
         self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
         self.assertEqual(len(ran.stderr.splitlines()), 1, ran.stderr)
         self.assertEqual(list(self.out.iterdir()), [])
+        history = [TALLY, "history", "add", self.results, "--history", self.out / "runs.jsonl"]
+        for _ in range(8):
+            ran = subprocess.run(list(map(str, [*history, "--commit", "c" * 400 + str(_)])), capture_output=True,
+                                 text=True, timeout=60, preexec_fn=full, restore_signals=False)
+            if ran.returncode:
+                break
+        self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
+        self.assertEqual([file.name for file in self.out.iterdir()], ["runs.jsonl"])
+        (self.out / "runs.jsonl").unlink()
         words[4] = self.out / "nowhere" / "baseline.json"
         self.assertIn("there is no folder", self.ends(2, *words[1:]))
 

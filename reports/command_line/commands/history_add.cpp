@@ -22,6 +22,8 @@ int history_add(const HistoryAddOptions& options) {
     const bool added =
         append(history_entry_of(results, options.commit.empty() ? tree() : options.commit), options.history);
     std::cout << options.history << (added ? ": added\n" : ": stands there already\n");
+  } catch (const NotWritten&) {
+    throw;
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }

@@ -67,14 +67,14 @@ void dump(const std::string& folder, const Case& c, const Subject& subject) {
 
 int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
-  const bool is_token = options.what.starts_with("tly1:");
-  const Case c = is_token ? case_of_token(options.what) : read_case_file(options.what);
+  const bool given_as_token = is_token(options.what);
+  const Case c = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
   const Subject subject = subject_of(options.subject);
   require_known_kernels(c, subject);
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
   if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `./tally list laws`");
-  const bool foreign = law && law->shape && !is_token && law_in(options.what) != law->name;
+  const bool foreign = law && law->shape && !given_as_token && law_in(options.what) != law->name;
   const Outcome outcome = foreign ? outcome_of_foreign_case(*law, c, subject)
                           : law   ? outcome_of(*law, c, subject)
                                   : judge(c, subject).outcome;
