@@ -57,13 +57,10 @@ DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& pa
 }
 
 void add_optimizer_state(Run& run, Parameter& parameter) {
-  const Choice& optimizer = run.c.recipe.optimizer;
-  if (optimizer.kind == "adam") {
-    parameter.exp_avg = state_tensor(run, "exp_avg." + parameter.name, parameter);
-    parameter.exp_avg_sq = state_tensor(run, "exp_avg_sq." + parameter.name, parameter);
-  } else if (optimizer.number("momentum").to_double() != 0) {
-    parameter.momentum_started = run.c.tensors.contains("momentum." + parameter.name);
-    parameter.momentum = state_tensor(run, "momentum." + parameter.name, parameter);
+  for (const StateTensor* each : state_of(run.c.recipe.optimizer)) {
+    const std::string name = each->name + "." + parameter.name;
+    const bool started = !each->begins_with_gradient || run.c.tensors.contains(name);
+    parameter.state.push_back({each, state_tensor(run, name, parameter), started});
   }
 }
 

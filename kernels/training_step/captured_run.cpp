@@ -54,9 +54,7 @@ struct CapturedRun::State {
     keep("target", run.target);
     for (const Parameter& each : run.parameters) {
       keep(each.name, each.master);
-      keep("momentum." + each.name, each.momentum);
-      keep("exp_avg." + each.name, each.exp_avg);
-      keep("exp_avg_sq." + each.name, each.exp_avg_sq);
+      for (const KeptState& kept : each.state) keep(kept.of->name + "." + each.name, kept.tensor);
     }
     for (const LayerState& layer : run.layers) {
       keep(layer.label + ".running_mean", layer.running_mean);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/training_step/norm_kind.hpp"
+#include "kernels/training_step/optimizer_steps.hpp"
+#include "kernels/training_step/run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
@@ -17,15 +19,16 @@ constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay
 std::vector<SteppedTensor> stepped_tensors(Run& run) {
   std::vector<SteppedTensor> tensors;
   for (Parameter& parameter : run.parameters) {
-    const bool adam = static_cast<bool>(parameter.exp_avg);
-    const DeviceTensor& first = adam ? parameter.exp_avg : parameter.momentum;
+    const auto kept = [&](std::size_t i) -> void* {
+      return i < parameter.state.size() ? parameter.state[i].tensor.data() : nullptr;
+    };
     tensors.push_back({.gradient = parameter.unscaled.as<float>(),
                        .parameter = parameter.master.data(),
-                       .first = first ? first.data() : nullptr,
-                       .second = adam ? parameter.exp_avg_sq.data() : nullptr,
+                       .first = kept(0),
+                       .second = kept(1),
                        .elements = parameter.elements,
                        .decays = parameter.decays,
-                       .started = parameter.momentum_started});
+                       .started = !parameter.state.empty() && parameter.state[0].started});
   }
   return tensors;
 }
@@ -107,9 +110,10 @@ void clip_decay_step(Run& run) {
     arguments.lambda = decay.lambda;
     arguments.factor = decay.factor;
   }
-  arguments.adam = recipe.optimizer.kind == "adam";
-  if (arguments.adam) arguments.adam_constants = adam_constants(run);
-  if (!arguments.adam) arguments.sgd_constants = sgd_constants(run);
+  const OptimizerSteps& optimizer = optimizer_steps(recipe.optimizer.kind);
+  if (optimizer.fuse == nullptr)
+    throw NotSupported(std::string(step_once) + " has no step for the optimizer '" + recipe.optimizer.kind + "'");
+  optimizer.fuse(run, arguments);
   run.launch(step_once, arguments);
   if (arguments.clip == ClipKind::by_norm) run.tap("clip", "coefficient", run.coefficient);
 }

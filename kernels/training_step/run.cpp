@@ -86,10 +86,8 @@ void record_final_state(Run& run) {
     run.window = run.last_step_window;
     for (const Parameter& parameter : run.parameters) {
       run.record("optimizer", parameter.name, parameter.master);
-      if (parameter.momentum) run.record("optimizer", "momentum." + parameter.name, parameter.momentum);
-      if (!parameter.exp_avg) continue;
-      run.record("optimizer", "exp_avg." + parameter.name, parameter.exp_avg);
-      run.record("optimizer", "exp_avg_sq." + parameter.name, parameter.exp_avg_sq);
+      for (const KeptState& kept : parameter.state)
+        run.record("optimizer", kept.of->name + "." + parameter.name, kept.tensor);
     }
   }
   run.window = static_cast<int>(run.c.windows.size()) - 1;

@@ -17,7 +17,7 @@
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run.hpp"
 #include "kernels/window/arguments.hpp"
-#include "oracle/case/case.hpp"
+#include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
 
@@ -41,20 +41,26 @@ struct RegisterLayerSteps {
 const LayerSteps& layer_steps(const std::string& kind);
 extern const LayerSteps elementwise_steps;
 
+/// A tensor that the optimizer keeps beside a parameter, in the master format.
+struct KeptState {
+  const StateTensor* of;
+  DeviceTensor tensor;
+  bool started;  // it holds what the next step reads; false where it is to begin with the first gradient
+};
+
 /// One parameter, as a framework keeps it. fp32 unless said otherwise.
 struct Parameter {
   std::string name;  // "fc1.weight"
   std::int64_t elements = 0;
-  bool decays = false;            // false where weight_decay excludes it, or there is none
-  bool momentum_started = false;  // the momentum buffer holds something
+  bool decays = false;  // false where weight_decay excludes it, or there is none
   DeviceTensor master;
-  DeviceTensor copy;          // S: what the layers read
-  bool into_buffer = false;   // its GEMM adds every micro-batch's gradient to the buffer: `gradient` is empty
-  DeviceTensor gradient;      // S, [slots, ...]: one slot for each micro-batch alive at once
-  DeviceTensor buffer;        // A: the sum over micro-batches; empty when gradients are written directly
-  DeviceTensor compensation;  // A: what the buffer's additions lost; empty unless they are compensated
-  DeviceTensor unscaled;      // from `unscale` on: what is clipped, decayed and applied
-  DeviceTensor momentum, exp_avg, exp_avg_sq;  // empty where the optimizer has none
+  DeviceTensor copy;             // S: what the layers read
+  bool into_buffer = false;      // its GEMM adds every micro-batch's gradient to the buffer: `gradient` is empty
+  DeviceTensor gradient;         // S, [slots, ...]: one slot for each micro-batch alive at once
+  DeviceTensor buffer;           // A: the sum over micro-batches; empty when gradients are written directly
+  DeviceTensor compensation;     // A: what the buffer's additions lost; empty unless they are compensated
+  DeviceTensor unscaled;         // from `unscale` on: what is clipped, decayed and applied
+  std::vector<KeptState> state;  // the optimizer's, in the order of state_of(optimizer)
 };
 
 /// One layer's activations and statistics. Rows are those of the micro-batches alive at once.

@@ -1,4 +1,4 @@
-// The constants of a window's decay and optimizer step, derived in binary64 and rounded once. Tensors and sizes are
+// The constants of a window's decay, derived in binary64 and rounded once. Tensors and sizes are
 // left empty.
 #pragma once
 
@@ -7,8 +7,5 @@
 namespace tally {
 
 DecayArguments decay_constants(const Run& run);
-/// `first` is set: no momentum yet.
-SgdArguments sgd_constants(const Run& run);
-AdamArguments adam_constants(const Run& run);
 
 }  // namespace tally

@@ -6,12 +6,8 @@ namespace {
 
 void begin_window(Run& run) {
   for (Parameter& parameter : run.parameters) {
-    const auto drop = [&](DeviceTensor& state, const char* prefix) {
-      if (run.window == 0 && state && run.c.tensors.contains(prefix + parameter.name)) state.zero();
-    };
-    drop(parameter.momentum, "momentum.");
-    drop(parameter.exp_avg, "exp_avg.");
-    drop(parameter.exp_avg_sq, "exp_avg_sq.");
+    for (KeptState& kept : parameter.state)
+      if (run.window == 0 && run.c.tensors.contains(kept.of->name + "." + parameter.name)) kept.tensor.zero();
   }
   stage::begin_window(run);
 }

@@ -7,7 +7,7 @@ namespace {
 
 void optimizer(Run& run) {
   for (Parameter& parameter : run.parameters) {
-    if (parameter.momentum) fade(run, parameter.momentum);
+    if (!parameter.state.empty() && parameter.state[0].of->name == "momentum") fade(run, parameter.state[0].tensor);
   }
   stage::optimizer(run);
 }

@@ -13,10 +13,8 @@ std::vector<Written> changeable(Run& run) {
     if (tensor) all.push_back({tensor.data(), tensor.dtype, static_cast<std::int64_t>(elements_of(tensor.shape))});
   };
   for (Parameter& p : run.parameters) {
-    for (const DeviceTensor* tensor :
-         {&p.master, &p.copy, &p.gradient, &p.buffer, &p.unscaled, &p.momentum, &p.exp_avg, &p.exp_avg_sq}) {
-      add(*tensor);
-    }
+    for (const DeviceTensor* tensor : {&p.master, &p.copy, &p.gradient, &p.buffer, &p.unscaled}) add(*tensor);
+    for (const KeptState& kept : p.state) add(kept.tensor);
   }
   for (LayerState& layer : run.layers) add(layer.running_mean), add(layer.running_var);
   return all;
@@ -24,18 +22,29 @@ std::vector<Written> changeable(Run& run) {
 
 /// And on the host.
 struct Numbers {
-  std::vector<std::pair<bool, bool>> parameters;  // decays, momentum_started
+  struct OfParameter {
+    bool decays;
+    std::vector<bool> started;  // of its state
+  };
+  std::vector<OfParameter> parameters;
   std::int64_t step;
   int last_step_window;
 
   explicit Numbers(const Run& run) : step(run.step), last_step_window(run.last_step_window) {
-    for (const Parameter& each : run.parameters) parameters.emplace_back(each.decays, each.momentum_started);
+    for (const Parameter& each : run.parameters) {
+      parameters.push_back({each.decays, {}});
+      for (const KeptState& kept : each.state) parameters.back().started.push_back(kept.started);
+    }
   }
   void put_back(Run& run) const {
     run.step = step;
     run.last_step_window = last_step_window;
     std::size_t next = 0;
-    for (Parameter& each : run.parameters) std::tie(each.decays, each.momentum_started) = parameters[next++];
+    for (Parameter& each : run.parameters) {
+      const OfParameter& was = parameters[next++];
+      each.decays = was.decays;
+      for (std::size_t i = 0; i < each.state.size(); ++i) each.state[i].started = was.started[i];
+    }
   }
 };
 
