@@ -16,7 +16,7 @@
 namespace tally {
 
 struct CampaignOptions {
-  Subject subject;             // where it runs, and a seeded fault's stages if there is one
+  RunOptions subject;          // where it runs, and a seeded fault's stages if there is one
   std::string law_glob = "*";  // shell pattern over law names
   std::vector<Dtype> precisions = {Dtype::fp32, Dtype::fp16};
   double effort = 1;               // scales the number of cases

@@ -1,6 +1,6 @@
 #include "properties/campaign/dead_case.hpp"
 
-#include "properties/laws/judge.hpp"
+#include "properties/laws/outcome.hpp"
 
 namespace tally {
 

@@ -171,7 +171,7 @@ class Row {
   }
 
   bool caught_by(const Law& law, const Path& path, const Case& c) {
-    Subject subject = options_.subject;
+    RunOptions subject = options_.subject;
     subject.stages = &stages_on(path, fault_.stages());
     const Outcome outcome = outcome_of(law, c, subject);
     if (outcome.status == Status::not_run) throw NotSupported(outcome.message);

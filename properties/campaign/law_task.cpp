@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "kernels/device/device.hpp"
-#include "kernels/training_step/kernel_clock.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/dead_case.hpp"
@@ -29,6 +28,18 @@ constexpr double pairs_worth = 32;       // an error at its bound counts as many
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
 /// Kept cases come before: those that a run keeps must not move the steps of the one after it.
 constexpr std::uint64_t first_drawn_step = 1u << 16;
+
+/// Of the runs that are checked while it lives, by operation.
+class KernelSeconds : public RunObserver {
+ public:
+  void see_run(const Case&, const CheckedRun& run) override {
+    for (const auto& [operation, seconds] : run.seconds) seconds_[operation] += seconds;
+  }
+  const std::map<std::string, double>& seconds() const { return seconds_; }
+
+ private:
+  std::map<std::string, double> seconds_;
+};
 
 class LawTask {
  public:
@@ -123,11 +134,11 @@ class LawTask {
     {
       const CoverageScope scope(c, options_.subject.executor);
       const OperationScope operation_scope;
-      const KernelClock clock;
+      const KernelSeconds times;
       const CertifiedSample sample(plan.seed);
       outcome = watched_outcome(c);
       add(result_.certified, sample.record());
-      seconds = clock.seconds();
+      seconds = times.seconds();
       operations = operation_scope.records(c, outcome.checks);
       new_pairs = coverage_.new_pairs(scope.runs());
       coverage_.add_case(scope.runs(), scope.reached());
@@ -241,7 +252,7 @@ class LawTask {
 
 }  // namespace
 
-Outcome outcome_of(const Law& law, const Case& c, const Subject& subject) {
+Outcome outcome_of(const Law& law, const Case& c, const RunOptions& subject) {
   try {
     return law.holds(c, subject);
   } catch (const NotSupported& reason) {

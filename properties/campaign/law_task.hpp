@@ -29,6 +29,6 @@ TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& op
                         Died died = nullptr);
 
 /// Runs one case under a law. An executor finding or any other exception becomes an `error` outcome with its text.
-Outcome outcome_of(const Law& law, const Case& c, const Subject& subject);
+Outcome outcome_of(const Law& law, const Case& c, const RunOptions& subject);
 
 }  // namespace tally

@@ -6,10 +6,10 @@ namespace tally {
 namespace {
 
 /// The case's schedule as a list.
-std::vector<Preemption> choices_of(const Case& c, const Subject& subject, ExecutorKind executor) {
+std::vector<Preemption> choices_of(const Case& c, const RunOptions& subject, ExecutorKind executor) {
   std::vector<Preemption> choices = c.execution.preemptions;
   if (c.execution.schedule == 0) return choices;
-  Subject recording = subject;
+  RunOptions recording = subject;
   recording.executor = executor;
   recording.recorded = &choices;
   run(c, recording);
@@ -18,7 +18,7 @@ std::vector<Preemption> choices_of(const Case& c, const Subject& subject, Execut
 
 }  // namespace
 
-void with_listed_schedule(const Case& c, const Subject& subject, int attempts,
+void with_listed_schedule(const Case& c, const RunOptions& subject, int attempts,
                           const std::function<bool(const Case&)>& fails_alike) {
   const auto under = [&](const std::vector<Preemption>& some) {
     Case listed = c;

@@ -53,7 +53,7 @@ Size size_of(const Case& c) {
 
 class Shrinker {
  public:
-  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+  Shrinker(const Law& law, const Plan& plan, const Outcome& failing, const RunOptions& subject,
            std::uint64_t elements_at_most, const std::atomic<bool>* interrupted)
       : law_(law),
         subject_(subject),
@@ -124,14 +124,14 @@ class Shrinker {
   }
 
   bool shipped_stages_pass(const Case& c) const {
-    Subject shipped = subject_;
+    RunOptions shipped = subject_;
     shipped.stages = nullptr;
     const Status status = outcome_of(law_, c, shipped).status;
     return status == Status::pass || status == Status::vacuous;
   }
 
   const Law& law_;
-  const Subject& subject_;
+  const RunOptions& subject_;
   const FailureSignature signature_;
   const std::uint64_t elements_at_most_;
   const std::atomic<bool>* const interrupted_;
@@ -174,7 +174,7 @@ bool is_alike(const FailureSignature& now, const FailureSignature& before) {
   });
 }
 
-ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const RunOptions& subject,
                   std::uint64_t elements_at_most, const std::atomic<bool>* interrupted) {
   return Shrinker(law, plan, failing, subject, elements_at_most, interrupted).run();
 }

@@ -35,7 +35,7 @@ struct ShrunkCase {
 /// one (a law compared two runs), only if the shipped stages pass it: small values must not leave the law's domain,
 /// which only its plans are sure to be in. Deterministic: what it may cost is counted in elements of the cases tried,
 /// not timed. When `interrupted` is set it ends with the smallest case so far.
-ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const Subject& subject,
+ShrunkCase shrunk(const Law& law, const Plan& plan, const Outcome& failing, const RunOptions& subject,
                   std::uint64_t elements_at_most = elements_to_shrink, const std::atomic<bool>* interrupted = nullptr);
 
 }  // namespace tally

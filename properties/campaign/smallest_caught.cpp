@@ -15,7 +15,7 @@ constexpr int greatest_exponent = 64, stride = 4;
 
 class Search {
  public:
-  Search(const Law& law, const std::vector<Case>& failing, const Subject& faulty) : law_(law), faulty_(faulty) {
+  Search(const Law& law, const std::vector<Case>& failing, const RunOptions& faulty) : law_(law), faulty_(faulty) {
     for (const Case& c : failing) cases_.push_back(&c);
   }
 
@@ -46,7 +46,7 @@ class Search {
   }
 
   const Law& law_;
-  const Subject& faulty_;
+  const RunOptions& faulty_;
   std::vector<const Case*> cases_;
 };
 
@@ -62,7 +62,7 @@ std::vector<Case> failing_cases(const Law& law, Dtype storage, const CampaignOpt
   return failing;
 }
 
-double smallest_caught(const Law& law, const std::vector<Case>& failing, const Subject& faulty) {
+double smallest_caught(const Law& law, const std::vector<Case>& failing, const RunOptions& faulty) {
   return Search(law, failing, faulty).smallest();
 }
 

@@ -13,6 +13,6 @@ std::vector<Case> failing_cases(const Law& law, Dtype storage, const CampaignOpt
 
 /// The smallest magnitude 2^-e, e from 0 to 64, at which one of the cases, which all break the law at 1, still does
 /// under the faulty subject: e grows by fours until nothing is found, and the last four are bisected.
-double smallest_caught(const Law& law, const std::vector<Case>& failing, const Subject& faulty);
+double smallest_caught(const Law& law, const std::vector<Case>& failing, const RunOptions& faulty);
 
 }  // namespace tally

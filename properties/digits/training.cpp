@@ -7,7 +7,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/digits/accuracy.hpp"
 #include "properties/digits/exact_path.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
@@ -71,7 +71,7 @@ int skipped_windows(const Case& c, const Trace& trace) {
   return skipped;
 }
 
-void take_checks(TrainingRecord& record, const Judged& judged) {
+void take_checks(TrainingRecord& record, const CheckedRun& judged) {
   record.status = judged.outcome.status;
   record.message = judged.outcome.message;
   record.checks += judged.outcome.checks.size();
@@ -87,7 +87,7 @@ std::vector<TrainingRecord> run_training(const TrainingProblem& problem, const s
   std::vector<TrainingRecord> records;
   const Case whole = training_case(problem, problem.cuts.front(), Dtype::fp16);
   const ExactPath full = exact_path(whole, oracle::Branch::full_batch);
-  std::map<Dtype, Judged> full_runs;
+  std::map<Dtype, CheckedRun> full_runs;
   for (const BatchCut& cut : problem.cuts) {
     const bool is_full = &cut == &problem.cuts.front();
     const Case exact_case = training_case(problem, cut, Dtype::fp16);
@@ -101,7 +101,7 @@ std::vector<TrainingRecord> run_training(const TrainingProblem& problem, const s
       record.precision = name_of(storage);
       record.cut = cut.name;
       record.windows = int(c.windows.size());
-      Judged judged = judge(c, subject);
+      CheckedRun judged = run_and_check(c, subject);
       take_checks(record, judged);
       record.checks += accumulated.certified_windows;
       if (record.status == Status::not_run) {

@@ -49,7 +49,7 @@ void vary_data(Case& c, Schedule& random) {
   draw(x, {1, random.next() >> 12, "wide"});
 }
 
-DrawnRun drawn_run(const Subject& on, Schedule& random) {
+DrawnRun drawn_run(const RunOptions& on, Schedule& random) {
   DrawnRun run{on, {}};
   run.subject.order_seed = one_in(random, 2) ? 0 : random.next() | 1;
   run.subject.schedule_seed = one_in(random, 2) ? 0 : random.next() | 1;
@@ -71,7 +71,7 @@ std::string replay_token(const Case& c) {
   return token.size() <= longest ? token : hash_of(c);
 }
 
-CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const Subject& on) {
+CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const RunOptions& on) {
   constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
   Schedule mixed(seed);
   Schedule random(mixed.next() ^ (0x9e3779b97f4a7c15u * (number + 1)));

@@ -16,7 +16,7 @@ struct CleanCase {
 /// micro-batches of 8 to 16 rows, one in eight each with a micro-batch that counts nothing, data over 15 octaves or
 /// class weights, three in eight under another normalisation than window_items; every operation's kernel among its
 /// shipped variants; orders of additions and of threads drawn in every second case each.
-CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const Subject& on);
+CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const RunOptions& on);
 
 /// What replays the case: its token, or its hash where the token is very long.
 std::string replay_token(const Case& c);

@@ -7,7 +7,7 @@
 #include "properties/compare/judge.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/evidence/part.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/outcome.hpp"
 #include "properties/laws/refusal.hpp"
 
 namespace tally {
@@ -35,7 +35,8 @@ void hold_against(Lens lens, const std::string& name, const Case& c, HeldRun& he
 TensorCheck broken_rule(const std::string& violation) {
   TensorCheck check;
   check.lens = "machine";
-  check.tap = violation;
+  check.tap = "memory";
+  check.message = violation;
   check.stage = "kernel";
   check.status = Status::fail;
   check.failure = FailureClass::logic;
@@ -68,7 +69,7 @@ const std::map<std::string, std::vector<std::string>>& shipped_variants(Executor
 Trace trace_of(const Case& c, const DrawnRun& run) {
   Stages stages = run.subject.stages != nullptr ? *run.subject.stages : shipped_stages();
   for (const auto& [operation, variant] : run.variants) stages.variants.try_emplace(operation, variant);
-  Subject subject = run.subject;
+  RunOptions subject = run.subject;
   subject.stages = &stages;
   return tally::run(c, subject);
 }

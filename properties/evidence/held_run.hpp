@@ -13,7 +13,7 @@ namespace tally {
 
 /// How a case is run: the subject with its orders, and kernels to use instead of the shipped ones.
 struct DrawnRun {
-  Subject subject;
+  RunOptions subject;
   std::map<std::string, std::string> variants;  // operation -> variant; a fault's own replacements stay
 };
 

@@ -2,7 +2,7 @@
 // and their neighbours, half-way cases of the next narrower format, pairs that cancel, outliers, graded magnitudes,
 // means far from zero, and 256 micro-batches in a row.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -28,9 +28,9 @@ void shape(Plan& plan) {
   with_batch_norm(plan, plan.seed % 4 == 1 ? "window" : "micro_batch");
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward", "unscale"});
 }
 

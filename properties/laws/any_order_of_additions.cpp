@@ -1,21 +1,21 @@
 // Law: whatever order the matrix products add in, drawn anew for every call, every tensor stays inside its bound.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    Subject other = subject;
+    RunOptions other = subject;
     other.order_seed = seed;
-    add(outcome, judge(c, other).outcome);
+    add(outcome, run_and_check(c, other).outcome);
   }
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
-  Subject other = subject;
+bool differs(const Case& c, const RunOptions& subject) {
+  RunOptions other = subject;
   other.order_seed = 1;
   return bits_differ(run(c, subject), run(c, other), {"forward", "backward"});
 }

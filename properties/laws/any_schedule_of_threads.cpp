@@ -1,23 +1,23 @@
 // Law: whatever order threads and blocks run in, every tensor stays inside its bound.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
 namespace {
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome;
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    Subject other = subject;
+    RunOptions other = subject;
     other.schedule_seed = seed;
-    add(outcome, judge(c, other).outcome);
+    add(outcome, run_and_check(c, other).outcome);
   }
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   std::vector<Preemption> choices;
-  Subject other = subject;
+  RunOptions other = subject;
   other.schedule_seed = 1;
   other.recorded = &choices;
   run(c, other);

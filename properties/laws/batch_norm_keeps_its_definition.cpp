@@ -1,7 +1,7 @@
 // Law: BatchNorm over each micro-batch equals its own definition (not the full batch's); the exact gap to the full
 // batch is reported, and is not rounding.
 #include "oracle/window/gap.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -12,13 +12,13 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
   outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   return outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case shared = c;
   for (Layer& l : shared.model.layers) {
     if (l.kind == "batch_norm") l.options["statistics"] = std::string("window");

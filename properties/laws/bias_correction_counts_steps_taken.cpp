@@ -1,7 +1,7 @@
 // Law: Adam's bias correction counts steps really taken: after a window that overflowed, the next one is the first.
 //   m / (1 - β^(t+1)), t = 0 until a step is taken
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -13,8 +13,8 @@ void shape(Plan& plan) {
   plan.recipe.optimizer = choice("optimizer", "adam");
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   std::int64_t taken = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
@@ -30,7 +30,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// The same gradients applied as a later step move the parameters elsewhere.
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case later = c;
   for (const std::string& parameter : parameters_of(c.model)) {
     for (const std::string moment : {"exp_avg.", "exp_avg_sq."}) {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -25,9 +25,9 @@ void shape(Plan& plan) {
   plan.ignored_percent = plan.seed % 3 == 0 ? 30 : 0;
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case plain = c;
   plain.model.loss.options["weight"] = std::vector<Decimal>{};
   return bits_differ(run(c, subject), run(plain, subject), {"loss"});

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -53,7 +53,7 @@ double reach_of(const Case& c, const Trace& trace) {
   return std::isfinite(reach) ? reach : 0;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Trace unclipped = run(with_limit(c, 0x1p100), subject);
   const double reach = reach_of(c, unclipped);
   if (reach == 0) {
@@ -63,7 +63,7 @@ Outcome holds(const Case& c, const Subject& subject) {
     return nothing;
   }
   const Case inside = with_limit(c, reach * just_outside(unclipped));
-  Judged judged = judge(inside, subject);
+  CheckedRun judged = run_and_check(inside, subject);
   for (const std::string& parameter : parameters_of(c.model)) {
     const Tensor* before = judged.trace.find("w0/clip/in.d." + parameter);
     const Tensor* after = judged.trace.find("w0/clip/d." + parameter);
@@ -71,11 +71,11 @@ Outcome holds(const Case& c, const Subject& subject) {
     require(judged.outcome, before && after && *before == *after, name, "clip",
             "a clip that the gradient does not reach changed bits of " + parameter);
   }
-  add(judged.outcome, judge(with_limit(c, reach / 2), subject).outcome);
+  add(judged.outcome, run_and_check(with_limit(c, reach / 2), subject).outcome);
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Trace unclipped = run(with_limit(c, 0x1p100), subject);
   const double reach = reach_of(c, unclipped);
   if (reach == 0) return false;

@@ -1,7 +1,7 @@
 // Law: clipping acts once a window, after accumulation and unscaling, on the global norm over all parameters.
 //   coefficient = min(1, max_norm / (norm + eps));  a clip far above the norm changes no bit
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -19,8 +19,8 @@ Case with_max_norm(Case c, const std::string& max_norm) {
   return c;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
   if (outcome.status == Status::not_run) return outcome;
   const Trace wide = run(with_max_norm(c, "1e30"), subject);
   for (const Tap& tap : wide.taps()) {
@@ -33,7 +33,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_max_norm(c, "1e30"), subject), {"optimizer"});
 }
 

@@ -1,6 +1,6 @@
 // Law: weight decay, momentum and bias correction act once a window, however many micro-batches it has.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -21,9 +21,9 @@ void shape(Plan& plan) {
   plan.recipe.clip = choice("clip", "none");
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case without = c;
   without.recipe.weight_decay = choice("weight_decay", "none");
   return bits_differ(run(c, subject), run(without, subject), {"optimizer"});

@@ -2,7 +2,7 @@
 // parameters.
 //   N = 0: c = 0, g = 0;   p <- p - lr (μ v + λ p)
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -37,8 +37,8 @@ bool is_zero(const Tensor& tensor) {
   return true;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(without_items_in_the_second_window(c), subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(without_items_in_the_second_window(c), subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   for (const std::string& parameter : parameters_of(c.model)) {
     const Tensor* gradient = judged.trace.find("w1/unscale/d." + parameter);
@@ -50,7 +50,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(without_items_in_the_second_window(c), subject), {"unscale"});
 }
 

@@ -4,7 +4,7 @@
 
 #include "oracle/window/gap.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -20,8 +20,8 @@ void shape(Plan& plan) {
   plan.loss = choice("loss", plan.loss.kind);  // no row weighs more than another, none is ignored
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
   if (outcome.status == Status::not_run) return outcome;
   outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
@@ -30,7 +30,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// One row moves from the first micro-batch to the second.
-bool differs(const Case& c, const Subject&) {
+bool differs(const Case& c, const RunOptions&) {
   Case unequal = c;
   for (const Layer& l : c.model.layers) {
     if (l.kind == "batch_norm") return false;

@@ -2,14 +2,14 @@
 // block or several, strides over rows and over the grid, the last of each full or cut.
 #include "properties/generators/launch_designs.hpp"
 #include "properties/laws/designed.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   Tensor& x = other.tensors.at("x");
   x.set(0, 1 - x.value(0));

@@ -1,7 +1,7 @@
 // Law: nothing depends on what memory held: with every activation and gradient poisoned before each micro-batch, and
 // every unscaled gradient before the step, the bits are the same.
 #include "kernels/training_step/stages.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -28,18 +28,18 @@ void poisoned_unscale(Run& run) {
   under_test->unscale(run);
 }
 
-Trace run_poisoned(const Case& c, const Subject& subject) {
+Trace run_poisoned(const Case& c, const RunOptions& subject) {
   under_test = subject.stages != nullptr ? subject.stages : &shipped_stages();
   Stages stages = *under_test;
   stages.forward = poisoned_forward;
   stages.unscale = poisoned_unscale;
-  Subject poisoned = subject;
+  RunOptions poisoned = subject;
   poisoned.stages = &stages;
   return run(c, poisoned);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   require_equal_bits(judged.outcome, judged.trace, run_poisoned(c, subject),
                      {"forward", "loss", "backward", "unscale", "optimizer"},
@@ -48,7 +48,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// What is never written must show: a poisoned buffer between two runs of a stage does.
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run_poisoned(with_other_input(c), subject), {"forward", "unscale"});
 }
 

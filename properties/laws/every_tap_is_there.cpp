@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "properties/compare/lens.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -15,8 +15,8 @@ const TensorCheck* first_missing(const Outcome& outcome) {
   return found == outcome.checks.end() ? nullptr : &*found;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.checks.empty()) return judged.outcome;  // the case could not run at all
   const TensorCheck* missing = first_missing(judged.outcome);
   if (missing == nullptr) return judged.outcome;
@@ -27,7 +27,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// A trace without its last output has a gap.
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Trace whole = run(c, subject);
   const auto is_output = [](const Tap& tap) { return !tap.name.tensor.starts_with("in."); };
   const auto last = std::find_if(whole.taps().rbegin(), whole.taps().rend(), is_output);

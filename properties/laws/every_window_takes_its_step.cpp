@@ -1,6 +1,6 @@
 // Law: every window takes exactly one step, after its last micro-batch: the short last one and those of another K too.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -14,8 +14,8 @@ void shape(Plan& plan) {
   plan.recipe.loss_scale = choice("loss_scale", "none");
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.trace.taps().empty()) return judged.outcome;
   judged.outcome.status = Status::pass;  // a step that is missing fails below, by name
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
@@ -30,7 +30,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// One window of all micro-batches takes one step, and ends elsewhere.
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case joined = c;
   joined.windows.resize(1);
   for (std::size_t w = 1; w < c.windows.size(); ++w) {

@@ -3,7 +3,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/laws/any_case.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -37,21 +37,21 @@ void require_exact(Outcome& outcome, const Trace& trace, const oracle::WindowAns
   require(outcome, exact, "w0/exact", "unscale", "the case is not exact: a value does not fit its format");
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const auto state = oracle::initial_state<long double>(c);
   const auto answer = oracle::evaluate_window<long double>(c, 0, oracle::Branch::accumulated, state);
-  Judged first = judge(c, subject);
+  CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
   require_exact(first.outcome, first.trace, answer);
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    Subject other = subject;
+    RunOptions other = subject;
     other.order_seed = other.schedule_seed = seed;
     require_exact(first.outcome, run(c, other), answer);
   }
   return settled(std::move(first.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"unscale"});
 }
 

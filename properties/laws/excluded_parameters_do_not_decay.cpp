@@ -1,6 +1,6 @@
 // Law: weight decay leaves out what the recipe excludes, biases and the parameters of norms apart from each other.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -14,9 +14,9 @@ void shape(Plan& plan) {
              {{"lambda", Decimal{"0.05"}}, {"exclude", excluded[plan.seed / 4 % excluded.size()]}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case all = c;
   all.recipe.weight_decay.options["exclude"] = std::vector<std::string>{};
   return bits_differ(run(c, subject), run(all, subject), {"optimizer"});

@@ -1,6 +1,6 @@
 // Law: a frozen BatchNorm normalises by its running values, never moves them, and leaves no gap to the full batch.
 #include "oracle/window/gap.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -12,8 +12,8 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   for (const Tap& tap : judged.trace.taps()) {
     require(judged.outcome, tap.name.stage != "running_stats", "running_stats", "running_stats",
@@ -25,7 +25,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case moving = c;
   for (Layer& l : moving.model.layers) {
     if (l.kind == "batch_norm") l.options["statistics"] = std::string("window");

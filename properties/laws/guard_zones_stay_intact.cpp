@@ -2,7 +2,7 @@
 // their bits, at every size around warp, block and tile edges.
 #include "kernels/device/device.hpp"
 #include "properties/laws/any_case.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
@@ -17,14 +17,14 @@ void shape(Plan& plan) {
   }
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   require(judged.outcome, judged.trace.violations.empty(), "guard_zones", "kernel", "a guard zone or an input changed");
   return settled(std::move(judged.outcome));
 }
 
 /// A write one element past the end must be seen.
-bool differs(const Case&, const Subject& subject) {
+bool differs(const Case&, const RunOptions& subject) {
   Device& on = device(subject.executor);
   const Buffer buffer(on, "control", Dtype::fp32, 3);
   const float beyond = 1;

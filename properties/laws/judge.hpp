@@ -1,44 +1,12 @@
-// What most laws share: run a case, hold its trace against both hard lenses, and collect what was found.
+// The verdict on one trace of one case.
 #pragma once
 
-#include <string>
-
-#include "properties/laws/law.hpp"
+#include "properties/laws/outcome.hpp"
 
 namespace tally {
 
-/// A run and what the lenses say of it.
-struct Judged {
-  Trace trace;
-  Outcome outcome;
-};
-
-/// Runs the case on the subject and applies the local and the end-to-end lens; guard-zone violations fail as `logic`.
-/// A subject that cannot run the case gives not_run with its reason.
-Judged judge(const Case& c, const Subject& subject);
-
-/// Adds a check and takes the outcome down to it: fail beats all, vacuous only if nothing passed.
-void add(Outcome& outcome, TensorCheck check);
-void add(Outcome& outcome, const Outcome& other);
-
-/// Fails the outcome with this sentence unless `holds`; a check named `tap` of lens "relation" records it.
-void require(Outcome& outcome, bool holds, const std::string& tap, const std::string& stage,
-             const std::string& sentence);
-
-/// Every tap of these stages whose bits both runs promise (promised_bits.hpp) must be equal in both (±0 as one value).
-void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& got,
-                        const std::vector<std::string>& stages, const std::string& sentence);
-
-/// Whether any tap of these stages differs in bits between two traces, or exists in one only.
-bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>& stages);
-
-/// Settles status and message from the checks; call once at the end of a law. Vacuous where every gradient is exactly
-/// zero.
-Outcome settled(Outcome outcome);
-
-/// Of a case that was not drawn for the law: not run, with what the law needs.
-Outcome not_for(const std::string& what_it_needs);
-/// A settled outcome that passes counts for nothing: it is vacuous, for this reason.
-Outcome vacuous(Outcome outcome, const std::string& reason);
+/// Holds the trace against the local and the end-to-end lens; what broke a rule of the machine (a guard zone, a race)
+/// fails as `logic`. Of the first failure: what its bound is made of, and suspects. Runs nothing.
+Outcome judge(const Case& c, const Trace& trace);
 
 }  // namespace tally

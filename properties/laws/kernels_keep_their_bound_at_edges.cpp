@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -27,9 +27,9 @@ void shape(Plan& plan) {
   plan.windows = {{edge(seed / 3) % 66 + 1, 1 + static_cast<std::int64_t>(seed % 3)}};
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward", "unscale"});
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -38,8 +38,8 @@ double largest_gradient(const Case& c, const Trace& trace) {
   return largest;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Tensor* found = judged.trace.find("w0/overflow_check/found");
   const double largest = largest_gradient(c, judged.trace);
@@ -49,7 +49,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return largest > 0x1p64 ? outcome : vacuous(std::move(outcome), "no gradient's square overflows");
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"unscale"});
 }
 

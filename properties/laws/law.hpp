@@ -25,18 +25,15 @@ struct Outcome {
   std::string ratio;                // what its got / expected tells: "(K-1)/K with K = 6"; else empty
 };
 
-/// How to run the subject under test: laws add their own options (order, accumulation off) on top of these.
-using Subject = RunOptions;
-
 struct Law {
   std::string name, family, statement;
   /// Narrows a drawn plan to the law's domain (unequal sizes, an active clip, a short tail window, ...).
   void (*shape)(Plan& plan) = nullptr;
-  /// Runs the case and judges it.
-  Outcome (*holds)(const Case& c, const Subject& subject) = nullptr;
+  /// Runs the case, with options of its own (order, accumulation off) on top of these, and judges it.
+  Outcome (*holds)(const Case& c, const RunOptions& subject) = nullptr;
   /// What must differ, in one sentence, and whether it does on this case.
   std::string control;
-  bool (*differs)(const Case& c, const Subject& subject) = nullptr;
+  bool (*differs)(const Case& c, const RunOptions& subject) = nullptr;
   /// The share of the campaign's cases this law gets, relative to 1.
   double weight = 1;
   /// Whether it holds for values of any bit pattern, near under- and overflow too; others draw ordinary ones.

@@ -4,7 +4,7 @@
 
 #include "oracle/window/gap.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -21,15 +21,15 @@ void shape(Plan& plan) {
   }
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
   if (outcome.status == Status::not_run) return outcome;
   outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "forward", "LayerNorm leaves a gap to the full batch");
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject&) {
+bool differs(const Case& c, const RunOptions&) {
   Case batch = c;
   for (Layer& l : batch.model.layers) {
     if (l.kind == "layer_norm") l = layer("batch_norm", l.name, {{"statistics", std::string("micro_batch")}});

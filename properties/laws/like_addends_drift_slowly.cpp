@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -64,9 +64,9 @@ Drift drift_of(const Case& c, const Trace& trace) {
   return drift;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Case like = with_like_micro_batches(c);
-  Judged judged = judge(like, subject);
+  CheckedRun judged = run_and_check(like, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Drift drift = drift_of(like, judged.trace);
   const double most = 6 * std::sqrt(drift.variance * micro_batches);  // like addends repeat their roundings
@@ -77,7 +77,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return drift.variance == 0 ? vacuous(std::move(outcome), "no addition rounded") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Case like = with_like_micro_batches(c);
   return bits_differ(run(c, subject), run(like, subject), {"accumulate"});
 }

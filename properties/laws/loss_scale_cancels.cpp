@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -40,10 +40,10 @@ bool inside_range(const Trace& a, const Trace& b) {
   return true;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged low = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun low = run_and_check(c, subject);
   if (low.outcome.status == Status::not_run) return low.outcome;
-  const Judged high = judge(with_scale(c, "1024"), subject);
+  const CheckedRun high = run_and_check(with_scale(c, "1024"), subject);
   add(low.outcome, high.outcome);
   const bool inside = inside_range(low.trace, high.trace);
   if (inside) {
@@ -58,7 +58,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_scale(c, "1024"), subject), {"backward"});
 }
 

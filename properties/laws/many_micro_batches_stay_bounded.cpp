@@ -2,7 +2,7 @@
 // that each cut shows is what the report plots against K.
 #include "properties/generators/choices.hpp"
 #include "properties/laws/any_case.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -22,9 +22,9 @@ void shape(Plan& plan) {
   plan.recipe.loss_scale = choice("loss_scale", "static", {{"scale", Decimal{"256"}}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case summed = c;
   summed.normalisation = Normalisation::sum;
   return bits_differ(run(c, subject), run(summed, subject), {"unscale"});

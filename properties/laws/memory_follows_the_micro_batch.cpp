@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/training_step/memory.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/outcome.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -57,7 +57,7 @@ const char* stage_of(const std::string& kind) {
   return kind == "storage copies" ? "cast" : "optimizer";
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome;
   try {
     const MemoryUse window = memory_of(c, subject), alone = memory_of(largest_micro_batch_alone(c), subject);
@@ -77,7 +77,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case whole = c;
   for (auto& window : whole.windows) {
     std::int64_t rows = 0;

@@ -3,7 +3,7 @@
 //   v_0 = g_0;   v_t = μ v_(t-1) + (1 - d) g_t
 #include "properties/compare/lens.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -22,8 +22,8 @@ void shape(Plan& plan) {
              {{"momentum", Decimal{"0.75"}}, {"dampening", Decimal{nesterov ? "0" : "0.5"}}, {"nesterov", nesterov}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   for (const std::string& parameter : parameters_of(c.model)) {
     const Tensor* gradient = judged.trace.find("w0/optimizer/in.d." + parameter);
@@ -38,7 +38,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case without = c;
   without.recipe.optimizer = choice("optimizer", "sgd");
   return bits_differ(run(c, subject), run(without, subject), {"optimizer"});

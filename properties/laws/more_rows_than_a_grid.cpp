@@ -1,7 +1,7 @@
 // Law: a micro-batch of more rows than a grid has blocks in its second dimension is computed whole.
 //   65,535 is CUDA's limit of gridDim.y; one feature and one output, so that exact arithmetic stays cheap
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -18,9 +18,9 @@ void shape(Plan& plan) {
   plan.recipe.loss_scale = choice("loss_scale", "none");
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward"});
 }
 

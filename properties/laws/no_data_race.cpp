@@ -3,23 +3,23 @@
 // built without it, the host executor sees divergence, deadlock and damaged guard zones alone.
 #include "kernels/device/device.hpp"
 #include "properties/laws/any_case.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
 namespace {
 
 /// The same text, compiled for the executor that looks closest.
-Subject watched(const Subject& subject) {
-  Subject other = subject;
+RunOptions watched(const RunOptions& subject) {
+  RunOptions other = subject;
   other.executor = built_with_checks() ? ExecutorKind::checked : ExecutorKind::host;
   return other;
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return settled(judge(c, watched(subject)).outcome); }
+Outcome holds(const Case& c, const RunOptions& subject) { return settled(run_and_check(c, watched(subject)).outcome); }
 
 /// A write one element past the end must be seen.
-bool differs(const Case&, const Subject& subject) {
+bool differs(const Case&, const RunOptions& subject) {
   Device& on = device(watched(subject).executor);
   const Buffer buffer(on, "control", Dtype::fp32, 3);
   const float beyond = 1;

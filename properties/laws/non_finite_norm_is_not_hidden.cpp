@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -40,8 +40,8 @@ Census census_of(const Case& c, const Trace& trace, const std::string& stage) {
 }
 
 /// First what is said of the norm itself, so that its failure is named before what follows from it.
-Outcome holds(const Case& c, const Subject& subject) {
-  const Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  const CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Census before = census_of(c, judged.trace, "unscale"), after = census_of(c, judged.trace, "clip");
   const Tensor* norm = judged.trace.find("w0/norm/norm");
@@ -58,7 +58,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return before.non_finite == 0 ? vacuous(std::move(outcome), "the gradient is finite") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case tame = c;
   Tensor& x = tame.tensors.at("x");
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.model.input); ++i) x.set(i, 0);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -47,8 +47,8 @@ Census census_of(const Trace& trace) {
   return census;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(with_a_huge_row(c), subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(with_a_huge_row(c), subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Census census = census_of(judged.trace);
   require(judged.outcome, census.others == 0, "forward/fc1.y", "forward",
@@ -57,7 +57,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return census.huge == 0 ? vacuous(std::move(outcome), "no activation overflowed") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return census_of(run(with_a_huge_row(c), subject)).huge > 0 && census_of(run(c, subject)).huge == 0;
 }
 

@@ -7,9 +7,8 @@
 #include "kernels/window/arguments.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/designed.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
-#include "properties/triggers/coverage.hpp"
 
 namespace tally {
 namespace {
@@ -54,18 +53,18 @@ double norm_with_empty_tensors(Device& on, const std::string& variant) {
   return norm.read().value(0);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const double found =
       norm_with_empty_tensors(device(subject.executor), judged.trace.claims.kernels.at("norm").variant);
-  note_shown("no element");
+  tell_trigger("no element");
   require(judged.outcome, found == tensors * 2 / 3 * elements, "norm/empty tensors", "norm",
           "the norm over tensors of ones, some of them empty, is not the number of elements");
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"norm"});
 }
 

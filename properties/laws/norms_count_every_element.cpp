@@ -12,8 +12,7 @@
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/designed.hpp"
-#include "properties/laws/judge.hpp"
-#include "properties/triggers/coverage.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
@@ -120,8 +119,8 @@ class ExactNorms {
   Device& on_;
 };
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   Device& on = device(subject.executor);
   const LaunchScope launches;
@@ -130,11 +129,11 @@ Outcome holds(const Case& c, const Subject& subject) {
     norms.require_all(format, false);
     norms.require_all(format, true);
   }
-  note_judged_launches(on.kind(), launches.paths());
+  tell_launches(on.kind(), launches.paths());
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   Tensor& x = other.tensors.at("x");
   x.set(0, 1 - x.value(0));

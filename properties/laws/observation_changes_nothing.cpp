@@ -1,22 +1,22 @@
 // Law: a run without taps ends in the same bits as one with them: reading a stage must not synchronise a race away.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
 namespace {
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged watched = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun watched = run_and_check(c, subject);
   if (watched.outcome.status == Status::not_run) return watched.outcome;
-  Subject unwatched = subject;
+  RunOptions unwatched = subject;
   unwatched.taps = false;
   require_equal_bits(watched.outcome, run(c, unwatched), watched.trace, {"optimizer", "running_stats"},
                      "the run without taps ended elsewhere");
   return settled(std::move(watched.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
-  Subject unwatched = subject;
+bool differs(const Case& c, const RunOptions& subject) {
+  RunOptions unwatched = subject;
   unwatched.taps = false;
   return bits_differ(run(with_other_input(c), unwatched), run(c, subject), {"optimizer"});
 }

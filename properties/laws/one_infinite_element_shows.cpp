@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -40,8 +40,8 @@ bool overflows(const Trace& trace) {
   return false;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(with_one_huge_element(c), subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(with_one_huge_element(c), subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Tensor* norm = judged.trace.find("w0/norm/norm");
   const bool overflow = overflows(judged.trace);
@@ -51,7 +51,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return !overflow ? vacuous(std::move(outcome), "no gradient overflowed") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return !overflows(run(c, subject)) && overflows(run(with_one_huge_element(c), subject));
 }
 

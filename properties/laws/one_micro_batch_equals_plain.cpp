@@ -2,7 +2,7 @@
 // (gradient written directly, no buffer).   0 + g = g, bit for bit, ±0 as one value.
 #include <numeric>
 
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -15,10 +15,10 @@ void shape(Plan& plan) {
   plan.execution.kernels.erase("linear.weight_gradient");  // into the buffer: never rounded to the storage format
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged accumulated = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun accumulated = run_and_check(c, subject);
   if (accumulated.outcome.status == Status::not_run) return accumulated.outcome;
-  Subject direct = subject;
+  RunOptions direct = subject;
   direct.accumulate = false;
   require_equal_bits(accumulated.outcome, run(c, direct), accumulated.trace,
                      {"unscale", "norm", "clip", "decay", "optimizer", "running_stats", "scaler", "schedule"},
@@ -26,8 +26,8 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(accumulated.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
-  Subject direct = subject;
+bool differs(const Case& c, const RunOptions& subject) {
+  RunOptions direct = subject;
   direct.accumulate = false;
   return bits_differ(run(c, subject), run(with_other_input(c), direct), {"unscale"});
 }

@@ -1,7 +1,7 @@
 // Law: a norm over a single parameter, and over a number of them that fills the kernel's batches exactly, is the norm
 // of all their elements.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -33,9 +33,9 @@ void shape(Plan& plan) {
                             {{"max_norm", Decimal{"0.0009765625"}}, {"norm", std::string(norms[plan.seed / 3 % 3])}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   other.recipe.clip.options["norm"] = std::string(c.recipe.clip.text("norm") == "2" ? "1" : "2");
   return bits_differ(run(c, subject), run(other, subject), {"clip"});

@@ -2,7 +2,7 @@
 // one micro-batch leaves the same state as the same window in many.
 //   v(Σ_k s_k) = v(s): the optimizer sees the sum alone
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -19,10 +19,10 @@ void shape(Plan& plan) {
 /// A 16-bit gradient of all rows at once may round where its parts do not.
 bool same_sums(const Trace& a, const Trace& b) { return !bits_differ(a, b, {"unscale"}); }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged cut = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun cut = run_and_check(c, subject);
   if (cut.outcome.status == Status::not_run) return cut.outcome;
-  const Judged whole = judge(full_batch_of(c), subject);
+  const CheckedRun whole = run_and_check(full_batch_of(c), subject);
   add(cut.outcome, whole.outcome);
   const bool same = c.precision.storage == Dtype::fp32 || same_sums(whole.trace, cut.trace);
   if (same) {
@@ -33,7 +33,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return !same ? vacuous(std::move(outcome), "the gradient of all rows at once rounds in 16 bits") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(full_batch_of(with_other_input(c)), subject), {"optimizer"});
 }
 

@@ -3,8 +3,8 @@
 // that a user reads.
 #include "properties/generators/ordinary/ordinary_plan.hpp"
 #include "properties/laws/any_case.hpp"
-#include "properties/laws/judge.hpp"
 #include "properties/laws/refusal.hpp"
+#include "properties/laws/run_and_check.hpp"
 
 namespace tally {
 namespace {
@@ -17,8 +17,8 @@ void shape(Plan& plan) {
   plan = ordinary_plan(plan.precision.storage, size, plan.seed);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   Outcome outcome = std::move(judged.outcome);
   const std::string refusal = refusal_of(outcome, judged.trace);
   if (refusal.empty()) return outcome;
@@ -26,7 +26,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   other.normalisation = Normalisation::sum;
   return bits_differ(run(c, subject), run(other, subject), {"unscale"});

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -50,9 +50,9 @@ bool overflows(const Case& c, const Trace& trace) {
   return false;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Case huge = with_one_huge_element(c);
-  Judged judged = judge(huge, subject);
+  CheckedRun judged = run_and_check(huge, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const bool overflow = overflows(huge, judged.trace);
   require(judged.outcome, found(judged.trace, 0) == (overflow ? 1 : 0), "w0/overflow_check/found", "overflow_check",
@@ -61,7 +61,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return !overflow ? vacuous(std::move(outcome), "no element overflowed") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return found(run(c, subject), 0) == 0 && found(run(with_one_huge_element(c), subject), 0) == 1;
 }
 

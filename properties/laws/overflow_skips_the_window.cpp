@@ -1,6 +1,6 @@
 // Law: an overflow in any micro-batch skips the whole window: parameters, optimizer state and step count stay, the
 // scale backs off, and the next window starts clean.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -29,8 +29,8 @@ void require_frozen(Outcome& outcome, const Case& c, const Trace& trace) {
           "the scale did not back off by one half after an overflow");
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   require(judged.outcome, found(judged.trace, 0), "w0/overflow_check/found", "overflow_check",
           "an overflow in the first micro-batch was not found");
@@ -38,7 +38,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case tame = c;
   Tensor& x = tame.tensors.at("x");
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.model.input); ++i) x.set(i, 0);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -54,9 +54,9 @@ bool overflows(const Case& c, const Trace& trace, std::size_t window) {
   return false;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Case huge = with_huge_elements(c);
-  Judged judged = judge(huge, subject);
+  CheckedRun judged = run_and_check(huge, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   std::vector<bool> overflow;
   for (std::size_t window = 0; window < huge.windows.size(); ++window) {
@@ -73,7 +73,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return found(run(c, subject), 0) == 0 && found(run(with_huge_elements(c), subject), 0) == 1;
 }
 

@@ -3,7 +3,7 @@
 // the local lens then still certifies both runs.
 #include "oracle/window/gap.hpp"
 #include "properties/compare/two_runs.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -15,9 +15,9 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Case whole = full_batch_of(c);
-  Judged apart = judge(c, subject), together = judge(whole, subject);
+  CheckedRun apart = run_and_check(c, subject), together = run_and_check(whole, subject);
   Outcome outcome = std::move(apart.outcome);
   add(outcome, together.outcome);
   if (outcome.status == Status::not_run) return outcome;
@@ -32,7 +32,7 @@ Outcome holds(const Case& c, const Subject& subject) {
                                     : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   other.normalisation = Normalisation::mean_of_means;
   return bits_differ(run(c, subject), run(other, subject), {"unscale"});

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kernels/trace/stage_group.hpp"
+#include "properties/laws/outcome.hpp"
 
 namespace tally {
 namespace {
@@ -37,6 +38,16 @@ bool PromisedBits::of(const TapName& tap) const {
   // Beyond the gradients of one parameter: whether any of them overflowed, and what follows from that.
   const bool of_all = tap.stage == "overflow_check" || tap.stage == "scaler" || tap.stage == "schedule";
   return !of_all && !tap.tensor.ends_with(".bias");
+}
+
+void no_promise(Outcome& outcome, const PromisedBits& promised, const std::string& stage) {
+  TensorCheck check;
+  check.lens = "bitwise";
+  check.tap = stage;
+  check.message = promised.without() + " repeats within its claim only: no bits of this run are promised here";
+  check.stage = stage;
+  check.status = Status::vacuous;
+  add(outcome, std::move(check));
 }
 
 }  // namespace tally

@@ -1,6 +1,6 @@
 // Law: the learning rate counts optimizer steps really taken: micro-batches and skipped windows do not count.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -19,8 +19,8 @@ std::int64_t step_of(const Trace& trace, std::size_t w) {
   return step ? step->integer(0) : -1;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   std::int64_t taken = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
@@ -34,7 +34,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case constant = c;
   constant.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.125"}}});
   return bits_differ(run(c, subject), run(constant, subject), {"schedule", "optimizer"});

@@ -1,7 +1,7 @@
 // Law: the learning rate of every step follows its schedule: the warm-up, the fall, and the floor from the end on.
 //   t < w: base (t + 1) / w;   then floor + (base - floor)(1 + cos(π (t - w) / (T - w))) / 2;   t >= T: floor
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -17,8 +17,8 @@ void shape(Plan& plan) {
                                       {"floor", Decimal{"0.01"}}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Tensor* last = judged.trace.find("w5/schedule/learning_rate");
   const Tensor* before = judged.trace.find("w4/schedule/learning_rate");
@@ -27,7 +27,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case longer = c;
   longer.recipe.learning_rate.options["total"] = std::int64_t{5};
   return bits_differ(run(c, subject), run(longer, subject), {"schedule"});

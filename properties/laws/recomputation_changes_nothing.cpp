@@ -1,7 +1,7 @@
 // Law: running the forward pass again for the backward pass changes no bit of the gradient: masks, statistics and
 // products repeat.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -15,8 +15,8 @@ void shape(Plan& plan) {
                  layer("tanh")};
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged again = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun again = run_and_check(c, subject);
   if (again.outcome.status == Status::not_run) return again.outcome;
   Case stored = c;
   stored.execution.recompute = false;
@@ -26,7 +26,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(again.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case stored = with_other_input(c);
   stored.execution.recompute = false;
   return bits_differ(run(c, subject), run(stored, subject), {"backward"});

@@ -1,5 +1,5 @@
 // Law: a kernel that claims repeatability leaves the same bits in every run, under every schedule of its threads.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -9,19 +9,19 @@ const std::vector<std::string> everything{"forward",        "running_stats", "lo
                                           "overflow_check", "unscale",       "norm",     "clip",     "decay",
                                           "optimizer",      "scaler",        "schedule", "cast"};
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged first = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
   require_equal_bits(first.outcome, first.trace, run(c, subject), everything, "a second run left other bits");
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    Subject other = subject;
+    RunOptions other = subject;
     other.schedule_seed = seed;
     require_equal_bits(first.outcome, first.trace, run(c, other), everything, "another schedule left other bits");
   }
   return settled(std::move(first.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), everything);
 }
 

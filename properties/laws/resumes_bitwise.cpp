@@ -4,8 +4,8 @@
 
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
 #include "properties/laws/promised_bits.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -73,11 +73,11 @@ Case resumed_after(const Case& c, const Trace& trace) {
   return resumed;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   if (c.windows.size() != 2) return not_for("two windows");
-  Judged whole = judge(c, subject);
+  CheckedRun whole = run_and_check(c, subject);
   if (whole.outcome.status == Status::not_run) return whole.outcome;
-  const Judged second = judge(resumed_after(c, whole.trace), subject);
+  const CheckedRun second = run_and_check(resumed_after(c, whole.trace), subject);
   add(whole.outcome, second.outcome);
   const PromisedBits promised(second.trace);
   std::size_t compared = 0;
@@ -100,7 +100,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(whole.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Trace whole = run(c, subject);
   const Trace again = run(resumed_after(c, run(with_other_input(c), subject)), subject);
   for (const std::string& parameter : parameters_of(c.model)) {

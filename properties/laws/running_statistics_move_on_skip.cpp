@@ -1,6 +1,6 @@
 // Law: running statistics move in a window that is skipped as in any other: the forward pass saw its rows.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -34,9 +34,9 @@ bool skipped(const Trace& trace) {
   return flag && flag->integer(0) == 1;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Case large = with_large_targets(c);
-  Judged judged = judge(large, subject);
+  CheckedRun judged = run_and_check(large, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   std::size_t moved = 0;
   for (const Tap& tap : judged.trace.taps()) {
@@ -51,7 +51,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return !skipped(judged.trace) ? vacuous(std::move(outcome), "the window did not overflow") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case tame = c;
   tame.recipe.loss_scale.options["initial"] = Decimal{"1"};
   return skipped(run(with_large_targets(c), subject)) && !skipped(run(tame, subject));

@@ -1,6 +1,6 @@
 // Law: running statistics move once per micro-batch (once per window with `window` statistics), also when the forward
 // pass is run again for the backward pass.
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -12,8 +12,8 @@ void shape(Plan& plan) {
   plan.execution.recompute = true;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged twice = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun twice = run_and_check(c, subject);
   if (twice.outcome.status == Status::not_run) return twice.outcome;
   Case stored = c;
   stored.execution.recompute = false;
@@ -22,7 +22,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(twice.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"running_stats"});
 }
 

@@ -2,7 +2,7 @@
 // doubles, after an overflow it halves and the count starts again.
 //   found: S / 2, count 0;   else count + 1, at the interval 2 S and count 0
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -20,8 +20,8 @@ void shape(Plan& plan) {
       choice("loss_scale", "dynamic", {{"initial", Decimal{initial}}, {"growth_interval", std::int64_t{2}}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   double scale = c.recipe.loss_scale.number("initial").to_double();
   std::int64_t clean = 0;
@@ -43,7 +43,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case slow = c;
   slow.recipe.loss_scale.options["growth_interval"] = std::int64_t{100};
   return bits_differ(run(c, subject), run(slow, subject), {"scaler"});

@@ -1,5 +1,5 @@
 // Law: a last window with fewer micro-batches and fewer rows divides by its own items.   Σ_{k<r} s_k / N_tail, r < K
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -12,9 +12,9 @@ void shape(Plan& plan) {
   plan.normalisation = plan.seed % 2 == 0 ? Normalisation::mean_of_means : Normalisation::window_items;
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case real = c, configured = c;
   real.normalisation = Normalisation::mean_of_means;
   configured.normalisation = Normalisation::mean_of_means_configured;

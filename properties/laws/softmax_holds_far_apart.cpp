@@ -1,7 +1,7 @@
 // Law: cross-entropy keeps its bound for one class, for more than one thread takes, and where logits lie further apart
 // than exp can span (88 in fp32): the largest is taken off before any exponential.
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -17,9 +17,9 @@ void shape(Plan& plan) {
   plan.gradient_magnitude = 512;
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(c, subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(c, subject), run(with_other_input(c), subject), {"forward"});
 }
 

@@ -3,15 +3,15 @@
 // matrices and kernels that promise no bits are left to their bounds. With a GPU that is its bits against the host's;
 // without one it is the text of a kernel by another compiler, or else in another schedule alone.
 #include "properties/compare/lens.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 #include "properties/operations/operation.hpp"
 
 namespace tally {
 namespace {
 
-Subject elsewhere(const Subject& subject, const Trace& followed) {
-  Subject other = subject;
+RunOptions elsewhere(const RunOptions& subject, const Trace& followed) {
+  RunOptions other = subject;
   const ExecutorKind closest = built_with_checks() ? ExecutorKind::checked : ExecutorKind::host;
   other.executor = subject.executor == ExecutorKind::host ? closest : ExecutorKind::host;
   other.schedule_seed = other.order_seed = 1;
@@ -51,8 +51,8 @@ void compare(Outcome& outcome, const Case& c, const Trace& followed, const Trace
   require(outcome, compared > 0, "compared taps", "forward", "nothing to compare");
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  const Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  const CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   Outcome outcome = judged.outcome;
   compare(outcome, c, judged.trace, run(c, elsewhere(subject, judged.trace)));
@@ -60,7 +60,7 @@ Outcome holds(const Case& c, const Subject& subject) {
 }
 
 /// Without following, the other order of additions shows in what comes after a product; the input's change always does.
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Trace followed = run(c, subject);
   Outcome outcome;
   compare(outcome, c, followed, run(with_other_input(c), elsewhere(subject, followed)));

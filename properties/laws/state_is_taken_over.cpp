@@ -2,7 +2,7 @@
 // scale is dynamic, the count of clean windows.
 #include "oracle/case/io.hpp"
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -44,9 +44,9 @@ Case in_the_middle(Case c) {
   return c;
 }
 
-Outcome holds(const Case& c, const Subject& subject) { return judge(in_the_middle(c), subject).outcome; }
+Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(in_the_middle(c), subject).outcome; }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return bits_differ(run(in_the_middle(c), subject), run(c, subject), {"optimizer"});
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -29,8 +29,8 @@ std::size_t subnormal(const Trace& trace) {
   return count;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::pass && subnormal(judged.trace) == 0) {
     judged.outcome.status = Status::vacuous;
     judged.outcome.message = "no stored gradient is subnormal";
@@ -38,7 +38,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return judged.outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case scaled = c;
   scaled.recipe.loss_scale.options["scale"] = Decimal{"1024"};
   return subnormal(run(c, subject)) > subnormal(run(scaled, subject));

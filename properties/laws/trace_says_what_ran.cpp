@@ -3,7 +3,7 @@
 #include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/operations/operation.hpp"
 
 namespace tally {
@@ -20,11 +20,11 @@ bool is_of_products(const std::string& operation) {
 }
 
 /// A subject that names its own kernel of an operation runs that one.
-bool is_named_by(const Subject& subject, const std::string& operation) {
+bool is_named_by(const RunOptions& subject, const std::string& operation) {
   return subject.stages != nullptr && subject.stages->variants.contains(operation);
 }
 
-void require_its_kernels(Outcome& outcome, const Case& c, const Subject& subject, const Trace& trace) {
+void require_its_kernels(Outcome& outcome, const Case& c, const RunOptions& subject, const Trace& trace) {
   for (const auto& [operation, variant] : c.execution.kernels) {
     if (is_of_products(operation) || is_named_by(subject, operation)) continue;
     const auto claim = trace.claims.kernels.find(operation);
@@ -49,8 +49,8 @@ Case recomputed_or_not(Case c) {
   return c;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const Case other = recomputed_or_not(c);
   require_its_case(judged.outcome, c, judged.trace);
@@ -60,7 +60,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   return run(c, subject).case_hash != run(recomputed_or_not(c), subject).case_hash;
 }
 

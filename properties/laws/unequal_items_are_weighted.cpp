@@ -1,6 +1,6 @@
 // Law: micro-batches with unequal, zero and ignored items are weighted by their items.   Σ_k s_k / Σ_k n_k
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -34,14 +34,14 @@ bool has_equal_items(const Case& c) {
   return true;
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
-  add(outcome, judge(full_batch_of(c), subject).outcome);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
+  add(outcome, run_and_check(full_batch_of(c), subject).outcome);
   outcome = settled(std::move(outcome));
   return has_equal_items(c) ? vacuous(std::move(outcome), "all micro-batches have equal items") : outcome;
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case other = c;
   other.normalisation = Normalisation::mean_of_means;
   return bits_differ(run(c, subject), run(other, subject), {"unscale"});

@@ -1,7 +1,7 @@
 // Law: every window is unscaled once, by the scale it was run with, also where the scale grows at its end.
 //   inverse_scale of window w = 1 / scale that the scaler left after window w - 1
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -14,8 +14,8 @@ void shape(Plan& plan) {
       choice("loss_scale", "dynamic", {{"initial", Decimal{"8"}}, {"growth_interval", std::int64_t{1}}});
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Judged judged = judge(c, subject);
+Outcome holds(const Case& c, const RunOptions& subject) {
+  CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   double scale = c.recipe.loss_scale.number("initial").to_double();
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
@@ -33,7 +33,7 @@ Outcome holds(const Case& c, const Subject& subject) {
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case constant = c;
   constant.recipe.loss_scale.options["growth_interval"] = std::int64_t{100};
   return bits_differ(run(c, subject), run(constant, subject), {"loss", "backward"});

@@ -1,7 +1,7 @@
 // Law: with statistics over the whole window BatchNorm is the full batch's, forward, backward and running values,
 // however the window is cut.
 #include "oracle/window/gap.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -13,17 +13,17 @@ void shape(Plan& plan) {
   unequal_micro_batches(plan);
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
-  Outcome outcome = judge(c, subject).outcome;
+Outcome holds(const Case& c, const RunOptions& subject) {
+  Outcome outcome = run_and_check(c, subject).outcome;
   if (outcome.status == Status::not_run) return outcome;
-  add(outcome, judge(full_batch_of(c), subject).outcome);
+  add(outcome, run_and_check(full_batch_of(c), subject).outcome);
   outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "forward",
           "statistics over the window leave a gap to the full batch");
   return settled(std::move(outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   Case own = c;
   for (Layer& l : own.model.layers) {
     if (l.kind == "batch_norm") l.options["statistics"] = std::string("micro_batch");

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
 namespace tally {
@@ -48,20 +48,20 @@ void require_same_gradients(Outcome& outcome, const Case& c, const Trace& trace)
   }
 }
 
-Outcome holds(const Case& c, const Subject& subject) {
+Outcome holds(const Case& c, const RunOptions& subject) {
   const Choice& rate = c.recipe.learning_rate;
   const bool still = rate.kind == "constant" && rate.number("base").to_double() == 0;
   if (c.windows.size() != 2 || c.windows[0] != c.windows[1] || !still) {
     return not_for("two windows of the same micro-batches and a learning rate of 0");
   }
   const Case repeated = with_repeated_rows(c);
-  Judged judged = judge(repeated, subject);
+  CheckedRun judged = run_and_check(repeated, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   require_same_gradients(judged.outcome, repeated, judged.trace);
   return settled(std::move(judged.outcome));
 }
 
-bool differs(const Case& c, const Subject& subject) {
+bool differs(const Case& c, const RunOptions& subject) {
   const Trace trace = run(c, subject);
   for (const std::string& parameter : parameters_of(c.model)) {
     const Tensor* first = trace.find("w0/unscale/d." + parameter);

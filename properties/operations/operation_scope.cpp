@@ -12,8 +12,6 @@
 namespace tally {
 namespace {
 
-thread_local OperationScope* scope = nullptr;
-
 constexpr std::size_t digest_digits = 16;
 
 void append(std::string& text, const Tap& tap) {
@@ -100,9 +98,6 @@ std::map<const StageGroup*, std::set<std::string>> fused_operations(const Case& 
 
 }  // namespace
 
-OperationScope::OperationScope() { scope = this; }
-OperationScope::~OperationScope() { scope = nullptr; }
-
 std::vector<OperationRecord> OperationScope::records(const Case& c, const std::vector<TensorCheck>& checks) const {
   const auto standings = standings_of(c, checks);
   std::vector<OperationRecord> records;
@@ -121,11 +116,10 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
   return records;
 }
 
-void note_operations(const Case& c, const Trace& trace) {
-  if (scope == nullptr) return;
+void OperationScope::see(const Case& c, const Trace& trace) {
   const auto fused = fused_operations(c, trace);
-  const auto seen = [&trace](const std::string& operation) -> OperationScope::Seen& {
-    return scope->seen_[{operation, variant_of(trace.claims, operation)}];
+  const auto seen = [&](const std::string& operation) -> Seen& {
+    return seen_[{operation, variant_of(trace.claims, operation)}];
   };
   for (const Tap& tap : trace.taps()) {
     const auto named = operations_reading(c, tap.name);
@@ -135,11 +129,11 @@ void note_operations(const Case& c, const Trace& trace) {
     for (const std::string& reader : readers) append(seen(reader).inputs, tap);
     const std::string writer = operation_writing(c, tap.name);
     if (writer.empty()) continue;
-    OperationScope::Seen& written = seen(writer);
+    Seen& written = seen(writer);
     append(written.outputs, tap);
     written.formats.insert(std::string(name_of(tap.value.dtype))), written.shapes.insert(shape_text(tap.value));
   }
-  for (auto& [kernel, what] : scope->seen_) {
+  for (auto& [kernel, what] : seen_) {
     const auto& [operation, variant] = kernel;
     if (variant_of(trace.claims, operation) != variant) continue;  // of another run
     const auto slash = variant.find('/');

@@ -7,26 +7,22 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/trace/trace.hpp"
-#include "oracle/case/case.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
 
-/// While it lives, note_operations() in this thread collects here. Scopes do not nest.
-class OperationScope {
+/// Of the runs that a law checks while it lives.
+class OperationScope : public RunObserver {
  public:
-  OperationScope();
-  ~OperationScope();
-  OperationScope(const OperationScope&) = delete;
-  OperationScope& operator=(const OperationScope&) = delete;
+  void see_run(const Case& c, const CheckedRun& run) override { see(c, run.trace); }
+  void see(const Case& c, const Trace& trace);
 
   /// Of the runs seen so far, sorted by operation and variant; drift and standing, from the checks of the local lens,
   /// of all variants of an operation together.
   std::vector<OperationRecord> records(const Case& c, const std::vector<TensorCheck>& checks) const;
 
  private:
-  friend void note_operations(const Case& c, const Trace& trace);
   struct Seen {
     std::string inputs, outputs;  // bytes so far, of every run that this kernel took part in
     bool repeats = true;
@@ -34,8 +30,5 @@ class OperationScope {
   };
   std::map<std::pair<std::string, std::string>, Seen> seen_;  // by operation and variant: runs may differ in it
 };
-
-/// Called for every run that is judged; does nothing outside a scope.
-void note_operations(const Case& c, const Trace& trace);
 
 }  // namespace tally

@@ -58,8 +58,8 @@ struct Found {
   bool bound = false, spread = false;
 };
 
-Found found_in(const Case& c, const Subject& subject, double theta) {
-  Subject planted = subject;
+Found found_in(const Case& c, const RunOptions& subject, double theta) {
+  RunOptions planted = subject;
   planted.stages = &with_scaled_weight_gradients(theta);
   Found found;
   for (const TensorCheck& check : local_lens(c, run(c, planted))) {

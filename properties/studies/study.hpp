@@ -15,8 +15,8 @@
 namespace tally {
 
 struct StudyOptions {
-  Subject subject;    // where kernels run
-  double effort = 1;  // scales the number of cases; 1 is what a person waits for: at most two minutes on two cores
+  RunOptions subject;  // where kernels run
+  double effort = 1;   // scales the number of cases; 1 is what a person waits for: at most two minutes on two cores
   std::uint64_t seed = default_seed;
   int processes = 2;  // results are the same whatever their number
   const std::atomic<bool>* interrupted = nullptr;

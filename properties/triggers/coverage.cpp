@@ -7,8 +7,6 @@
 namespace tally {
 namespace {
 
-thread_local CoverageScope* scope = nullptr;
-
 std::vector<TriggerRecord> unseen(ExecutorKind executor) {
   std::vector<TriggerRecord> records;
   const std::size_t digits = (triggers().size() + 3) / 4;
@@ -67,26 +65,20 @@ std::vector<bool> triggers_of(const Sight& sight) {
   return seen;
 }
 
-CoverageScope::CoverageScope(const Case& drawn, ExecutorKind executor) : drawn_(drawn), executor_(executor) {
-  scope = this;
-}
-CoverageScope::~CoverageScope() { scope = nullptr; }
+CoverageScope::CoverageScope(const Case& drawn, ExecutorKind executor) : drawn_(drawn), executor_(executor) {}
 
-void note_judged_run(const Case& c, const Trace& trace, const std::set<LaunchPath>& paths) {
-  if (!scope) return;
-  scope->runs_.push_back(triggers_of(Sight(scope->drawn_, c, trace)));
-  if (trace.claims.subject == name_of(scope->executor_)) scope->reached_.merge(reached_by(scope->executor_, c, paths));
+void CoverageScope::see_run(const Case& c, const CheckedRun& run) {
+  runs_.push_back(triggers_of(Sight(drawn_, c, run.trace)));
+  if (run.trace.claims.subject == name_of(executor_)) reached_.merge(reached_by(executor_, c, run.paths));
 }
 
-void note_judged_launches(ExecutorKind executor, const std::set<LaunchPath>& paths) {
-  if (scope && scope->executor_ == executor) scope->reached_.merge(paths_reached(executor, paths));
+void CoverageScope::see_launches(ExecutorKind executor, const std::set<LaunchPath>& paths) {
+  if (executor_ == executor) reached_.merge(paths_reached(executor, paths));
 }
 
-void note_shown(std::string_view trigger) {
-  const std::size_t place = place_of(trigger);
-  if (!scope) return;
-  scope->runs_.emplace_back(triggers().size());
-  scope->runs_.back()[place] = true;
+void CoverageScope::see_trigger(std::string_view name) {
+  runs_.emplace_back(triggers().size());
+  runs_.back()[place_of(name)] = true;
 }
 
 }  // namespace tally

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/device/launch_paths.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/trigger.hpp"
 #include "reports/record/triggers.hpp"
 
@@ -32,35 +32,23 @@ class Coverage {
 /// Which triggers a judged run shows, in the order of triggers().
 std::vector<bool> triggers_of(const Sight& sight);
 
-/// While it lives, note_judged_run() in this thread collects here. Scopes do not nest.
-class CoverageScope {
+/// What the runs show that a law checks while it lives.
+class CoverageScope : public RunObserver {
  public:
   explicit CoverageScope(const Case& drawn, ExecutorKind executor = ExecutorKind::host);
-  ~CoverageScope();
-  CoverageScope(const CoverageScope&) = delete;
-  CoverageScope& operator=(const CoverageScope&) = delete;
+  void see_run(const Case& c, const CheckedRun& run) override;
+  void see_launches(ExecutorKind executor, const std::set<LaunchPath>& paths) override;
+  /// Throws std::logic_error for an unknown name.
+  void see_trigger(std::string_view name) override;
   const std::vector<std::vector<bool>>& runs() const { return runs_; }
   /// By all runs of its executor.
   const std::set<std::size_t>& reached() const { return reached_; }
 
  private:
-  friend void note_judged_run(const Case& c, const Trace& trace, const std::set<LaunchPath>& paths);
-  friend void note_shown(std::string_view trigger);
-  friend void note_judged_launches(ExecutorKind executor, const std::set<LaunchPath>& paths);
   const Case& drawn_;
   ExecutorKind executor_;
   std::vector<std::vector<bool>> runs_;
   std::set<std::size_t> reached_;
 };
-
-/// Called for every run that the lenses judge, with the ways its launches went; does nothing outside a scope.
-void note_judged_run(const Case& c, const Trace& trace, const std::set<LaunchPath>& paths = {});
-
-/// The same of kernels that a law launches and judges by itself.
-void note_judged_launches(ExecutorKind executor, const std::set<LaunchPath>& paths);
-
-/// A law did what this trigger names, and no run tells; does nothing outside a scope. Throws std::logic_error for an
-/// unknown name.
-void note_shown(std::string_view trigger);
 
 }  // namespace tally

@@ -14,14 +14,14 @@
 namespace tally::command_line {
 namespace {
 
-std::uintmax_t dump(const CaseRecord& record, const Subject& subject, const std::filesystem::path& folder) {
+std::uintmax_t dump(const CaseRecord& record, const RunOptions& subject, const std::filesystem::path& folder) {
   const bool is_token = record.token.starts_with("tly1:");
   const Case c = is_token ? case_of_token(record.token) : read_case_file(record.token);
   return keep_run(folder, c, subject);
 }
 
 /// In a process of its own, as the case may have ended one before. Throws std::runtime_error where it does so again.
-std::uintmax_t dump_apart(const CaseRecord& record, const Subject& subject, const std::filesystem::path& folder) {
+std::uintmax_t dump_apart(const CaseRecord& record, const RunOptions& subject, const std::filesystem::path& folder) {
   const auto job = [&](std::size_t) { return std::to_string(dump(record, subject, folder)); };
   const std::string answer = run_in_processes(1, processes_for(subject.executor, 1), job, [](std::size_t) {}).front();
   if (const std::string crash = "crash: "; answer.starts_with(crash))
@@ -59,7 +59,7 @@ void require_failures_folder(const std::filesystem::path& folder) {
                    ": found no folder; expected none of that name, or the folder of an earlier run's failing cases");
 }
 
-void dump_failures(const Results& results, const Subject& subject, const std::filesystem::path& folder) {
+void dump_failures(const Results& results, const RunOptions& subject, const std::filesystem::path& folder) {
   std::size_t cases = 0;
   std::uintmax_t bytes = 0;
   remove_kept(folder / "failures");

@@ -16,6 +16,6 @@ void require_failures_folder(const std::filesystem::path& folder);
 
 /// FOLDER/failures/<id>/case.json and trace.safetensors of the worst failing cases, as far as the limits go. A case
 /// that cannot be run again is left out with a line on standard error: it never changes the verdict.
-void dump_failures(const Results& results, const Subject& subject, const std::filesystem::path& folder);
+void dump_failures(const Results& results, const RunOptions& subject, const std::filesystem::path& folder);
 
 }  // namespace tally::command_line

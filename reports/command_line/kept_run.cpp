@@ -8,7 +8,7 @@
 
 namespace tally::command_line {
 
-std::uintmax_t keep_run(const std::filesystem::path& folder, const Case& c, const Subject& subject) {
+std::uintmax_t keep_run(const std::filesystem::path& folder, const Case& c, const RunOptions& subject) {
   const std::string trace = bytes_of(run(c, subject));  // nothing is written before it stands
   const bool made = std::filesystem::create_directories(folder);
   try {

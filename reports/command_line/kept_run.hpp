@@ -10,6 +10,6 @@ namespace tally::command_line {
 
 /// Runs the case and writes FOLDER/case.json and trace.safetensors: both or, where one cannot be made, neither. Returns
 /// the trace's bytes.
-std::uintmax_t keep_run(const std::filesystem::path& folder, const Case& c, const Subject& subject);
+std::uintmax_t keep_run(const std::filesystem::path& folder, const Case& c, const RunOptions& subject);
 
 }  // namespace tally::command_line

@@ -41,7 +41,7 @@ Names without_planted(Names names) {
 
 }  // namespace
 
-void require_known_kernels(const Case& c, const Subject& subject) {
+void require_known_kernels(const Case& c, const RunOptions& subject) {
   for (const auto& [operation, variant] : c.execution.kernels) {
     if (operation.starts_with("gemm.") || operation == most_blocks_key) continue;  // rules of the case hold these
     const std::string path = member_path("$.execution.kernels", operation);

@@ -41,6 +41,7 @@ std::string formatted(const char* format, Values... values) {
 }
 
 std::string worst_element(const TensorCheck& check) {
+  if (!check.message.empty()) return "  " + check.tap + ", " + check.lens + ": " + check.message + "\n";
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ",") + std::to_string(i);
   const std::string terms = text_of(check.terms);

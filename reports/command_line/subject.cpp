@@ -87,8 +87,8 @@ void plant_at(double magnitude, const std::vector<std::string>& faults) {
   planted.emplace(magnitude);
 }
 
-Subject subject_of(const SubjectOptions& options) {
-  Subject subject;
+RunOptions subject_of(const SubjectOptions& options) {
+  RunOptions subject;
   if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
   if (options.subject == "cuda" || (options.subject.empty() && absence().empty()))
     subject.executor = ExecutorKind::cuda;
@@ -110,13 +110,13 @@ Subject subject_of(const SubjectOptions& options) {
   return subject;
 }
 
-std::string device_message(const Subject& subject) {
+std::string device_message(const RunOptions& subject) {
   if (subject.executor == ExecutorKind::cuda) return device(ExecutorKind::cuda).name();
   const std::string reason = absence();
   return reason.empty() ? "the host executor was asked for" : reason;
 }
 
-Environment environment_of(const Subject& subject, const SubjectOptions& options) {
+Environment environment_of(const RunOptions& subject, const SubjectOptions& options) {
   Environment environment;
   environment.fault = options.fault, environment.magnitude = options.magnitude, environment.kernels = options.kernels;
   environment.tally_version = TALLY_VERSION;

@@ -19,7 +19,7 @@ struct SubjectOptions {
 
 /// Throws DeviceAbsent for an asked-for device that is not there, UsageError for an unknown fault.
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
-Subject subject_of(const SubjectOptions& options);
+RunOptions subject_of(const SubjectOptions& options);
 
 /// From now on this process plants so much of these faults. Throws UsageError where none is named, one has no size, or
 /// the magnitude is not in 0 ... 1.
@@ -27,10 +27,10 @@ void plant_at(double magnitude, const std::vector<std::string>& faults);
 
 /// Compiler, flags, toolkit, the ledger of assumptions and what was asked to run in place of what is shipped: what the
 /// report prints under Environment.
-Environment environment_of(const Subject& subject, const SubjectOptions& options);
+Environment environment_of(const RunOptions& subject, const SubjectOptions& options);
 
 /// The GPU it ran on, or why it ran on none.
-std::string device_message(const Subject& subject);
+std::string device_message(const RunOptions& subject);
 
 /// The storage formats named; throws UsageError with the words allowed.
 std::vector<Dtype> precisions_of(const std::vector<std::string>& words);

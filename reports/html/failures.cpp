@@ -25,6 +25,7 @@ void check_row(Markup& page, Table& table, const TensorCheck& t) {
     const auto cell = row.open();
     page.element("code", {}, t.tap);
     page.element("small", {}, t.lens + " lens, stage " + t.stage);
+    if (!t.message.empty()) page.element("small", {}, t.message);
   }
   row.status(t.status);
   row.cell(significant(t.worst_ratio));

@@ -46,6 +46,7 @@ void fields(Archive& a, R& r) {
 template <class Archive, Is<TensorCheck> R>
 void fields(Archive& a, R& r) {
   a("lens", r.lens), a("tap", r.tap), a("stage", r.stage), a("status", r.status), a("failure", r.failure);
+  a.optional("message", r.message, !r.message.empty());
   a("elements", r.elements), a("differing", r.differing), a("over_bound", r.over_bound);
   a("non_finite", r.non_finite), a("uninformative", r.uninformative);
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);

@@ -41,9 +41,10 @@ std::string text_of(const BoundTerms& terms);
 
 /// One tensor held against its expectation.
 struct TensorCheck {
-  std::string lens;   // "local", "group", "end_to_end", "exact", "bitwise", "relation"
-  std::string tap;    // "w0/m1/backward/d.fc1.weight"
-  std::string stage;  // of lens "group" all that it judges together: "unscale..optimizer"
+  std::string lens;     // "local", "group", "end_to_end", "exact", "bitwise", "relation"
+  std::string tap;      // "w0/m1/backward/d.fc1.weight"
+  std::string stage;    // of lens "group" all that it judges together: "unscale..optimizer"
+  std::string message;  // of a relation that does not hold, or of bits that nobody promises: that, in a sentence
   Status status = Status::pass;
   FailureClass failure = FailureClass::none;
   std::uint64_t elements = 0, differing = 0, over_bound = 0, non_finite = 0, uninformative = 0;

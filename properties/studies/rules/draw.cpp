@@ -44,7 +44,7 @@ std::optional<Case> case_in_shape(Plan plan, const Law& law, int exponent) {
   return with_gradient_times(case_of(plan), exponent);
 }
 
-bool serves(const TrialSetting& setting, const Case& c, const Subject& subject) {
+bool serves(const TrialSetting& setting, const Case& c, const RunOptions& subject) {
   try {
     return !setting.fault || shows(*setting.fault, c, subject);
   } catch (const NotSupported&) {
@@ -55,7 +55,7 @@ bool serves(const TrialSetting& setting, const Case& c, const Subject& subject) 
 }  // namespace
 
 std::optional<DrawnCase> drawn_case(const TrialSetting& setting, int index, std::uint64_t seed,
-                                    const Subject& subject) {
+                                    const RunOptions& subject) {
   for (int draw = 0; draw < draws; ++draw) {
     const rc::Random random(seed_of(setting, index, draw, seed));
     const Plan plan = random_plan(setting.storage)(random, rc::kNominalSize).value();

@@ -17,6 +17,7 @@ struct DrawnCase {
 /// nullopt when it shows on none of a fixed number of draws. Without a fault the first case drawn, in the shape of
 /// partition_equals_full_batch. Every case divides by the window's items, has no micro-batch statistics and cuts every
 /// window, so that the full batch is its equal.
-std::optional<DrawnCase> drawn_case(const TrialSetting& setting, int index, std::uint64_t seed, const Subject& subject);
+std::optional<DrawnCase> drawn_case(const TrialSetting& setting, int index, std::uint64_t seed,
+                                    const RunOptions& subject);
 
 }  // namespace tally

@@ -14,8 +14,8 @@ namespace {
 
 char answer(bool rejected) { return rejected ? '1' : '0'; }
 
-Subject with_fault(const Subject& subject, const Fault& fault) {
-  Subject faulty = subject;
+RunOptions with_fault(const RunOptions& subject, const Fault& fault) {
+  RunOptions faulty = subject;
   faulty.stages = &fault.stages();
   return faulty;
 }
@@ -23,7 +23,7 @@ Subject with_fault(const Subject& subject, const Fault& fault) {
 /// A subject's full batch in the case's storage and in fp32.
 struct FullBatch {
   Trace plain, precise;
-  FullBatch(const Case& c, const Subject& subject)
+  FullBatch(const Case& c, const RunOptions& subject)
       : plain(run(full_batch_of(c), subject)), precise(run(in_fp32(full_batch_of(c)), subject)) {}
 };
 
@@ -48,7 +48,7 @@ Answers answers_of_rules(const Comparison& comparison) {
 }
 
 /// Both lenses on one run, and the law with all its runs; `sentence` says what failed.
-Answers answers_of_tally(const Case& c, const Trace& got, const Law& law, const Subject& subject,
+Answers answers_of_tally(const Case& c, const Trace& got, const Law& law, const RunOptions& subject,
                          std::string& sentence) {
   const auto local = local_lens(c, got), end_to_end = end_to_end_lens(c, got);
   const Outcome outcome = outcome_of(law, c, subject);
@@ -68,9 +68,9 @@ bool differ(const Trace& clean, const Trace& faulty) {
                      [](const Tap& a, const Tap& b) { return a.name == b.name && a.value == b.value; });
 }
 
-void run_faulty(Trial& trial, const Fault& fault, const Case& c, const Law& law, const Subject& subject,
+void run_faulty(Trial& trial, const Fault& fault, const Case& c, const Law& law, const RunOptions& subject,
                 const FullBatch& trusted) {
-  const Subject faulty = with_fault(subject, fault);
+  const RunOptions faulty = with_fault(subject, fault);
   const Trace got = run(c, faulty);
   std::string sentence;
   const Answers tally = answers_of_tally(c, got, law, faulty, sentence);
@@ -104,11 +104,11 @@ const std::vector<std::string>& judges() {
   return names;
 }
 
-bool shows(const Fault& fault, const Case& c, const Subject& subject) {
+bool shows(const Fault& fault, const Case& c, const RunOptions& subject) {
   return differ(run(c, subject), run(c, with_fault(subject, fault)));
 }
 
-Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, const Subject& subject) {
+Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, const RunOptions& subject) {
   Trial trial;
   const Trace clean = run(c, subject);
   const FullBatch trusted(c, subject);

@@ -35,10 +35,10 @@ struct Trial {
 };
 
 /// Runs the case; `law` judges for Tally. `subject` is the clean one.
-Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, const Subject& subject);
+Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, const RunOptions& subject);
 
 /// Whether the fault makes a difference on this case: a tap's bits, or a rule of the machine broken.
-bool shows(const Fault& fault, const Case& c, const Subject& subject);
+bool shows(const Fault& fault, const Case& c, const RunOptions& subject);
 
 /// One line, and back.
 std::string text_of(const Trial& trial);

@@ -103,7 +103,7 @@ FreeRun FreeRun::of(const Numbers& numbers) {
           numbers.at(1)};
 }
 
-FreeRun free_run(const Case& c, const Subject& subject) {
+FreeRun free_run(const Case& c, const RunOptions& subject) {
   const Trace trace = run(c, subject);
   FreeRun found;
   auto state = oracle::initial_state<long double>(c);

@@ -24,6 +24,6 @@ struct FreeRun {
   static FreeRun of(const Numbers& numbers);
 };
 
-FreeRun free_run(const Case& c, const Subject& subject);
+FreeRun free_run(const Case& c, const RunOptions& subject);
 
 }  // namespace tally

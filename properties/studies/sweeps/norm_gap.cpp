@@ -57,7 +57,7 @@ NormGap norm_gap_with_shared_momentum(const Case& c) {
   return between(answer(shared, oracle::Branch::accumulated), answer(c, oracle::Branch::full_batch));
 }
 
-NormDrift norm_drift(const Case& c, const Subject& subject) {
+NormDrift norm_drift(const Case& c, const RunOptions& subject) {
   const Trace trace = run(c, subject);
   const GradientDrift drift = gradient_drift(c, trace, end_to_end_expectations(c, trace));
   return {drift.rounding, drift.bound};

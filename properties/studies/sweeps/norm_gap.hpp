@@ -29,6 +29,6 @@ NormGap norm_gap_with_shared_momentum(const Case& c);
 struct NormDrift {
   double rounding = 0, bound = 0;
 };
-NormDrift norm_drift(const Case& c, const Subject& subject);
+NormDrift norm_drift(const Case& c, const RunOptions& subject);
 
 }  // namespace tally

@@ -41,7 +41,7 @@ struct Found {
   }
 };
 
-Found measured(const Part& part, const Subject& subject) {
+Found measured(const Part& part, const RunOptions& subject) {
   const Case c = sweep_case(*part.problem, part.storage, rows, micro_batches, part.seed);
   const Trace trace = run(c, subject);
   const auto local = local_lens(c, trace);

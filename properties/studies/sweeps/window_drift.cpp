@@ -28,7 +28,7 @@ double distance_to_exact(const Case& c, const Trace& trace) {
 
 }  // namespace
 
-WindowDrift window_drift(const Case& c, const Subject& subject) { return window_drift(c, run(c, subject)); }
+WindowDrift window_drift(const Case& c, const RunOptions& subject) { return window_drift(c, run(c, subject)); }
 
 WindowDrift window_drift(const Case& c, const Trace& trace) {
   const GradientDrift drift = gradient_drift(c, trace, end_to_end_expectations(c, trace));

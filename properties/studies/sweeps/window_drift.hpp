@@ -21,7 +21,7 @@ struct WindowDrift {
 };
 
 /// Runs the case; throws as run() does.
-WindowDrift window_drift(const Case& c, const Subject& subject);
+WindowDrift window_drift(const Case& c, const RunOptions& subject);
 WindowDrift window_drift(const Case& c, const Trace& trace);
 
 }  // namespace tally

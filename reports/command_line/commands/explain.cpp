@@ -35,6 +35,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::string element(const TensorCheck& check) {
+  if (!check.message.empty()) return "  " + check.tap + ", " + check.lens + ": " + check.message + "\n";
   char text[256];
   std::snprintf(text, sizeof text, "expected %.9g, got %.9g, error %.3g, bound %.3g, r = %.3g", check.expected,
                 check.got, check.error, check.bound, check.worst_ratio);

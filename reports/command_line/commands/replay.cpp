@@ -5,7 +5,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/dump_folder.hpp"
 #include "reports/command_line/exit_codes.hpp"
@@ -44,7 +44,7 @@ bool a_stage_fails(const Outcome& outcome) {
 }
 
 /// A law that narrows what it draws says something of those cases: of another one its relation need not hold.
-Outcome outcome_of_foreign_case(const Law& law, const Case& c, const Subject& subject) {
+Outcome outcome_of_foreign_case(const Law& law, const Case& c, const RunOptions& subject) {
   Outcome outcome = outcome_of(law, c, subject);
   const bool broken = outcome.status == Status::error || (outcome.status == Status::fail && !a_stage_fails(outcome));
   if (!broken) return outcome;
@@ -56,7 +56,7 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const Subject& su
 }
 
 /// A case that the subject cannot run has no trace; what the replay comes to says why.
-void dump(const std::string& folder, const Case& c, const Subject& subject) {
+void dump(const std::string& folder, const Case& c, const RunOptions& subject) {
   try {
     keep_run(folder, c, subject);
   } catch (const NotSupported&) {
@@ -69,7 +69,7 @@ int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool given_as_token = is_token(options.what);
   const Case c = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
-  const Subject subject = subject_of(options.subject);
+  const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
@@ -77,7 +77,7 @@ int replay(const ReplayOptions& options) {
   const bool foreign = law && law->shape && !given_as_token && law_in(options.what) != law->name;
   const Outcome outcome = foreign ? outcome_of_foreign_case(*law, c, subject)
                           : law   ? outcome_of(*law, c, subject)
-                                  : judge(c, subject).outcome;
+                                  : run_and_check(c, subject).outcome;
   if (!options.dump.empty()) dump(options.dump, c, subject);
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";

@@ -12,9 +12,9 @@
 namespace tally {
 namespace {
 
-Subject racing_subject() {
+RunOptions racing_subject() {
   static const Stages racing = with_kernel("sgd", "shy-race");
-  Subject subject;
+  RunOptions subject;
   subject.executor = ExecutorKind::checked;
   subject.stages = &racing;
   return subject;

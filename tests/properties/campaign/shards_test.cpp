@@ -32,7 +32,7 @@ TEST(Shards, merged_are_the_bytes_of_the_whole_whatever_the_number_of_processes)
   EXPECT_EQ(to_json(merged(shards, {})), whole);
 }
 
-Outcome never_ends(const Case&, const Subject&) {
+Outcome never_ends(const Case&, const RunOptions&) {
   for (volatile bool forever = true; forever;) {
   }
   return {};
@@ -55,7 +55,7 @@ TEST(Campaign, a_case_that_does_not_end_is_an_error_with_its_token) {
   EXPECT_EXIT(run_law_task(law, Dtype::fp32, options, abandon), testing::ExitedWithCode(42), "");
 }
 
-Outcome holds(const Case&, const Subject&) { return {}; }
+Outcome holds(const Case&, const RunOptions&) { return {}; }
 
 /// The same cases up to there, and the one that the process died of; signals from outside are nobody's fault.
 TEST(Campaign, a_task_whose_process_died_ends_with_the_case_that_it_died_of) {

@@ -108,7 +108,7 @@ TEST(Shrink, leaves_round_numbers) {
 TEST(Shrink, stops_where_its_elements_are_spent) {
   const Failing& f = failing[2];
   const Law& law = *find_law(f.law);
-  const Subject subject = with_fault(f.fault, true).subject;
+  const RunOptions subject = with_fault(f.fault, true).subject;
   Plan plan = drawn_plan(Dtype::fp32, 1);
   if (law.shape) law.shape(plan);
   const Outcome outcome = outcome_of(law, case_of(plan), subject);
@@ -122,7 +122,7 @@ std::atomic<bool> stopped{false};
 int cases_until_stopped = 0;
 
 /// Every case breaks it; an interrupt comes after some of them.
-Outcome broken_until_stopped(const Case&, const Subject&) {
+Outcome broken_until_stopped(const Case&, const RunOptions&) {
   stopped = --cases_until_stopped <= 0;
   Outcome outcome;
   outcome.status = Status::fail;

@@ -14,7 +14,7 @@ namespace {
 FaultRecord record_of(const char* fault) { return run_fault(*find_fault(fault), {}); }
 
 struct Fixture {
-  Subject subject;
+  RunOptions subject;
   const Law* law;
   std::vector<Case> cases;
 };

@@ -2,7 +2,7 @@
 
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/local_walk.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -138,7 +138,7 @@ TEST(BoundTerms, StandInTheMessageOfAFailure) {
 
 TEST(BoundTerms, AreFoundForTheNearestToItsLimitWhereNothingFails) {
   const Case c = mlp(1);
-  const Judged judged = judge(c, {});
+  const CheckedRun judged = run_and_check(c, {});
   const auto worst = worst_of(judged.outcome.checks);
   ASSERT_EQ(worst.size(), 1u);
   const TensorCheck& nearest = judged.outcome.checks[worst.front()];

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "properties/faults/fault.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/outcome.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {

@@ -1,7 +1,7 @@
 // Stacks of linear, LayerNorm and GELU in 16 bits, as they are trained: the local lens decides them; where the bound
 // of the whole chain exceeds the signal, the end-to-end lens says so tensor by tensor, and of no gradient that it is 0.
 #include "oracle/case/io.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -51,7 +51,7 @@ TEST(SixteenBitNets, are_judged_and_no_gradient_is_called_zero) {
     for (unsigned seed = 1; seed <= 6; ++seed) {
       const Case c = stack(net.storage, net.linears, seed);
       ASSERT_TRUE(validate(c).empty());
-      const Judged judged = judge(c, Subject{});
+      const CheckedRun judged = run_and_check(c, RunOptions{});
       const auto& checks = judged.outcome.checks;
       EXPECT_EQ(judged.outcome.status, Status::pass) << judged.outcome.message;
       for (const TensorCheck& check : checks) {

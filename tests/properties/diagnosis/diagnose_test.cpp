@@ -10,8 +10,8 @@
 #include "properties/campaign/fault_task.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/suspect.hpp"
-#include "properties/laws/judge.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/laws/outcome.hpp"
 
 namespace tally {
 namespace {

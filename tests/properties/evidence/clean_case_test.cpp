@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t seed = 11;
 
-Strata strata_of_case(std::uint64_t number, const Subject& on) {
+Strata strata_of_case(std::uint64_t number, const RunOptions& on) {
   const CleanCase made = clean_case(seed, number, on);
   return strata_of(made.c, made.run, hold_run(made.c, made.run), number);
 }
@@ -57,7 +57,7 @@ TEST(CleanCases, raise_no_alarm_and_leave_a_distribution_of_r) {
 }
 
 TEST(CleanCases, raise_alarms_under_a_seeded_fault_that_name_its_stage) {
-  Subject faulty;
+  RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   Strata strata;
   for (std::uint64_t i = 0; i < 6; ++i) strata.merge(strata_of_case(i, faulty));

@@ -31,7 +31,7 @@ TEST(HillClimb, repeats_for_the_same_seed) {
 }
 
 TEST(HillClimb, hands_over_a_case_to_replay_where_a_bound_is_broken) {
-  Subject faulty;
+  RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   bool broken = false;
 

@@ -48,7 +48,7 @@ TEST(OrdinaryNetworks, raise_no_alarm_and_none_is_refused) {
 }
 
 TEST(OrdinaryNetworks, raise_alarms_under_a_seeded_fault) {
-  Subject faulty;
+  RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   const OrdinaryCase made = ordinary_case(seed, 4);
   const Strata strata = ordinary_strata_of(made, hold_run(made.c, {faulty, {}}), 4);

@@ -48,7 +48,7 @@ Case next_case(PlanSource& source, const Law& law) {
 /// For a law that runs a case of its own making, which goes on from a checkpoint, say.
 bool breaks(const Law& law, double magnitude, const Case& c, const Fault& fault) {
   const AtMagnitude planted(magnitude);
-  Subject subject;
+  RunOptions subject;
   subject.stages = &fault.stages();
   return outcome_of(law, c, subject).status == Status::fail;
 }

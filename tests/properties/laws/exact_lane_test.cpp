@@ -33,7 +33,7 @@ TEST(ExactLane, holds_for_the_shipped_kernels_in_every_format) {
 
 /// Whether bits differ, the lane's own verdict: not the lenses', which share the law.
 bool caught_by_its_bits(const char* fault, Dtype storage, std::uint64_t seed) {
-  Subject subject;
+  RunOptions subject;
   subject.stages = &find_fault(fault)->stages();
   const Outcome outcome = exact_lane().holds(case_of(exact_plan(storage, seed)), subject);
   for (const TensorCheck& check : outcome.checks) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "properties/laws/judge.hpp"
+#include "properties/laws/outcome.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {

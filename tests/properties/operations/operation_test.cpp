@@ -8,7 +8,7 @@
 #include "kernels/training_step/run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/operations/failing_kernel.hpp"
 #include "properties/operations/operation_scope.hpp"
 #include "tests/kernels/small_case.hpp"
@@ -16,9 +16,9 @@
 namespace tally {
 namespace {
 
-std::vector<OperationRecord> operations_of(const Case& c, const Subject& subject) {
+std::vector<OperationRecord> operations_of(const Case& c, const RunOptions& subject) {
   const OperationScope scope;
-  const Judged judged = judge(c, subject);
+  const CheckedRun judged = run_and_check(c, subject);
   return scope.records(c, judged.outcome.checks);
 }
 
@@ -75,7 +75,7 @@ TEST(Operations, hold_how_their_tensors_stood_to_their_bounds) {
 TEST(Operations, name_the_kernel_of_the_first_failing_tensor) {
   const Case c = case_with_everything();
   const OperationScope scope;
-  Judged judged = judge(c, Subject{});
+  CheckedRun judged = run_and_check(c, RunOptions{});
   for (TensorCheck& check : judged.outcome.checks)
     if (check.lens == "local" && check.tap == "w0/m0/forward/ln.y") check.status = Status::fail;
   const auto operations = scope.records(c, judged.outcome.checks);
@@ -102,7 +102,7 @@ TEST(Operations, tell_what_changed_by_itself_from_what_had_other_inputs) {
   const Case c = small_case();
   Stages stages = shipped_stages();
   stages.factor = double_gradients;
-  Subject subject;
+  RunOptions subject;
   subject.stages = &stages;
   const auto before = operations_of(c, {}), now = operations_of(c, subject);
   EXPECT_EQ(named(before, "linear.forward").variant, named(now, "linear.forward").variant);
@@ -141,21 +141,23 @@ TEST(Operations, of_a_fused_pass_name_it_as_their_kernel) {
 TEST(Operations, stand_once_a_variant) {
   Case one = small_case(), other = one;
   other.execution.kernels = {{"linear.bias_gradient", "two_stage"}};
-  const OperationScope scope;
-  note_operations(one, run(one));
-  note_operations(other, run(other));
+  OperationScope scope;
+  scope.see(one, run(one));
+  scope.see(other, run(other));
   std::vector<std::string> variants;
   for (const OperationRecord& record : scope.records(one, {}))
     if (record.operation == "linear.bias_gradient") variants.push_back(record.variant);
   EXPECT_EQ(variants, (std::vector<std::string>{"column_lanes", "two_stage"}));
 }
 
-TEST(Operations, are_noted_inside_a_scope_alone) {
+TEST(Operations, are_those_of_runs_that_are_checked_while_the_scope_lives) {
   const Case c = small_case();
-  note_operations(c, run(c));
+  run_and_check(c, RunOptions{});
   const OperationScope scope;
   EXPECT_TRUE(scope.records(c, {}).empty());
-  note_operations(c, run(c));
+  run(c);
+  EXPECT_TRUE(scope.records(c, {}).empty());
+  run_and_check(c, RunOptions{});
   EXPECT_FALSE(scope.records(c, {}).empty());
 }
 

@@ -9,8 +9,8 @@
 namespace tally {
 namespace {
 
-Outcome agrees(const Case&, const Subject&) { return {}; }
-bool never(const Case&, const Subject&) { return false; }
+Outcome agrees(const Case&, const RunOptions&) { return {}; }
+bool never(const Case&, const RunOptions&) { return false; }
 void breaks(Plan&) { throw std::logic_error("the shape is broken"); }
 
 Law law_of(void (*shape)(Plan&)) {

@@ -10,8 +10,8 @@
 namespace tally {
 namespace {
 
-Subject seeded(const char* fault) {
-  Subject subject;
+RunOptions seeded(const char* fault) {
+  RunOptions subject;
   subject.stages = &find_fault(fault)->stages();
   return subject;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "properties/generators/choices.hpp"
-#include "properties/laws/judge.hpp"
 #include "properties/laws/law.hpp"
+#include "properties/laws/outcome.hpp"
 
 namespace tally {
 
@@ -19,7 +19,7 @@ inline Plan small_plan() {
   return plan;
 }
 
-inline Outcome outcome_under(const char* law, const Case& c, const Subject& subject = {}) {
+inline Outcome outcome_under(const char* law, const Case& c, const RunOptions& subject = {}) {
   return find_law(law)->holds(c, subject);
 }
 

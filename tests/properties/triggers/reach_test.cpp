@@ -9,7 +9,7 @@
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/option_values.hpp"
 #include "properties/generators/random_plan.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -94,7 +94,7 @@ TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {
   const Plan plan = random_plan(Dtype::fp32)(rc::Random(5), 20).value();
   const Case c = case_of(plan);
   const CoverageScope scope(c);
-  judge(c, Subject{});
+  run_and_check(c, RunOptions{});
   const auto& records = records_to_reach(ExecutorKind::host);
   const auto paths = std::ranges::count_if(scope.reached(), [&](std::size_t i) { return records[i].kind == "path"; });
   EXPECT_GT(paths, 0);

@@ -5,7 +5,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
-#include "properties/laws/judge.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
 namespace tally {
@@ -28,7 +28,7 @@ Plan small_plan() {
 
 /// Names of the triggers that the case's run shows.
 std::set<std::string> shown(const Case& c) {
-  const std::vector<bool> seen = triggers_of(Sight(c, c, run(c, Subject{})));
+  const std::vector<bool> seen = triggers_of(Sight(c, c, run(c, RunOptions{})));
   std::set<std::string> names;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i]) names.insert(triggers()[i].name);
@@ -126,14 +126,14 @@ TEST(Coverage, counts_a_case_once_and_pairs_by_run) {
 
 TEST(Coverage, collects_judged_runs_inside_a_scope_alone) {
   const Case c = case_of(small_plan());
-  judge(c, Subject{});
+  run_and_check(c, RunOptions{});
   const CoverageScope scope(c);
   EXPECT_TRUE(scope.runs().empty());
 
-  judge(c, Subject{});
+  run_and_check(c, RunOptions{});
 
   ASSERT_EQ(scope.runs().size(), 1u);
-  EXPECT_EQ(scope.runs()[0], triggers_of(Sight(c, c, run(c, Subject{}))));
+  EXPECT_EQ(scope.runs()[0], triggers_of(Sight(c, c, run(c, RunOptions{}))));
 }
 
 }  // namespace

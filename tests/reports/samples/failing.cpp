@@ -58,7 +58,7 @@ void spoil_all(Results& r) {
       spoil(*text);
     for (OperationRecord& o : c.operations)
       spoil(o.operation), spoil(o.variant), spoil(o.standing.format), spoil(o.standing.shapes);
-    for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.lens);
+    for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.message), spoil(t.lens);
     for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
   r.studies.push_back(hostile_study());
@@ -86,6 +86,10 @@ Results failing() {
   fail(r.cases[90], FailureClass::non_finite, std::nan(""), "An element is NaN where the exact answer is finite.");
   fail(r.cases[130], FailureClass::order, infinity, "Bits differ from the declared order of addition.");
   for (const std::size_t i : {40u, 90u}) add_elements(r.cases[i].worst.front());
+  TensorCheck& relation = r.cases[90].worst.emplace_back();
+  relation.lens = "relation", relation.tap = "w0/semantic_gap", relation.stage = "loss";
+  relation.status = Status::fail, relation.failure = FailureClass::logic;
+  relation.message = "equal micro-batches leave a gap between the mean of means and the full batch";
   r.studies = studies();
   r.triggers_required = true, r.triggers[2].seen = 0;
   r.options = "--unsteered --no-shrink";

@@ -1,0 +1,18 @@
+// What a failing check says, as one sentence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// A relation's own message; else the tensor, the element, what was expected and came, and what the bound is made of.
+/// `ratio`: what got / expected tells (telling_factor.hpp), or empty.
+std::string sentence_of(const TensorCheck& check, const std::string& ratio);
+
+/// Of a stage that left nothing: that, and what first fails among the other checks.
+std::string absence_sentence(const TensorCheck& absent, std::vector<TensorCheck> checks);
+
+}  // namespace tally
