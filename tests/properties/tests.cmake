@@ -1,7 +1,7 @@
 # One ctest row a law and a fault, found by file name: the program itself runs them, on the host executor.
 set(row_output ${CMAKE_CURRENT_BINARY_DIR}/rows)
 
-file(GLOB law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
+file(GLOB_RECURSE law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
 foreach(source IN LISTS law_sources)
   file(STRINGS ${source} registration REGEX "RegisterLaw registered")
   if(registration)
@@ -19,7 +19,7 @@ add_test(NAME law.on_the_checked_executor
   COMMAND tally verify --subject checked --effort 0.05 --no-training --processes 1 --out ${row_output}/checked)
 set_tests_properties(law.on_the_checked_executor PROPERTIES LABELS law SKIP_RETURN_CODE 77 TIMEOUT 600)
 
-file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/faults/*.cpp
+file(GLOB_RECURSE fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/faults/*.cpp
   ${PROJECT_SOURCE_DIR}/properties/faults/*.cu)
 foreach(source IN LISTS fault_sources)
   file(STRINGS ${source} registration REGEX "RegisterFault registered")
