@@ -1,5 +1,5 @@
 // An activation or its derivative with one thing done otherwise.
-#include <cmath>
+#include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
@@ -8,120 +8,13 @@
 namespace tally {
 namespace {
 
-/// Of one element: dy is 0 in forward, kept whether dropout keeps it, p its rate.
-struct At {
-  double x, dy;
-  bool kept;
-  double p;
-};
-
-struct Otherwise {
-  const char *kind, *stage;
-  std::string sentence, formula;
-  double (*left)(const At& a);
-};
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
-double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0)); }
-double tanh_argument(double x, double cubic = 0.044715) {
-  return std::sqrt(2 / std::acos(-1.0)) * (x + cubic * x * x * x);
-}
-
-const std::vector<Otherwise>& relu_otherwise() {
-  static const std::vector<Otherwise> all{
-      {"relu", "forward", "nothing is cut off", "y = x", [](const At& a) { return a.x; }},
-      {"relu", "forward", "the size is taken", "y = |x|", [](const At& a) { return std::fabs(a.x); }},
-      {"relu", "forward", "it leaks", "y = max(x, 0.01 x)", [](const At& a) { return a.x > 0 ? a.x : 0.01 * a.x; }},
-      {"relu", "forward", "it stops at 6", "y = min(max(x, 0), 6)",
-       [](const At& a) { return std::fmin(std::fmax(a.x, 0), 6); }},
-      {"relu", "backward", "the gradient passes everywhere", "dx = dy", [](const At& a) { return a.dy; }},
-      {"relu", "backward", "the gradient passes at zero too", "dx = dy where x >= 0",
-       [](const At& a) { return a.x >= 0 ? a.dy : 0; }},
-      {"relu", "backward", "the gradient passes where the activation is cut off", "dx = dy where x < 0",
-       [](const At& a) { return a.x < 0 ? a.dy : 0; }},
-      {"relu", "backward", "the gradient leaks", "dx = 0.01 dy where x < 0",
-       [](const At& a) { return a.x > 0 ? a.dy : 0.01 * a.dy; }},
-      {"relu", "backward", "the gradient's own sign decides", "dx = dy where dy > 0",
-       [](const At& a) { return a.dy > 0 ? a.dy : 0; }},
-      {"relu", "backward", "x enters the gradient", "dx = dy max(x, 0)",
-       [](const At& a) { return a.dy * std::fmax(a.x, 0); }}};
-  return all;
-}
-
-const std::vector<Otherwise>& smooth_otherwise() {
-  static const std::vector<Otherwise> all{
-      {"sigmoid", "forward", "the sign of x is lost", "y = 1 / (1 + exp(x))",
-       [](const At& a) { return sigmoid(-a.x); }},
-      {"sigmoid", "backward", "the factor 1 - y is left out", "dx = dy y",
-       [](const At& a) { return a.dy * sigmoid(a.x); }},
-      {"sigmoid", "backward", "the factor y is left out", "dx = dy (1 - y)",
-       [](const At& a) { return a.dy * (1 - sigmoid(a.x)); }},
-      {"sigmoid", "backward", "x stands for y", "dx = dy x (1 - x)",
-       [](const At& a) { return a.dy * a.x * (1 - a.x); }},
-      {"sigmoid", "backward", "the derivative is left out", "dx = dy", [](const At& a) { return a.dy; }},
-      {"sigmoid", "backward", "the square of y is taken", "dx = dy (1 - y²)",
-       [](const At& a) { return a.dy * (1 - sigmoid(a.x) * sigmoid(a.x)); }},
-      {"tanh", "backward", "y is not squared", "dx = dy (1 - y)",
-       [](const At& a) { return a.dy * (1 - std::tanh(a.x)); }},
-      {"tanh", "backward", "1 + y² stands for 1 - y²", "dx = dy (1 + y²)",
-       [](const At& a) { return a.dy * (1 + std::tanh(a.x) * std::tanh(a.x)); }},
-      {"tanh", "backward", "x stands for y", "dx = dy (1 - x²)", [](const At& a) { return a.dy * (1 - a.x * a.x); }},
-      {"tanh", "backward", "the derivative is left out", "dx = dy", [](const At& a) { return a.dy; }}};
-  return all;
-}
-
-const std::vector<Otherwise>& gelu_otherwise() {
-  static const std::vector<Otherwise> all{
-      {"gelu", "forward", "it is a sigmoid's approximation", "y = x σ(1.702 x)",
-       [](const At& a) { return a.x * sigmoid(1.702 * a.x); }},
-      {"gelu", "forward", "the half is left out", "y = x (1 + erf(x/√2))",
-       [](const At& a) { return 2 * a.x * normal_cdf(a.x); }},
-      {"gelu", "forward", "the argument is not divided by √2", "y = x (1 + erf(x)) / 2",
-       [](const At& a) { return a.x * std::erfc(-a.x) / 2; }},
-      {"gelu", "forward", "the cubic term is left out", "y = x (1 + tanh(√(2/π) x)) / 2",
-       [](const At& a) { return a.x * (1 + std::tanh(tanh_argument(a.x, 0))) / 2; }},
-      {"gelu", "forward", "x is left out before the distribution", "y = Φ(x)",
-       [](const At& a) { return normal_cdf(a.x); }},
-      {"gelu", "backward", "the term with the density is left out", "dx = dy Φ(x)",
-       [](const At& a) { return a.dy * normal_cdf(a.x); }},
-      {"gelu", "backward", "the density is not multiplied by x", "dx = dy (Φ(x) + φ(x))",
-       [](const At& a) { return a.dy * (normal_cdf(a.x) + normal_density(a.x)); }},
-      {"gelu", "backward", "the term with the density has the other sign", "dx = dy (Φ(x) - x φ(x))",
-       [](const At& a) { return a.dy * (normal_cdf(a.x) - a.x * normal_density(a.x)); }},
-      {"gelu", "backward", "the term with tanh's derivative is left out", "dx = dy (1 + tanh u) / 2",
-       [](const At& a) { return a.dy * (1 + std::tanh(tanh_argument(a.x))) / 2; }},
-      {"gelu", "backward", "the cubic term's derivative lacks its factor 3", "u' = √(2/π) (1 + 0.044715 x²)",
-       [](const At& a) {
-         const double t = std::tanh(tanh_argument(a.x));
-         const double slope = std::sqrt(2 / std::acos(-1.0)) * (1 + 0.044715 * a.x * a.x);
-         return a.dy * ((1 + t) / 2 + a.x * (1 - t * t) * slope / 2);
-       }},
-      {"gelu", "backward", "tanh's derivative lacks the square", "1 - tanh u for 1 - tanh² u", [](const At& a) {
-         const double t = std::tanh(tanh_argument(a.x));
-         const double slope = std::sqrt(2 / std::acos(-1.0)) * (1 + 3 * 0.044715 * a.x * a.x);
-         return a.dy * ((1 + t) / 2 + a.x * (1 - t) * slope / 2);
-       }}};
-  return all;
-}
-
-/// In both directions: what goes through is x, or dy.
-const std::vector<Otherwise>& dropout_otherwise() {
-  static const std::vector<Otherwise> all{
-      {"dropout", "", "what is kept is not scaled up", "kept: v", [](const At& a) { return a.kept ? a.x : 0; }},
-      {"dropout", "", "it is scaled by 1 / p", "kept: v / p", [](const At& a) { return a.kept ? a.x / a.p : 0; }},
-      {"dropout", "", "it is scaled down by 1 - p", "kept: v (1 - p)",
-       [](const At& a) { return a.kept ? a.x * (1 - a.p) : 0; }},
-      {"dropout", "", "what is to be dropped is kept, and the reverse", "dropped: v / (1 - p)",
-       [](const At& a) { return a.kept ? 0 : a.x / (1 - a.p); }},
-      {"dropout", "", "nothing is dropped", "v", [](const At& a) { return a.x; }},
-      {"dropout", "", "nothing is dropped, all is scaled up", "v / (1 - p)",
-       [](const At& a) { return a.x / (1 - a.p); }}};
+std::vector<ActivationOtherwise>& all_ways() {
+  static std::vector<ActivationOtherwise> all;
   return all;
 }
 
 /// The elements of the tensor's layer as the stage read them; empty where it is no activation's.
-std::vector<At> elements_of(const Evidence& evidence, const HeldTensor& held, const std::string& kind) {
+std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldTensor& held, const std::string& kind) {
   const bool backward = held.name.stage == "backward";
   const auto layer = backward ? layer_at(evidence, held, "d.", kind, ".x") : layer_at(evidence, held, "", kind, ".y");
   if (!layer) return {};
@@ -132,7 +25,7 @@ std::vector<At> elements_of(const Evidence& evidence, const HeldTensor& held, co
   const auto mask = kind == "dropout" ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
   if (!x || x->size() != held.got.size() || (backward && !dy) || (kind == "dropout" && !mask)) return {};
   const double p = kind == "dropout" ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
-  std::vector<At> all(x->size());
+  std::vector<ActivationElement> all(x->size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = {kind == "dropout" && backward ? (*dy)[i] : (*x)[i], backward ? (*dy)[i] : 0, !mask || (*mask)[i] != 0, p};
   }
@@ -141,21 +34,19 @@ std::vector<At> elements_of(const Evidence& evidence, const HeldTensor& held, co
 
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   const std::string kind = layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
-  std::vector<std::vector<At>> elements;
+  std::vector<std::vector<ActivationElement>> elements;
   for (const HeldTensor& held : evidence.held) elements.push_back(elements_of(evidence, held, kind));
   std::vector<Hypothesis> all;
-  for (const auto* others : {&relu_otherwise(), &smooth_otherwise(), &gelu_otherwise(), &dropout_otherwise()}) {
-    for (const Otherwise& other : *others) {
-      const std::string stage = other.stage;
-      if (kind != other.kind || (!stage.empty() && stage != evidence.check.stage)) continue;
-      Hypothesis way{{}, other.sentence, other.formula, 0};
-      for (const auto& tensor : elements) {
-        Values left;
-        for (const At& a : tensor) left.push_back(other.left(a));
-        way.left.push_back(left.empty() ? std::nullopt : std::optional(std::move(left)));
-      }
-      all.push_back(std::move(way));
+  for (const ActivationOtherwise& other : all_ways()) {
+    const std::string stage = other.stage;
+    if (kind != other.kind || (!stage.empty() && stage != evidence.check.stage)) continue;
+    Hypothesis way{{}, other.sentence, other.formula, 0};
+    for (const auto& tensor : elements) {
+      Values left;
+      for (const ActivationElement& a : tensor) left.push_back(other.left(a));
+      way.left.push_back(left.empty() ? std::nullopt : std::optional(std::move(left)));
     }
+    all.push_back(std::move(way));
   }
   return all;
 }
@@ -170,4 +61,9 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
+
+RegisterActivationOtherwise::RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways) {
+  all_ways().insert(all_ways().end(), ways.begin(), ways.end());
+}
+
 }  // namespace tally

@@ -3,28 +3,16 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/layer_arguments.hpp"
-#include "tests/kernels/on_device.hpp"
+#include "tests/kernels/activation/activation_calls.hpp"
 
 namespace tally {
 namespace {
 
+using activation::backward;
+using activation::forward;
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<double> forward(const std::string& kind, const std::vector<double>& x, Dtype storage = Dtype::fp32) {
-  const auto n = static_cast<std::int64_t>(x.size());
-  const DeviceTensor from = on_device(x, storage), y = room(n, storage);
-  call((kind + ".forward").c_str(), ActivationArguments{storage, from.data(), nullptr, y.data(), n});
-  return values_of(y);
-}
-
-std::vector<double> backward(const std::string& kind, const std::vector<double>& x, const std::vector<double>& dy) {
-  const auto n = static_cast<std::int64_t>(x.size());
-  const DeviceTensor from = on_device(x), gradient = on_device(dy), dx = room(n);
-  call((kind + ".backward").c_str(), ActivationArguments{Dtype::fp32, from.data(), gradient.data(), dx.data(), n});
-  return values_of(dx);
-}
 
 TEST(Relu, PassesPositiveValuesAndNaNAndNothingElse) {
   const auto y = forward("relu", {-1, -0.0, 0, 0.5, infinity, -infinity, nan});
