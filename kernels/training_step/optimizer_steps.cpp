@@ -26,4 +26,6 @@ const OptimizerSteps& optimizer_steps(const std::string& kind) {
   return place->second;
 }
 
+bool has_fused_step(const std::string& kind) { return optimizer_steps(kind).fuse != nullptr; }
+
 }  // namespace tally

@@ -4,10 +4,10 @@
 #include <source_location>
 #include <string>
 
-#include "kernels/training_step/run_state.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
-
 namespace tally {
+
+struct Run;
+struct ClipDecayStepArguments;
 
 struct OptimizerSteps {
   /// Launches the kernel for every parameter, on `unscaled`, `master` and the state of each.
@@ -23,5 +23,8 @@ struct RegisterOptimizerSteps {
 
 /// Throws NotSupported for a kind that no file registered.
 const OptimizerSteps& optimizer_steps(const std::string& kind);
+
+/// Whether the pass over all parameters at once has a step for this kind.
+bool has_fused_step(const std::string& kind);
 
 }  // namespace tally

@@ -16,6 +16,7 @@
 #include "properties/compare/tensor_rows.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/optimizers.hpp"
 
 namespace tally {
 namespace {
@@ -39,13 +40,14 @@ const std::vector<Path>& paths() {
 }
 
 Choice optimizer_of(const std::string& name) {
-  if (name == "adam") return choice("optimizer", "adam", {});
-  return choice("optimizer", "sgd", {{"momentum", Decimal{name == "momentum" ? "0.9" : "0"}}});
+  if (name == "momentum") return choice("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}});
+  return choice("optimizer", name);
 }
 
 std::string optimizer_name(const Case& c) {
-  if (c.recipe.optimizer.kind == "adam") return "adam";
-  return c.recipe.optimizer.number("momentum").to_double() != 0 ? "momentum" : "sgd";
+  const Choice& optimizer = c.recipe.optimizer;
+  if (optimizer.kind != "sgd") return optimizer.kind;
+  return optimizer.number("momentum").to_double() != 0 ? "momentum" : "sgd";
 }
 
 /// The case under another optimizer, which starts anew.
@@ -239,7 +241,11 @@ const std::vector<std::string>& fault_paths() {
 }
 
 const std::vector<std::string>& fault_optimizers() {
-  static const std::vector<std::string> names{"sgd", "momentum", "adam"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"sgd", "momentum", "adam"};
+    all.insert(all.end(), further_optimizers().begin(), further_optimizers().end());
+    return all;
+  }();
   return names;
 }
 

@@ -9,7 +9,8 @@ namespace tally {
 /// stays legal; follows from the plan's seed.
 void draw_options(Plan& plan);
 
-/// What a law has made of the plan: class weights for as many outputs as there are now.
+/// What a law has made of the plan: class weights for as many outputs as there are now, and no pass over all
+/// parameters that has no step for the optimizer.
 void fit_options(Plan& plan);
 
 }  // namespace tally

@@ -5,6 +5,7 @@
 #include "oracle/case/grid_choice.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/optimizers.hpp"
 
 namespace tally {
 namespace {
@@ -89,11 +90,21 @@ void design_loss(Plan& plan, const Round& round) {
   plan.ignored_percent = round.is_odd() ? 25 : 0;
 }
 
+/// For every master's format there is a precision with SGD and Adam in the pass over all parameters, one with them by
+/// themselves, and one with two of the others.
+Choice optimizer_of(const Plan& plan, const Round& round) {
+  const auto& others = further_optimizers();
+  const std::uint64_t half = round.number / 3;
+  if ((round.number + round.precision) % 3 == 2 && !others.empty())
+    return choice("optimizer", others[half % others.size()]);
+  return half == 0 ? choice("optimizer", "sgd", {{"momentum", Decimal{plan.seed % 2 ? "0" : "0.9"}}})
+                   : choice("optimizer", "adam");
+}
+
 void design_recipe(Plan& plan, const Round& round) {
   static const std::array norms{"1", "2", "inf"};
   Recipe& recipe = plan.recipe;
-  recipe.optimizer = round.number < 3 ? choice("optimizer", "sgd", {{"momentum", Decimal{plan.seed % 2 ? "0" : "0.9"}}})
-                                      : choice("optimizer", "adam");
+  recipe.optimizer = optimizer_of(plan, round);
   recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.1"}}});
   const bool decoupled = (round.number / 3 + round.precision) % 2 == 1;
   recipe.weight_decay = choice("weight_decay", decoupled ? "decoupled" : "l2", {{"lambda", Decimal{"0.01"}}});

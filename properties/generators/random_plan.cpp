@@ -11,6 +11,7 @@
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/optimizers.hpp"
 
 namespace tally {
 namespace {
@@ -130,6 +131,11 @@ void cut_windows(Plan& plan) {
 bool has_item_weights(const Plan& plan) { return plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights"); }
 
 void choose_optimizer(Recipe& recipe) {
+  const auto further = static_cast<int>(further_optimizers().size());
+  if (const int drawn = further > 0 ? one_of(further + 4) : 0; drawn >= 4) {
+    recipe.optimizer = choice("optimizer", further_optimizers()[static_cast<std::size_t>(drawn - 4)]);
+    return;
+  }
   if (one_in(3)) {
     recipe.optimizer = choice("optimizer", "adam");
     return;

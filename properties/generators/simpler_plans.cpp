@@ -129,7 +129,7 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
   set(&Recipe::clip, "max_norm", "1");
   set(&Recipe::loss_scale, "scale", "2"), set(&Recipe::loss_scale, "initial", "2");
   set(&Recipe::learning_rate, "base", "1");
-  if (plan.recipe.optimizer.kind == "adam") return;
+  if (plan.recipe.optimizer.kind != "sgd") return;
   set(&Recipe::optimizer, "momentum", "0.5");
   if (plan.recipe.learning_rate.kind != "constant") {
     replace(&Recipe::learning_rate, choice("learning_rate", "constant", {{"base", Decimal{"1"}}}));

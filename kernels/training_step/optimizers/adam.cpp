@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "kernels/training_step/optimizer_steps.hpp"
+#include "kernels/training_step/run_state.hpp"
+#include "kernels/window/multi_tensor_arguments.hpp"
 
 namespace tally {
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/promised_bits.hpp"
@@ -39,9 +40,9 @@ void take(Case& c, const Trace& trace, const std::string& stage, const std::stri
 
 void take_optimizer_state(Case& resumed, const Case& c, const Trace& trace) {
   for (const std::string& parameter : parameters_of(c.model)) {
-    for (const std::string prefix : {"", "momentum.", "exp_avg.", "exp_avg_sq."}) {
-      take(resumed, trace, "optimizer", prefix + parameter);
-    }
+    take(resumed, trace, "optimizer", parameter);
+    for (const StateTensor* each : state_of(c.recipe.optimizer))
+      take(resumed, trace, "optimizer", each->name + ("." + parameter));
   }
   for (const Layer& l : c.model.layers) {
     for (const std::string name : {".running_mean", ".running_var"})

@@ -1,6 +1,7 @@
 // Law: training that starts from a given state goes on from it: momentum, both moments, the step count and, where the
 // scale is dynamic, the count of clean windows.
 #include "oracle/case/io.hpp"
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -9,9 +10,10 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  const bool sgd = plan.recipe.optimizer.kind == "sgd";
   if (plan.seed % 2 == 0) {
-    if (plan.recipe.optimizer.kind != "adam") plan.recipe.optimizer = choice("optimizer", "adam");
-  } else {
+    if (sgd) plan.recipe.optimizer = choice("optimizer", "adam");
+  } else if (sgd || plan.recipe.optimizer.kind == "adam") {
     const bool nesterov = plan.seed % 4 == 1;
     plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", Decimal{"0.9"}}, {"nesterov", nesterov}});
   }
@@ -31,12 +33,8 @@ Case in_the_middle(Case c) {
   };
   for (const std::string& parameter : parameters_of(c.model)) {
     const Tensor like = c.tensors.at(parameter);
-    if (c.recipe.optimizer.kind == "sgd") {
-      add("momentum." + parameter, like, "normal");
-    } else {
-      add("exp_avg." + parameter, like, "normal");
-      add("exp_avg_sq." + parameter, like, "positive");
-    }
+    for (const StateTensor* each : state_of(c.recipe.optimizer))
+      add(each->name + ("." + parameter), like, each->never_negative ? "positive" : "normal");
   }
   Tensor step(Dtype::i64, {});
   step.set(0, 3);
