@@ -1,0 +1,225 @@
+// Suspects of backward.
+#include <algorithm>
+#include <cmath>
+
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/layer_at.hpp"
+#include "properties/diagnosis/suspects/weight_gradient.hpp"
+
+namespace tally {
+namespace {
+
+// The scratch for activation gradients is added to.
+namespace activation_gradient_added {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto layer = layer_at(evidence, held, "d.", "linear", ".x");
+  if (!layer || held.name.micro_batch <= 0) return std::nullopt;
+  const auto before = evidence.tap(held.name.window, held.name.micro_batch - 1, "backward", held.name.tensor);
+  if (!before) return std::nullopt;
+  Values sum = held.expected;
+  for (std::size_t i = 0; i < std::min(sum.size(), before->size()); ++i) sum[i] += (*before)[i];
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "activation-gradient-added",
+    .faults = {"activation-gradient-not-reset"},
+    .stages = {"backward"},
+    .sentence = "the scratch for activation gradients keeps the micro-batch before: it is added to, not written",
+    .formula = "dx_k = dx_{k-1} + dy W",
+    .left = left,
+}};
+
+}  // namespace activation_gradient_added
+
+// The column sum of a bias gradient is kept in fp16.
+namespace fp16_bias_sum {
+
+/// dy of the layer whose bias gradient this is, row-major; nullopt for any other tensor.
+std::optional<Values> rows_of_dy(const Evidence& evidence, const HeldTensor& held) {
+  const std::string bias = parameter_in(evidence, held, "d.");
+  if (!bias.ends_with(".bias")) return std::nullopt;
+  const std::string label = bias.substr(0, bias.size() - 5);
+  return evidence.tap(held.name.window, held.name.micro_batch, "backward", "in.d." + label + ".y");
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto dy = rows_of_dy(evidence, held);
+  if (!dy) return std::nullopt;
+  Values sum(held.expected.size(), 0.0);
+  for (std::size_t i = 0; i < dy->size(); ++i) {
+    double& column = sum[i % sum.size()];
+    column = rounded_to(Dtype::fp16, rounded_to(Dtype::fp32, column + (*dy)[i]));
+  }
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "fp16-bias-sum",
+    .faults = {"half-accumulator"},
+    .stages = {"backward"},
+    .sentence = "the column sum of the bias gradient is kept in fp16",
+    .formula = "db = Σ rounded to fp16 after every row",
+    .left = left,
+}};
+
+}  // namespace fp16_bias_sum
+
+// The second half of the rows never reaches the weight gradient.
+namespace half_of_the_rows {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  return weight_gradient(
+      evidence, held, [](std::size_t rows) { return (rows + 1) / 2; }, [](double value) { return value; });
+}
+
+const RegisterSuspect registered{{
+    .name = "half-of-the-rows",
+    .faults = {"second-product-lost"},
+    .stages = {"backward"},
+    .sentence = "of two products into one accumulator the second is lost: half of the rows never reach the weights",
+    .formula = "dW = Σ dyᵀ x over the first half of the rows",
+    .left = left,
+}};
+
+}  // namespace half_of_the_rows
+
+// The column sum misses the last row.
+namespace last_row_dropped {
+
+/// dy of the layer whose bias gradient this is, row-major; nullopt for any other tensor.
+std::optional<Values> rows_of_dy(const Evidence& evidence, const HeldTensor& held) {
+  const std::string bias = parameter_in(evidence, held, "d.");
+  if (!bias.ends_with(".bias")) return std::nullopt;
+  const std::string label = bias.substr(0, bias.size() - 5);
+  return evidence.tap(held.name.window, held.name.micro_batch, "backward", "in.d." + label + ".y");
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto dy = rows_of_dy(evidence, held);
+  if (!dy) return std::nullopt;
+  Values sum = held.expected;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] -= (*dy)[dy->size() - sum.size() + i];
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "last-row-dropped",
+    .faults = {"tail-row-dropped"},
+    .stages = {"backward"},
+    .sentence = "the column sum misses the last row of every micro-batch",
+    .formula = "db = Σ over all rows but the last",
+    .left = left,
+}};
+
+}  // namespace last_row_dropped
+
+// The weights of linear layers get no gradient.
+namespace no_weight_gradient {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (!layer_at(evidence, held, "d.", "linear", ".weight")) return std::nullopt;
+  return Values(held.expected.size(), 0.0);
+}
+
+const RegisterSuspect registered{{
+    .name = "no-weight-gradient",
+    .faults = {"cast-cache-without-gradient"},
+    .stages = {"backward"},
+    .sentence =
+        "the weights of linear layers get no gradient, as where a cached copy of them was made without recording",
+    .formula = "dW = 0",
+    .left = left,
+}};
+
+}  // namespace no_weight_gradient
+
+// One row's addend to one element is lost.
+namespace one_addend_lost {
+
+/// dy of the layer whose bias gradient this is, row-major; nullopt for any other tensor.
+std::optional<Values> rows_of_dy(const Evidence& evidence, const HeldTensor& held) {
+  const std::string bias = parameter_in(evidence, held, "d.");
+  if (!bias.ends_with(".bias")) return std::nullopt;
+  const std::string label = bias.substr(0, bias.size() - 5);
+  return evidence.tap(held.name.window, held.name.micro_batch, "backward", "in.d." + label + ".y");
+}
+
+/// The element that is furthest off, and the row whose addend explains it best.
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto dy = rows_of_dy(evidence, held);
+  if (!dy) return std::nullopt;
+  const auto error = [&](std::size_t i) { return held.expected[i] - held.got[i]; };
+  const std::size_t columns = held.expected.size();
+  std::size_t at = 0, row = 0;
+  for (std::size_t i = 1; i < columns; ++i) at = std::fabs(error(i)) > std::fabs(error(at)) ? i : at;
+  const auto rest = [&](std::size_t r) { return std::fabs((*dy)[r * columns + at] - error(at)); };
+  for (std::size_t r = 1; r < dy->size() / columns; ++r) row = rest(r) < rest(row) ? r : row;
+  if (!(rest(row) < std::fabs(error(at)))) return std::nullopt;
+  Values sum = held.expected;
+  sum[at] -= (*dy)[row * columns + at];
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "one-addend-lost",
+    .faults = {"lost-atomic-add"},
+    .stages = {"backward"},
+    .sentence = "one addend of one element is lost, as where two blocks add without an atomic",
+    .formula = "db_j = Σ dy_ij less one row",
+    .left = left,
+    .parameters = 2,
+}};
+
+}  // namespace one_addend_lost
+
+// The column sum runs from the last row to the first.
+namespace rows_added_backwards {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto layer = layer_at(evidence, held, "d.", "linear", ".bias");
+  if (!layer) return std::nullopt;
+  const std::string label = label_of(evidence.c.model, *layer);
+  const auto dy = evidence.tap(held.name.window, held.name.micro_batch, "backward", "in.d." + label + ".y");
+  if (!dy) return std::nullopt;
+  Values sum(held.expected.size(), 0.0);
+  for (std::size_t i = dy->size(); i-- > 0;) {
+    double& column = sum[i % sum.size()];
+    column = rounded_to(Dtype::fp32, column + (*dy)[i]);
+  }
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "rows-added-backwards",
+    .faults = {"bias-gradient-reversed"},
+    .stages = {"backward"},
+    .sentence = "the bias gradient adds its rows from the last to the first: as accurate, but not the order claimed",
+    .formula = "db = ((dy_n + dy_{n-1}) + ...) + dy_1",
+    .left = left,
+}};
+
+}  // namespace rows_added_backwards
+
+// Every layer divides the gradient it passes on.
+namespace stage_over_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (!layer_at(evidence, held, "d.", "linear", ".x")) return std::nullopt;
+  return times(held.expected, 1.0 / evidence.micro_batches(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "stage-over-k",
+    .faults = {"repeated-stage-scaling"},
+    .stages = {"backward"},
+    .sentence = "every linear layer divides the gradient that it passes on by K again",
+    .formula = "dx = dy W / K",
+    .left = left,
+}};
+
+}  // namespace stage_over_k
+
+}  // namespace
+}  // namespace tally

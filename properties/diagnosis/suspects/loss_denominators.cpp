@@ -1,0 +1,234 @@
+// Suspects of loss: what the sum is divided by.
+#include <limits>
+
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+// A short window is divided by the K of the others.
+namespace configured_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const double own = evidence.micro_batches(held.name.window), configured = evidence.micro_batches(0);
+  return times(held.expected, own / configured);
+}
+
+const RegisterSuspect registered{{
+    .name = "configured-k",
+    .faults = {"last-window-wrong-divisor"},
+    .stages = {"loss"},
+    .sentence = "a short window is divided by the K of the others, not by its own",
+    .formula = "c = S r / (K N)",
+    .left = left,
+}};
+
+}  // namespace configured_k
+
+// The divisor counts one micro-batch too few.
+namespace k_minus_one {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const double k = evidence.micro_batches(held.name.window);
+  if (k < 2) return std::nullopt;
+  return times(held.expected, k / (k - 1));
+}
+
+const RegisterSuspect registered{{
+    .name = "k-minus-one",
+    .faults = {"divided-by-k-minus-1"},
+    .stages = {"loss"},
+    .sentence = "the divisor counts one micro-batch too few",
+    .formula = "c = S K / ((K - 1) N)",
+    .left = left,
+}};
+
+}  // namespace k_minus_one
+
+// Every micro-batch is averaged by itself: wrong as soon as their items differ.
+namespace mean_of_means {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const double items = evidence.items(held.name.window, held.name.micro_batch);
+  if (items == 0) return Values{0.0};
+  return Values{evidence.scale(held.name.window) / (evidence.micro_batches(held.name.window) * items)};
+}
+
+const RegisterSuspect registered{{
+    .name = "mean-of-means",
+    .faults = {"mean-of-means"},
+    .stages = {"loss"},
+    .sentence = "every micro-batch is divided by its own items, and the window by K",
+    .formula = "c = S / (K n_k)",
+    .left = left,
+}};
+
+}  // namespace mean_of_means
+
+// Nobody divides by the window's items.
+namespace missing_divisor {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return Values{evidence.scale(held.name.window)};
+}
+
+const RegisterSuspect registered{{
+    .name = "missing-divisor",
+    .faults = {"sum-not-mean"},
+    .stages = {"loss"},
+    .sentence = "nobody divides: the gradient is a sum over the items, not their mean",
+    .formula = "c = S",
+    .left = left,
+}};
+
+}  // namespace missing_divisor
+
+// The loss is divided by K although N already counts the whole window.
+namespace over_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return times(held.expected, 1.0 / evidence.micro_batches(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "over-k",
+    .faults = {},
+    .stages = {"loss"},
+    .sentence = "the loss is divided by K although N counts the whole window",
+    .formula = "c = S / (K N)",
+    .left = left,
+}};
+
+}  // namespace over_k
+
+// Every micro-batch divides by its own items and nobody divides by K.
+namespace own_items {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const double items = evidence.items(held.name.window, held.name.micro_batch);
+  return Values{items == 0 ? 0.0 : evidence.scale(held.name.window) / items};
+}
+
+const RegisterSuspect registered{{
+    .name = "own-items",
+    .faults = {"denominator-kwarg-dropped", "denominator-skipped-branch"},
+    .stages = {"loss"},
+    .sentence = "every micro-batch is divided by its own items alone, and nobody divides by K",
+    .formula = "c = S / n_k",
+    .left = left,
+}};
+
+}  // namespace own_items
+
+// The window's one factor depends on the items of the micro-batch.
+namespace weighed_by_own_items {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const int window = held.name.window;
+  const double items = evidence.items(window);
+  if (items == 0) return std::nullopt;
+  return times(held.expected, evidence.items(window, held.name.micro_batch) * evidence.micro_batches(window) / items);
+}
+
+const RegisterSuspect registered{{
+    .name = "weighed-by-own-items",
+    .faults = {"per-microbatch-weight"},
+    .stages = {"loss"},
+    .sentence = "every micro-batch is weighed by its own share of the items, on top of the sum over them",
+    .formula = "c = (S / N) (n_k K / N)",
+    .left = left,
+}};
+
+}  // namespace weighed_by_own_items
+
+// Ignored rows are counted in the denominator.
+namespace ignored_rows_counted {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return Values{evidence.scale(held.name.window) / static_cast<double>(evidence.rows(held.name.window))};
+}
+
+const RegisterSuspect registered{{
+    .name = "ignored-rows-counted",
+    .faults = {"denominator-counts-ignored"},
+    .stages = {"loss"},
+    .sentence = "rows that are ignored are counted in the denominator",
+    .formula = "c = S / rows",
+    .left = left,
+}};
+
+}  // namespace ignored_rows_counted
+
+// The denominator counts one item more for every row.
+namespace positions_counted_too {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const double items = evidence.items(held.name.window);
+  return times(held.expected, items / (items + static_cast<double>(evidence.rows(held.name.window))));
+}
+
+const RegisterSuspect registered{{
+    .name = "positions-counted-too",
+    .faults = {"denominator-unshifted-labels"},
+    .stages = {"loss"},
+    .sentence = "the denominator counts one item too many in every row, such as a first position that nothing predicts",
+    .formula = "c = S / (N + rows)",
+    .left = left,
+}};
+
+}  // namespace positions_counted_too
+
+// Rows are counted where their weights should be added.
+namespace rows_for_items {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  const int w = held.name.window;
+  const std::int64_t first = first_row(evidence.c, static_cast<std::size_t>(w));
+  int counted = 0;
+  for (std::int64_t i = 0; i < evidence.rows(w); ++i) counted += item_weight(evidence.c, first + i).to_double() != 0;
+  return Values{counted == 0 ? 0.0 : evidence.scale(w) / counted};
+}
+
+const RegisterSuspect registered{{
+    .name = "rows-for-items",
+    .faults = {"wrong-item-kind"},
+    .stages = {"loss"},
+    .sentence = "the denominator counts rows, whatever they weigh: sentences for tokens",
+    .formula = "c = S / (rows of weight other than 0)",
+    .left = left,
+}};
+
+}  // namespace rows_for_items
+
+// The mean over no items.
+namespace empty_micro_batch_nan {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  if (evidence.items(held.name.window, held.name.micro_batch) != 0) return std::nullopt;
+  return Values{std::numeric_limits<double>::quiet_NaN()};
+}
+
+const RegisterSuspect registered{{
+    .name = "empty-micro-batch-nan",
+    .faults = {"zero-valid-items-nan"},
+    .stages = {"loss"},
+    .sentence = "a micro-batch without items divides zero by zero",
+    .formula = "c = S 0 / 0",
+    .left = left,
+}};
+
+}  // namespace empty_micro_batch_nan
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,137 @@
+// Suspects of loss: factors and terms at the wrong place.
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/smoothed_loss.hpp"
+
+namespace tally {
+namespace {
+
+// Two parts of a framework compensate for accumulation.
+namespace extra_times_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return times(held.expected, evidence.micro_batches(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "extra-times-k",
+    .faults = {"extra-times-k"},
+    .stages = {"loss"},
+    .sentence = "the loss is multiplied by K once too often",
+    .formula = "c = K S / N",
+    .left = left,
+}};
+
+}  // namespace extra_times_k
+
+// The loss is divided by K, its gradient is not.
+namespace loss_gradient_times_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "d.y") return std::nullopt;
+  return times(held.expected, evidence.micro_batches(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "loss-gradient-times-k",
+    .faults = {"scale-after-backward"},
+    .stages = {"loss"},
+    .sentence = "the loss is divided after its gradient was taken: the gradient is K times too large",
+    .formula = "dy = K c ∂l/∂y",
+    .left = left,
+}};
+
+}  // namespace loss_gradient_times_k
+
+// The scaler is updated after every micro-batch.
+namespace scale_grows_in_between {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const Choice& scale = evidence.c.recipe.loss_scale;
+  if (held.name.tensor != "in.factor" || scale.kind != "dynamic") return std::nullopt;
+  const double clean = evidence.scalar(held.name.window, "scaler", "in.growth_counter", 0) + held.name.micro_batch;
+  if (clean < static_cast<double>(scale.integer("growth_interval"))) return std::nullopt;
+  return times(held.expected, scale.number("growth_factor").to_double());
+}
+
+const RegisterSuspect registered{{
+    .name = "scale-grows-in-between",
+    .faults = {"scale-changes-mid-window"},
+    .stages = {"loss"},
+    .sentence = "the loss scale grows inside a window, so that its micro-batches carry different scales",
+    .formula = "c = S_k / N",
+    .left = left,
+}};
+
+}  // namespace scale_grows_in_between
+
+// The loss is not scaled, though the gradient is unscaled.
+namespace scale_left_out {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return times(held.expected, 1 / evidence.scale(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "scale-left-out",
+    .faults = {"scale-not-applied"},
+    .stages = {"loss"},
+    .sentence = "the loss is not scaled, but the gradient is unscaled all the same",
+    .formula = "c = 1 / N",
+    .left = left,
+}};
+
+}  // namespace scale_left_out
+
+// The smoothing term is added whole to every micro-batch.
+namespace smoothing_times_k {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "loss") return std::nullopt;
+  const auto rows = smoothed_rows(evidence, held.name.window, held.name.micro_batch);
+  if (!rows) return std::nullopt;
+  Values loss;
+  for (const SmoothedRow& row : *rows) loss.push_back(row.main + evidence.micro_batches(held.name.window) * row.spread);
+  return loss;
+}
+
+const RegisterSuspect registered{{
+    .name = "smoothing-times-k",
+    .faults = {"aux-loss-not-divided"},
+    .stages = {"loss"},
+    .sentence = "the smoothing term is added whole to every micro-batch, without the division that the main term gets",
+    .formula = "l = main + K aux",
+    .left = left,
+}};
+
+}  // namespace smoothing_times_k
+
+// The smoothing term counts in the loss, but has no gradient.
+namespace smoothing_without_gradient {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "d.y") return std::nullopt;
+  const auto rows = smoothed_rows(evidence, held.name.window, held.name.micro_batch);
+  const auto factor = evidence.tap(held.name.window, held.name.micro_batch, "loss", "in.factor");
+  if (!rows || !factor) return std::nullopt;
+  Values gradient;
+  for (const SmoothedRow& row : *rows) {
+    for (const double g : row.main_gradient) gradient.push_back(factor->front() * g);
+  }
+  return gradient;
+}
+
+const RegisterSuspect registered{{
+    .name = "smoothing-without-gradient",
+    .faults = {"aux-gradient-never-flows"},
+    .stages = {"loss"},
+    .sentence = "the smoothing term is in the loss, but its gradient never flows",
+    .formula = "dy = c (1 - ε) ∂nll/∂y",
+    .left = left,
+}};
+
+}  // namespace smoothing_without_gradient
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,214 @@
+// Suspects of norm.
+#include <cmath>
+#include <limits>
+
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/norm_of.hpp"
+
+namespace tally {
+namespace {
+
+// The norm that clips is the norm of the scaled gradient.
+namespace clip_before_unscale {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != "global_norm") return std::nullopt;
+  const auto clips = evidence.tap(held.name.window, -1, "clip", "in.norm");
+  if (clips && *clips != held.got) return std::nullopt;  // the clip reads another norm than is reported
+  return norm_of(evidence, held.name.window, "unscale", "in.buffer.", parameters_of(evidence.c.model));
+}
+
+const RegisterSuspect registered{{
+    .name = "clip-before-unscale",
+    .faults = {"clip-before-unscale"},
+    .stages = {"norm"},
+    .sentence = "the norm is that of the scaled gradient: clipping comes before unscaling",
+    .formula = "norm = |A|",
+    .left = left,
+}};
+
+}  // namespace clip_before_unscale
+
+// The squares of the norm are formed and added in fp16.
+namespace fp16_norm {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm" || evidence.c.recipe.clip.text("norm") != "2") return std::nullopt;
+  double sum = 0;
+  for (const std::string& p : parameters_of(evidence.c.model)) {
+    const auto gradient = evidence.tap(held.name.window, -1, "norm", "in.d." + p);
+    if (!gradient) return std::nullopt;
+    for (const double g : *gradient) sum = rounded_to(Dtype::fp16, sum + rounded_to(Dtype::fp16, g * g));
+  }
+  return Values{std::sqrt(sum)};
+}
+
+const RegisterSuspect registered{{
+    .name = "fp16-norm",
+    .faults = {"norm-in-half"},
+    .stages = {"norm"},
+    .sentence = "the squares of the norm are formed and added in fp16",
+    .formula = "norm = √ Σ fp16(g²), rounded to fp16 after every term",
+    .left = left,
+}};
+
+}  // namespace fp16_norm
+
+// Partial sums are read before their threads have written them. Memory that nobody wrote reads as NaN on the host.
+namespace missing_barrier {
+
+std::optional<Values> left(const Evidence&, const HeldTensor& held) {
+  if (held.name.tensor != "norm") return std::nullopt;
+  return Values{std::numeric_limits<double>::quiet_NaN()};
+}
+
+const RegisterSuspect registered{{
+    .name = "missing-barrier",
+    .faults = {"missing-barrier"},
+    .stages = {"norm"},
+    .sentence = "partial sums are read before their threads have written them",
+    .formula = "norm = partial sums nobody has written, NaN",
+    .left = left,
+}};
+
+}  // namespace missing_barrier
+
+// One parameter is counted twice in the norm.
+namespace norm_counts_one_twice {
+
+/// The parameter with which all windows' norms are nearest to what came.
+std::vector<std::string> counted(const Evidence& evidence) {
+  const auto all = parameters_of(evidence.c.model);
+  std::vector<std::string> nearest = all;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::string& twice : all) {
+    std::vector<std::string> with = all;
+    with.push_back(twice);
+    double off = 0;
+    for (const HeldTensor& held : evidence.held) {
+      const auto norm = recipe_norm_of(evidence, held.name.window, with);
+      if (norm) off += std::pow(norm->front() - held.got.front(), 2);
+    }
+    if (off < least) least = off, nearest = with;
+  }
+  return nearest;
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm") return std::nullopt;
+  return recipe_norm_of(evidence, held.name.window, counted(evidence));
+}
+
+const RegisterSuspect registered{{
+    .name = "norm-counts-one-twice",
+    .faults = {"clip-duplicate-count"},
+    .stages = {"norm"},
+    .sentence = "a parameter that two owners share is counted twice in the norm",
+    .formula = "norm² = Σ |g_p|² + |g_q|²",
+    .left = left,
+    .parameters = 1,
+}};
+
+}  // namespace norm_counts_one_twice
+
+// The square root is left out.
+namespace norm_not_rooted {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm" || evidence.c.recipe.clip.kind != "global_norm") return std::nullopt;
+  return Values{held.expected.front() * held.expected.front()};
+}
+
+const RegisterSuspect registered{{
+    .name = "norm-not-rooted",
+    .faults = {},
+    .stages = {"norm"},
+    .sentence = "the norm lacks its square root",
+    .formula = "norm = Σ g²",
+    .left = left,
+}};
+
+}  // namespace norm_not_rooted
+
+// The norm is taken over the first parameter only.
+namespace norm_of_first_parameter {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm") return std::nullopt;
+  return norm_of(evidence, held.name.window, "norm", "in.d.", {parameters_of(evidence.c.model).front()});
+}
+
+const RegisterSuspect registered{{
+    .name = "norm-of-first-parameter",
+    .faults = {"clip-local-norm"},
+    .stages = {"norm"},
+    .sentence = "the norm is taken over the first parameter only, not over all",
+    .formula = "norm = |g_first|",
+    .left = left,
+}};
+
+}  // namespace norm_of_first_parameter
+
+// The norm is taken over the last parameter only.
+namespace norm_of_last_parameter {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm") return std::nullopt;
+  return norm_of(evidence, held.name.window, "norm", "in.d.", {parameters_of(evidence.c.model).back()});
+}
+
+const RegisterSuspect registered{{
+    .name = "norm-of-last-parameter",
+    .faults = {},
+    .stages = {"norm"},
+    .sentence = "the norm is that of the last parameter only: each overwrites the one before",
+    .formula = "norm = |g_last|",
+    .left = left,
+}};
+
+}  // namespace norm_of_last_parameter
+
+// The slots of the norms are off by one.
+namespace norm_slots_shift {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "norm") return std::nullopt;
+  auto slots = parameters_of(evidence.c.model);
+  if (slots.size() < 2) return std::nullopt;
+  slots[1] = slots[0];
+  return recipe_norm_of(evidence, held.name.window, slots);
+}
+
+const RegisterSuspect registered{{
+    .name = "norm-slots-shift",
+    .faults = {"multi-tensor-norm-offset"},
+    .stages = {"norm"},
+    .sentence = "the slots of the parameters' norms are off by one: the first counts twice, the second not at all",
+    .formula = "norm² = Σ |g_p|² + |g_0|² - |g_1|²",
+    .left = left,
+}};
+
+}  // namespace norm_slots_shift
+
+// The norm that is reported is that of the scaled gradient; the one that clips is right.
+namespace reported_norm_scaled {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto clips = evidence.tap(held.name.window, -1, "clip", "in.norm");
+  if (held.name.tensor != "norm" || !clips || *clips == held.got) return std::nullopt;
+  return times(*clips, evidence.scale(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "reported-norm-scaled",
+    .faults = {"reported-norm-still-scaled"},
+    .stages = {"norm"},
+    .sentence = "the norm that is reported is that of the scaled gradient; the clip reads the right one",
+    .formula = "norm = S |g|, and the clip reads |g|",
+    .left = left,
+}};
+
+}  // namespace reported_norm_scaled
+
+}  // namespace
+}  // namespace tally

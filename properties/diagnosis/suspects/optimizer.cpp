@@ -1,0 +1,171 @@
+// Suspects of cast and optimizer: what a step reads and keeps.
+#include <algorithm>
+
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+// The optimizer updates bf16 parameters.
+namespace bf16_parameters {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (parameter_in(evidence, held, "").empty() || held.dtype != Dtype::fp32) return std::nullopt;
+  Values rounded = held.expected;
+  for (double& p : rounded) p = rounded_to(Dtype::bf16, p);
+  return rounded;
+}
+
+const RegisterSuspect registered{{
+    .name = "bf16-parameters",
+    .faults = {"update-lost-in-bf16"},
+    .stages = {"optimizer"},
+    .sentence = "the optimizer updates bf16 parameters: what is below half a unit of their last place is lost",
+    .formula = "p = bf16(p - lr v)",
+    .left = left,
+}};
+
+}  // namespace bf16_parameters
+
+// The first step is dampened like all others.
+namespace dampened_first_step {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const Choice& optimizer = evidence.c.recipe.optimizer;
+  const std::string parameter = parameter_in(evidence, held, "momentum.");
+  if (optimizer.kind != "sgd" || parameter.empty()) return std::nullopt;
+  if (evidence.tap(held.name.window, -1, "optimizer", "in.momentum." + parameter)) return std::nullopt;
+  const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
+  if (!gradient) return std::nullopt;
+  return times(*gradient, 1 - optimizer.number("dampening").to_double());
+}
+
+const RegisterSuspect registered{{
+    .name = "dampened-first-step",
+    .faults = {"dampening-on-first-step"},
+    .stages = {"optimizer"},
+    .sentence = "the first step, which has no buffer yet, is dampened like all others",
+    .formula = "v = (1 - d) g at the first step",
+    .left = left,
+}};
+
+}  // namespace dampened_first_step
+
+// The momentum is cleared before every step.
+namespace momentum_cleared {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (parameter_in(evidence, held, "in.momentum.").empty()) return std::nullopt;
+  return Values(held.expected.size(), 0.0);
+}
+
+const RegisterSuspect registered{{
+    .name = "momentum-cleared",
+    .faults = {"momentum-reset-each-step"},
+    .stages = {"optimizer"},
+    .sentence = "the momentum is cleared before every step",
+    .formula = "m = 0",
+    .left = left,
+}};
+
+}  // namespace momentum_cleared
+
+// The coefficient of momentum stands at the gradient.
+namespace momentum_on_the_gradient {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const Choice& optimizer = evidence.c.recipe.optimizer;
+  const std::string parameter = parameter_in(evidence, held, "momentum.");
+  if (optimizer.kind != "sgd" || parameter.empty()) return std::nullopt;
+  auto momentum = evidence.tap(held.name.window, -1, "optimizer", "in.momentum." + parameter);
+  const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
+  if (!momentum || !gradient) return std::nullopt;
+  const double mu = optimizer.number("momentum").to_double();
+  for (std::size_t i = 0; i < momentum->size(); ++i) (*momentum)[i] += mu * (*gradient)[i];
+  return momentum;
+}
+
+const RegisterSuspect registered{{
+    .name = "momentum-on-the-gradient",
+    .faults = {"momentum-on-the-gradient"},
+    .stages = {"optimizer"},
+    .sentence = "the coefficient of momentum stands at the gradient, not at the buffer",
+    .formula = "v = v + μ g",
+    .left = left,
+}};
+
+}  // namespace momentum_on_the_gradient
+
+// The second shard of a parameter takes the gradients of the first.
+namespace second_shard_from_the_first {
+
+/// The parameter is that of the failing check.
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "");
+  if (parameter.empty() || held.name.tensor != tap_name_of(evidence.check.tap).tensor) return std::nullopt;
+  const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
+  if (!gradient) return std::nullopt;
+  const double rate = evidence.scalar(held.name.window, "schedule", "learning_rate", 0);
+  Values p = held.expected;
+  const std::size_t half = p.size() / 2;
+  for (std::size_t i = half; i < p.size() && half > 0; ++i) p[i] -= rate * ((*gradient)[i - half] - (*gradient)[i]);
+  return p;
+}
+
+const RegisterSuspect registered{{
+    .name = "second-shard-from-the-first",
+    .faults = {"shard-offset-wrong"},
+    .stages = {"optimizer"},
+    .sentence = "the second shard of one parameter is updated with the gradients of its first",
+    .formula = "p_i = p_i - lr g_{i - n/2} for i >= n/2",
+    .left = left,
+    .parameters = 1,
+}};
+
+}  // namespace second_shard_from_the_first
+
+// A parameter whose gradient is zero is not updated.
+namespace zero_gradient_skips {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "");
+  if (parameter.empty()) return std::nullopt;
+  const auto gradient = evidence.tap(held.name.window, -1, "optimizer", "in.d." + parameter);
+  if (!gradient || std::any_of(gradient->begin(), gradient->end(), [](double g) { return g != 0; }))
+    return std::nullopt;
+  return evidence.tap(held.name.window, -1, "optimizer", "in." + parameter);
+}
+
+const RegisterSuspect registered{{
+    .name = "zero-gradient-skips",
+    .faults = {"zero-gradient-skipped"},
+    .stages = {"optimizer"},
+    .sentence = "a parameter whose gradient is zero is taken for unused: neither momentum nor decay moves it",
+    .formula = "p = p where g = 0",
+    .left = left,
+}};
+
+}  // namespace zero_gradient_skips
+
+// The copy of the weights is that of the first window.
+namespace stale_weights {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "");
+  if (parameter.empty() || held.name.window == 0) return std::nullopt;
+  return evidence.tap(0, -1, "cast", parameter);
+}
+
+const RegisterSuspect registered{{
+    .name = "stale-weights",
+    .faults = {"stale-weight-cast"},
+    .stages = {"cast"},
+    .sentence = "the copy of the weights that the layers read is never refreshed",
+    .formula = "w = the first window's copy",
+    .left = left,
+}};
+
+}  // namespace stale_weights
+
+}  // namespace
+}  // namespace tally

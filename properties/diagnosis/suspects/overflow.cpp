@@ -1,0 +1,159 @@
+// Suspects of overflow_check and scaler.
+#include <cmath>
+
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+// The count of clean windows goes on through an overflow.
+namespace clean_windows_counted_on {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "growth_counter") return std::nullopt;
+  if (evidence.scalar(held.name.window, "scaler", "in.found", 0) == 0) return std::nullopt;
+  return Values{evidence.scalar(held.name.window, "scaler", "in.growth_counter", 0) + 1};
+}
+
+const RegisterSuspect registered{{
+    .name = "clean-windows-counted-on",
+    .faults = {"scaler-counter-kept-on-overflow"},
+    .stages = {"scaler"},
+    .sentence = "the count of clean windows goes on through an overflow",
+    .formula = "count + 1 in a skipped window",
+    .left = left,
+}};
+
+}  // namespace clean_windows_counted_on
+
+// The scaler is updated once for every micro-batch.
+namespace scaler_counts_micro_batches {
+
+struct Scaler {
+  double scale, counter;
+};
+
+Scaler after(const Choice& choice, Scaler now, bool found, int updates) {
+  for (int k = 0; k < updates; ++k) {
+    if (found) {
+      now = {now.scale * choice.number("backoff_factor").to_double(), 0};
+    } else if (++now.counter >= static_cast<double>(choice.integer("growth_interval"))) {
+      now = {now.scale * choice.number("growth_factor").to_double(), 0};
+    }
+  }
+  return now;
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const bool scale = held.name.tensor == "scale";
+  if (!scale && held.name.tensor != "growth_counter") return std::nullopt;
+  const Scaler now{evidence.scalar(held.name.window, "scaler", "in.scale", 1),
+                   evidence.scalar(held.name.window, "scaler", "in.growth_counter", 0)};
+  const bool found = evidence.scalar(held.name.window, "scaler", "in.found", 0) != 0;
+  const Scaler moved = after(evidence.c.recipe.loss_scale, now, found, evidence.micro_batches(held.name.window));
+  return Values{scale ? moved.scale : moved.counter};
+}
+
+const RegisterSuspect registered{{
+    .name = "scaler-counts-micro-batches",
+    .faults = {"scaler-counts-microbatches"},
+    .stages = {"scaler"},
+    .sentence = "the loss scaler is updated once for every micro-batch, not once a window",
+    .formula = "K updates a window",
+    .left = left,
+}};
+
+}  // namespace scaler_counts_micro_batches
+
+// A run that goes on starts its scaler anew.
+namespace scaler_starts_anew {
+
+std::optional<Values> left(const Evidence&, const HeldTensor& held) {
+  if (held.name.tensor != "in.growth_counter" || held.name.window != 0) return std::nullopt;
+  return Values{0.0};
+}
+
+const RegisterSuspect registered{{
+    .name = "scaler-starts-anew",
+    .faults = {"scaler-state-not-restored"},
+    .stages = {"scaler"},
+    .sentence = "a run that goes on from a checkpoint starts the count of its scaler anew",
+    .formula = "count of the first window = 0",
+    .left = left,
+}};
+
+}  // namespace scaler_starts_anew
+
+// What the first parameter holds is not seen.
+namespace overflow_flag_cleared_late {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "found") return std::nullopt;
+  double found = 0;
+  for (const std::string& p : parameters_of(evidence.c.model)) {
+    if (p == parameters_of(evidence.c.model).front()) continue;
+    for (const double g : evidence.tap(held.name.window, -1, "overflow_check", "in.buffer." + p).value_or(Values{})) {
+      if (!std::isfinite(g)) found = 1;
+    }
+  }
+  return Values{found};
+}
+
+const RegisterSuspect registered{{
+    .name = "overflow-flag-cleared-late",
+    .faults = {"overflow-flag-cleared-late"},
+    .stages = {"overflow_check"},
+    .sentence = "the flag is cleared after the first parameter was checked: an overflow there is not seen",
+    .formula = "found = any other parameter is not finite",
+    .left = left,
+}};
+
+}  // namespace overflow_flag_cleared_late
+
+// An overflow is never found.
+namespace overflow_never_found {
+
+std::optional<Values> left(const Evidence&, const HeldTensor& held) {
+  if (held.name.tensor != "found") return std::nullopt;
+  return Values{0.0};
+}
+
+const RegisterSuspect registered{{
+    .name = "overflow-never-found",
+    .faults = {"overflow-not-checked"},
+    .stages = {"overflow_check"},
+    .sentence = "an overflow is never found",
+    .formula = "found = 0",
+    .left = left,
+}};
+
+}  // namespace overflow_never_found
+
+// Only the last micro-batch is looked at.
+namespace overflow_of_last_micro_batch {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "found") return std::nullopt;
+  const int last = evidence.micro_batches(held.name.window) - 1;
+  double found = 0;
+  for (const std::string& p : parameters_of(evidence.c.model)) {
+    for (const double g : evidence.tap(held.name.window, last, "backward", "d." + p).value_or(Values{})) {
+      if (!std::isfinite(g)) found = 1;
+    }
+  }
+  return Values{found};
+}
+
+const RegisterSuspect registered{{
+    .name = "overflow-of-last-micro-batch",
+    .faults = {"found-inf-last-microbatch-only"},
+    .stages = {"overflow_check"},
+    .sentence = "only the last micro-batch is checked for overflow",
+    .formula = "found = last s_k is not finite",
+    .left = left,
+}};
+
+}  // namespace overflow_of_last_micro_batch
+
+}  // namespace
+}  // namespace tally

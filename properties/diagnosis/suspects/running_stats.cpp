@@ -1,0 +1,118 @@
+// Suspects of running_stats.
+#include "properties/diagnosis/suspect.hpp"
+#include "properties/diagnosis/suspects/running_update.hpp"
+
+namespace tally {
+namespace {
+
+// The running variance takes the biased variance of the batch.
+namespace biased_variance {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto update = running_update(evidence, held);
+  if (!update || !held.name.tensor.ends_with("_var")) return std::nullopt;
+  return mixed(update->running, 1 - update->momentum, update->batch, update->momentum);
+}
+
+const RegisterSuspect registered{{
+    .name = "biased-variance",
+    .faults = {"biased-running-variance"},
+    .stages = {"running_stats"},
+    .sentence = "the running variance takes the biased variance of the batch, without n / (n - 1)",
+    .formula = "r = (1 - m) r + m v",
+    .left = left,
+}};
+
+}  // namespace biased_variance
+
+// Old and new running statistics are weighed the wrong way round.
+namespace momentum_swapped {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto update = running_update(evidence, held);
+  if (!update) return std::nullopt;
+  const auto& [running, batch, m, unbiased] = *update;
+  return mixed(running, m, batch, (1 - m) * unbiased);
+}
+
+const RegisterSuspect registered{{
+    .name = "momentum-swapped",
+    .faults = {"bn-momentum-swapped"},
+    .stages = {"running_stats"},
+    .sentence = "the running statistics weigh old and new the wrong way round",
+    .formula = "r = m r + (1 - m) v",
+    .left = left,
+}};
+
+}  // namespace momentum_swapped
+
+// The window's statistics move the running values once for every micro-batch.
+namespace statistics_moved_k_times {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto update = running_update(evidence, held);
+  if (!update || held.name.micro_batch >= 0) return std::nullopt;
+  const auto& [running, batch, m, unbiased] = *update;
+  Values moved = running;
+  for (int k = 0; k < evidence.micro_batches(held.name.window); ++k) moved = mixed(moved, 1 - m, batch, m * unbiased);
+  return moved;
+}
+
+const RegisterSuspect registered{{
+    .name = "statistics-moved-k-times",
+    .faults = {"bn-running-k-updates"},
+    .stages = {"running_stats"},
+    .sentence = "the window's statistics move the running values once for every micro-batch",
+    .formula = "r = (1 - m)^K r + (1 - (1 - m)^K) v",
+    .left = left,
+}};
+
+}  // namespace statistics_moved_k_times
+
+// Running statistics move once more when activations are computed again.
+namespace statistics_moved_twice {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const auto update = running_update(evidence, held);
+  if (!update) return std::nullopt;
+  const auto& [running, batch, m, unbiased] = *update;
+  return mixed(mixed(running, 1 - m, batch, m * unbiased), 1 - m, batch, m * unbiased);
+}
+
+const RegisterSuspect registered{{
+    .name = "statistics-moved-twice",
+    .faults = {"bn-double-update-recompute"},
+    .stages = {"running_stats"},
+    .sentence = "the running statistics move twice, as where the forward pass is run again",
+    .formula = "r = (1 - m)² r + m (2 - m) v",
+    .left = left,
+}};
+
+}  // namespace statistics_moved_twice
+
+// A skipped window takes its running statistics back.
+namespace statistics_restored {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const int window = held.name.window;
+  if (!held.name.tensor.starts_with("in.") || held.name.tensor.find(".running_") == std::string::npos)
+    return std::nullopt;
+  if (window == 0 || held.name.micro_batch > 0) return std::nullopt;
+  if (evidence.scalar(window - 1, "overflow_check", "found", 0) == 0) return std::nullopt;
+  const int first = held.name.micro_batch;  // or -1, for statistics of the window
+  return evidence.tap(window - 1, first, "running_stats", held.name.tensor);
+}
+
+const RegisterSuspect registered{{
+    .name = "statistics-restored",
+    .faults = {"running-values-restored-on-skip"},
+    .stages = {"running_stats"},
+    .sentence = "a window that is skipped takes its running statistics back",
+    .formula = "r after a skipped window = r before it",
+    .left = left,
+}};
+
+}  // namespace statistics_restored
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,178 @@
+// Suspects of unscale: when a window steps, and by which scale.
+#include <algorithm>
+
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+// One parameter's gradient is copied before the last addition.
+namespace copied_too_early {
+
+/// The parameter is that of the failing check.
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "d.");
+  if (parameter.empty() || held.name.tensor != tap_name_of(evidence.check.tap).tensor) return std::nullopt;
+  const int last = evidence.micro_batches(held.name.window) - 1;
+  const auto early = evidence.tap(held.name.window, last, "accumulate", "in.buffer." + parameter);
+  if (!early) return std::nullopt;
+  return times(*early, 1 / evidence.scale(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "copied-too-early",
+    .faults = {"master-gradient-copied-too-early"},
+    .stages = {"unscale"},
+    .sentence = "one parameter's gradient is copied before the last micro-batch has been added",
+    .formula = "g = A_{K-1} / S for one parameter",
+    .left = left,
+    .parameters = 1,
+}};
+
+}  // namespace copied_too_early
+
+// The gradients are divided by the scale of the next window.
+namespace next_scale {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const double next = evidence.scalar(held.name.window, "scaler", "scale", 0);
+  if (held.name.tensor != "in.inverse_scale" || next == 0) return std::nullopt;
+  return Values{1 / next};
+}
+
+const RegisterSuspect registered{{
+    .name = "next-scale",
+    .faults = {"unscaled-by-the-next-scale"},
+    .stages = {"unscale"},
+    .sentence = "the scaler moves before the gradients are unscaled: they are divided by the next scale",
+    .formula = "g = A / S of the next window",
+    .left = left,
+}};
+
+}  // namespace next_scale
+
+// A step is taken after every micro-batch.
+namespace stepped_after_each {
+
+/// Whether a buffer goes on into the next window: no step was taken at the end.
+bool carries_over(const Evidence& evidence, const std::string& parameter) {
+  for (int w = 1; w < static_cast<int>(evidence.c.windows.size()); ++w) {
+    const auto buffer = evidence.tap(w, 0, "accumulate", "in.buffer." + parameter).value_or(Values{});
+    if (std::any_of(buffer.begin(), buffer.end(), [](double v) { return v != 0; })) return true;
+  }
+  return false;
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "in.buffer.");
+  if (parameter.empty() || carries_over(evidence, parameter)) return std::nullopt;
+  return evidence.tap(held.name.window, 0, "accumulate", "buffer." + parameter);
+}
+
+const RegisterSuspect registered{{
+    .name = "stepped-after-each",
+    .faults = {"step-at-every-microbatch"},
+    .stages = {"unscale"},
+    .sentence = "a step is taken after every micro-batch",
+    .formula = "step after each s_k",
+    .left = left,
+}};
+
+}  // namespace stepped_after_each
+
+// The step is taken after the first micro-batch of a window.
+namespace stepped_after_the_first {
+
+/// Whether a buffer goes on into the next window: no step was taken at the end.
+bool carries_over(const Evidence& evidence, const std::string& parameter) {
+  for (int w = 1; w < static_cast<int>(evidence.c.windows.size()); ++w) {
+    const auto buffer = evidence.tap(w, 0, "accumulate", "in.buffer." + parameter).value_or(Values{});
+    if (std::any_of(buffer.begin(), buffer.end(), [](double v) { return v != 0; })) return true;
+  }
+  return false;
+}
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "in.buffer.");
+  if (parameter.empty() || !carries_over(evidence, parameter)) return std::nullopt;
+  return evidence.tap(held.name.window, 0, "accumulate", "buffer." + parameter);
+}
+
+const RegisterSuspect registered{{
+    .name = "stepped-after-the-first",
+    .faults = {"boundary-off-by-one"},
+    .stages = {"unscale"},
+    .sentence = "the step is taken after the first micro-batch of a window, and the rest goes on into the next",
+    .formula = "step where i % K = 0",
+    .left = left,
+}};
+
+}  // namespace stepped_after_the_first
+
+// Every micro-batch of the last window takes a step.
+namespace stepped_at_the_end_of_data {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "in.buffer.");
+  if (parameter.empty() || held.name.window + 1 != static_cast<int>(evidence.c.windows.size())) return std::nullopt;
+  return evidence.tap(held.name.window, 0, "accumulate", "buffer." + parameter);
+}
+
+const RegisterSuspect registered{{
+    .name = "stepped-at-the-end-of-data",
+    .faults = {"forced-step-at-the-end"},
+    .stages = {"unscale"},
+    .sentence = "at the end of the data every micro-batch of the last window forces a step",
+    .formula = "step after each s_k of the last window",
+    .left = left,
+}};
+
+}  // namespace stepped_at_the_end_of_data
+
+// The step follows the micro-batch's number, by the first K.
+namespace stepped_by_modulo {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = parameter_in(evidence, held, "in.buffer.");
+  if (parameter.empty()) return std::nullopt;
+  int before = 0;
+  for (int w = 0; w < held.name.window; ++w) before += evidence.micro_batches(w);
+  for (int k = 0; k + 1 < evidence.micro_batches(held.name.window); ++k) {
+    if ((before + k + 1) % evidence.micro_batches(0) != 0) continue;
+    return evidence.tap(held.name.window, k, "accumulate", "buffer." + parameter);
+  }
+  return std::nullopt;
+}
+
+const RegisterSuspect registered{{
+    .name = "stepped-by-modulo",
+    .faults = {"k-by-modulo-while-it-changes"},
+    .stages = {"unscale"},
+    .sentence = "the step is taken where the micro-batch's number is a multiple of the first K, although K changes",
+    .formula = "step where (i + 1) % K_0 = 0",
+    .left = left,
+}};
+
+}  // namespace stepped_by_modulo
+
+// The gradient is divided by the loss scale twice.
+namespace unscaled_twice {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (parameter_in(evidence, held, "d.").empty()) return std::nullopt;
+  return times(held.expected, 1 / evidence.scale(held.name.window));
+}
+
+const RegisterSuspect registered{{
+    .name = "unscaled-twice",
+    .faults = {"double-unscale"},
+    .stages = {"unscale"},
+    .sentence = "the gradient is divided by the loss scale twice",
+    .formula = "g = A / S²",
+    .left = left,
+}};
+
+}  // namespace unscaled_twice
+
+}  // namespace
+}  // namespace tally
