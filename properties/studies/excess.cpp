@@ -1,12 +1,12 @@
 // How much of their bounds right kernels use: what the page's ranks are read from.
-#include "properties/evidence/excess.hpp"
+#include "properties/studies/evidence/excess.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "kernels/device/device.hpp"
-#include "properties/evidence/gather.hpp"
+#include "properties/studies/evidence/gather.hpp"
 #include "properties/studies/study.hpp"
 
 namespace tally {

@@ -1,5 +1,5 @@
 // The evidence that the tolerances are right: no false alarm, no slack that hides a fault, no way found over a bound.
-#include "properties/evidence/tables.hpp"
+#include "properties/studies/evidence/tables.hpp"
 
 namespace tally {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "properties/rules/rule.hpp"
 #include "properties/studies/clopper_pearson.hpp"
+#include "properties/studies/published/rule.hpp"
 
 namespace tally {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "properties/campaign/law_task.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/rules/observed.hpp"
+#include "properties/studies/published/observed.hpp"
 #include "properties/studies/rules/gradient_size.hpp"
 
 namespace tally {

@@ -7,7 +7,7 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/window/gap.hpp"
-#include "properties/rules/rule.hpp"
+#include "properties/studies/published/rule.hpp"
 #include "properties/studies/rules/draw.hpp"
 #include "properties/studies/rules/tables.hpp"
 

@@ -1,5 +1,6 @@
+#include <boost/multiprecision/mpfr.hpp>
+
+#include "good.hpp"
 #include "oracle/layers/exact.hpp"
 #include "oracle/tolerance/format.hpp"
-#include <boost/multiprecision/mpfr.hpp>
 #include "properties/good.hpp"
-#include "good.hpp"

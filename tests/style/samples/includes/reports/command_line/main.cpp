@@ -1,3 +1,3 @@
-#include "oracle/real/real.hpp"
 #include "kernels/good.hpp"
+#include "oracle/real/real.hpp"
 #include "properties/good.hpp"

@@ -1,0 +1,13 @@
+// The evidence as tables and plots of a study.
+#pragma once
+
+#include "properties/studies/evidence/figures.hpp"
+#include "properties/studies/evidence/gather.hpp"
+#include "reports/record/study.hpp"
+
+namespace tally {
+
+std::vector<StudyTable> evidence_tables(const Evidence& evidence);
+std::vector<StudyPlot> evidence_plots(const Evidence& evidence);
+
+}  // namespace tally

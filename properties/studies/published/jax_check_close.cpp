@@ -1,0 +1,31 @@
+// jax.test_util.check_grads: default_gradient_tolerance of the dtype, multiplied by the number of elements, as both
+// atol and rtol of numpy.testing.assert_allclose, for which NaN equals NaN (jax/_src/public_test_util.py).
+#include "properties/studies/published/elementwise.hpp"
+#include "properties/studies/published/rule.hpp"
+
+namespace tally {
+namespace {
+
+double of_one_element(Dtype dtype) {
+  if (dtype == Dtype::fp16) return 1e-2;
+  if (dtype == Dtype::bf16) return 1e-1;
+  return 2e-3;
+}
+
+bool accepts(const Comparison& comparison) {
+  return every_tensor(comparison, [&](const ComparedTensor& tensor) {
+    const double scaled = of_one_element(comparison.storage) * static_cast<double>(tensor.reference.size());
+    return elementwise_close(tensor.got, tensor.reference, {.rtol = scaled, .atol = scaled}, true);
+  });
+}
+
+const RegisterRule registered{{
+    .name = "JAX check_close",
+    .source = "jax, jax/_src/public_test_util.py, default_gradient_tolerance and _assert_numpy_close",
+    .statement = "Every element within t n (1 + |expected|), n the tensor's elements, t 2e-3 in fp32, 1e-2 in fp16, "
+                 "1e-1 in bf16; NaN equals NaN.",
+    .accepts = accepts,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,56 @@
+#include "properties/studies/evidence/adversarial.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/studies/evidence/held_run.hpp"
+
+namespace tally {
+namespace {
+
+const Dtype storages[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+
+TEST(HardCases, are_valid_in_every_precision) {
+  for (const HardFamily& family : hard_families()) {
+    for (const Dtype storage : storages) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const auto errors = validate(family.make(storage, seed));
+        EXPECT_TRUE(errors.empty()) << family.name << ": " << errors.front().path << " " << errors.front().found;
+      }
+    }
+  }
+}
+
+TEST(HardCases, raise_no_alarm) {
+  for (const HardFamily& family : hard_families()) {
+    if (family.name == "256 micro-batches") continue;  // the study runs it
+    for (const Dtype storage : storages) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Case c = family.make(storage, seed);
+        const HeldRun held = hold_run(c, {});
+        const TensorCheck* failure = first_failure(held.checks);
+        EXPECT_EQ(failure, nullptr) << family.name << ", " << name_of(storage) << ", seed " << seed << ": "
+                                    << failure->lens << " " << failure->tap;
+      }
+    }
+  }
+}
+
+TEST(HardCases, hold_what_their_names_say) {
+  const auto smallest_normal = 0x1p-126;
+  const Case subnormal = hard_families()[5].make(Dtype::fp32, 3);
+  const Tensor& x = subnormal.tensors.at("x");
+  for (std::size_t i = 0; i < x.elements(); ++i) EXPECT_LT(std::abs(x.value(i)), 2 * smallest_normal);
+
+  const Case far = hard_families()[1].make(Dtype::fp32, 3);
+  EXPECT_EQ(far.tensors.at("fc1.bias").value(0), 1e6);
+
+  const Case ignored = hard_families()[7].make(Dtype::fp32, 3);
+  for (std::int64_t row = first_row(ignored, 1); row < first_row(ignored, 1, 1); ++row) {
+    EXPECT_EQ(item_weight(ignored, row).to_double(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace tally

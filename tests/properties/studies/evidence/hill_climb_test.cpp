@@ -1,0 +1,67 @@
+#include "properties/studies/evidence/hill_climb.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "properties/faults/fault.hpp"
+#include "properties/studies/evidence/change.hpp"
+
+namespace tally {
+namespace {
+
+TEST(HillClimb, raises_r_and_stays_below_the_bound) {
+  const Climbs climbs = climb(clean_case(3, 0, {}), 60, 5);
+
+  ASSERT_FALSE(climbs.empty());
+  std::uint64_t improved = 0;
+  for (const auto& [place, climb] : climbs) {
+    EXPECT_GE(climb.best, climb.first) << place.second;
+    EXPECT_LE(climb.best, 1) << place.second;
+    EXPECT_TRUE(climb.token.empty()) << place.second;
+    improved += climb.improved;
+  }
+  EXPECT_GT(improved, 0u);
+}
+
+TEST(HillClimb, repeats_for_the_same_seed) {
+  const CleanCase start = clean_case(3, 3, {});
+
+  EXPECT_EQ(climb(start, 20, 5), climb(start, 20, 5));
+  EXPECT_NE(climb(start, 20, 5), climb(start, 0, 5));
+}
+
+TEST(HillClimb, hands_over_a_case_to_replay_where_a_bound_is_broken) {
+  RunOptions faulty;
+  faulty.stages = &find_fault("sum-not-mean")->stages();
+  bool broken = false;
+
+  for (const auto& [place, climb] : climb(clean_case(3, 0, faulty), 5, 5)) {
+    if (climb.best <= 1) continue;
+    broken = true;
+    EXPECT_FALSE(climb.token.empty()) << place.second;
+  }
+  EXPECT_TRUE(broken);
+}
+
+TEST(HillClimb, reads_back_from_its_text) {
+  Climbs climbs;
+  climbs[{"fp32", "forward linear"}] = {0.25, 1.0 / 3, 4, "w0/m0/forward/fc1.y", ""};
+  climbs[{"bf16", "norm"}] = {0.5, 2, 1, "w0/norm/norm", "tly1:abc"};
+
+  EXPECT_EQ(climbs_of_text(text_of(climbs)), climbs);
+  EXPECT_THROW(climbs_of_text("fp32\tnorm\t0x1p-1\n"), std::runtime_error);
+}
+
+TEST(Change, leaves_a_valid_case_and_something_changed) {
+  CleanCase made = clean_case(3, 4, {});
+  executor::Schedule random(9);
+  const std::string before = hash_of(made.c);
+  for (int i = 0; i < 200; ++i) {
+    change(made, random);
+    ASSERT_TRUE(validate(made.c).empty()) << "after change " << i;
+  }
+  EXPECT_NE(hash_of(made.c), before);
+}
+
+}  // namespace
+}  // namespace tally
