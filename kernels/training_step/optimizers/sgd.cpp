@@ -1,4 +1,4 @@
-#include "kernels/training_step/optimizer_steps.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 
 namespace tally {
 namespace {
