@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
@@ -107,8 +108,8 @@ Layout loss_tap(const Place& at) {
   if (at.rest == "factor") return at.only_if(at.input, Dtype::fp32, {});
   if (at.rest == "loss") return at.only_if(!at.input, Dtype::fp32, {at.rows});
   if (at.rest != "target" || !at.input) return std::nullopt;
-  if (at.c.model.loss.kind == "mse") return TapLayout{at.c.precision.storage, {at.rows, features}};
-  return TapLayout{Dtype::i64, {at.rows}};
+  if (has_class_targets(at.c.model.loss)) return TapLayout{Dtype::i64, {at.rows}};
+  return TapLayout{at.c.precision.storage, {at.rows, features}};
 }
 
 Layout backward_tap(const Place& at) {
@@ -168,7 +169,7 @@ Layout unscale_tap(const Place& at) {
 /// norm, clip and decay: fp32 gradients, and the scalars of clipping.
 Layout gradient_tap(const Place& at, std::string_view stage) {
   if (!at.whole_window) return std::nullopt;
-  const bool by_norm = at.c.recipe.clip.kind == "global_norm";
+  const bool by_norm = clips_by_norm(at.c.recipe.clip);
   if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
   if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
   if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
@@ -208,10 +209,10 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
 
 /// Whether a window of this recipe passes the stage.
 bool runs(const Recipe& recipe, std::string_view stage) {
-  if (stage == "overflow_check" || stage == "scaler") return recipe.loss_scale.kind == "dynamic";
-  if (stage == "norm") return recipe.clip.kind == "global_norm";
-  if (stage == "clip") return recipe.clip.kind != "none";
-  return stage != "decay" || recipe.weight_decay.kind != "none";
+  if (stage == "overflow_check" || stage == "scaler") return checks_overflow(recipe.loss_scale);
+  if (stage == "norm") return clips_by_norm(recipe.clip);
+  if (stage == "clip") return clips(recipe.clip);
+  return stage != "decay" || decays(recipe.weight_decay);
 }
 
 Layout layout_at(const Place& at, std::string_view stage) {

@@ -9,6 +9,7 @@
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -33,10 +34,10 @@ struct Alive {
   }
 };
 
-/// False for parameters that weight_decay excludes, and for kind none.
+/// False for parameters that weight_decay excludes, and where there is none.
 bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
   const Choice& choice = c.recipe.weight_decay;
-  if (choice.kind == "none") return false;
+  if (!tally::decays(choice)) return false;
   const auto& exclude = choice.texts("exclude");
   const auto excluded = [&](const char* word) { return std::ranges::find(exclude, word) != exclude.end(); };
   const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
@@ -148,9 +149,9 @@ void add_layer(Run& run, std::size_t i, const Alive& alive) {
   add_statistics(run, state, alive);
 }
 
-/// fp32 class weights of a cross-entropy, where it has any.
+/// fp32 class weights of the loss, where it has any.
 DeviceTensor class_weights(Device& on, const Choice& loss, std::int64_t classes) {
-  if (loss.kind != "cross_entropy" || !loss.options.contains("weight") || loss.numbers("weight").empty()) return {};
+  if (!loss.options.contains("weight") || loss.numbers("weight").empty()) return {};
   Tensor weights(Dtype::fp32, {classes});
   const auto& numbers = loss.numbers("weight");
   for (std::size_t i = 0; i < numbers.size(); ++i) weights.set(i, numbers[i].to_double());
@@ -166,12 +167,11 @@ void add_scalars(Run& run) {
   run.gradient_norm = scalar("norm", Dtype::fp32);
   run.coefficient = scalar("coefficient", Dtype::fp32);
   run.found_flag = DeviceTensor(run.device, "found", Dtype::u8, {4});
-  const bool dynamic = choice.kind == "dynamic";
-  const double initial = choice.kind == "none" ? 1 : choice.number(dynamic ? "initial" : "scale").to_double();
-  run.window_scale = static_cast<float>(initial);
+  const Decimal* initial = written_scale(choice);
+  run.window_scale = initial == nullptr ? 1 : static_cast<float>(initial->to_double());
   run.scale.set_scalar(run.window_scale);
   run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
-  run.growth_counter.set_scalar<std::int64_t>(dynamic ? choice.integer("growth_counter") : 0);
+  run.growth_counter.set_scalar<std::int64_t>(checks_overflow(choice) ? choice.integer("growth_counter") : 0);
   run.found_flag.zero();
 }
 

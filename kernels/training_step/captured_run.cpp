@@ -8,6 +8,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally {
 namespace {
@@ -27,8 +28,9 @@ const Case& capturable(const Case& c, const RunOptions& options) {
   require_supported(c, options);
   if (c.windows.size() != 1)
     throw NotSupported("the case has " + std::to_string(c.windows.size()) + " windows; a captured run takes one");
-  if (c.recipe.loss_scale.kind == "dynamic")
-    throw NotSupported("recipe.loss_scale is dynamic; a captured run takes none or a static one");
+  if (checks_overflow(c.recipe.loss_scale))
+    throw NotSupported("recipe.loss_scale is " + c.recipe.loss_scale.kind +
+                       "; a captured run takes one that skips no window");
   warm_up(c, without_taps(options));
   return c;
 }

@@ -4,12 +4,13 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/norm_kind.hpp"
-#include "kernels/training_step/optimizer_steps.hpp"
 #include "kernels/training_step/run.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/step_constants.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally {
 namespace {
@@ -32,16 +33,6 @@ std::vector<SteppedTensor> stepped_tensors(Run& run) {
   }
   return tensors;
 }
-
-ClipKind clip_kind_of(const Choice& clip) {
-  return clip.kind == "none" ? ClipKind::none : clip.kind == "value" ? ClipKind::by_value : ClipKind::by_norm;
-}
-
-DecayKind decay_kind_of(const Choice& decay) {
-  return decay.kind == "none" ? DecayKind::none : decay.kind == "l2" ? DecayKind::l2 : DecayKind::decoupled;
-}
-
-float limit_of(const Choice& clip, const char* option) { return static_cast<float>(clip.number(option).to_double()); }
 
 }  // namespace
 
@@ -67,9 +58,9 @@ bool steps_at_once(const Run& run) { return run.kernels.has(step_once); }
 
 void declare_fused_passes(Run& run) {
   const Recipe& recipe = run.c.recipe;
-  const bool clips = recipe.clip.kind != "none", decays = recipe.weight_decay.kind != "none";
+  const bool clipped = clips(recipe.clip), decayed = decays(recipe.weight_decay);
   // From the first stage that the case has to the optimizer; none where that stands alone.
-  if (steps_at_once(run) && (clips || decays)) run.trace.groups = {{clips ? "clip" : "decay", "optimizer"}};
+  if (steps_at_once(run) && (clipped || decayed)) run.trace.groups = {{clipped ? "clip" : "decay", "optimizer"}};
 }
 
 void unscale_check_norm(Run& run) {
@@ -81,12 +72,12 @@ void unscale_check_norm(Run& run) {
     format = summed.dtype;
   }
   const Recipe& recipe = run.c.recipe;
-  const bool by_norm = recipe.clip.kind == "global_norm" && norm_is_fused(run);
+  const bool by_norm = clips_by_norm(recipe.clip) && norm_is_fused(run);
   run.launch<UnscaleCheckNormArguments>(
       read_once, {.tensors = tensors,
                   .format = format,
                   .inverse_scale = run.inverse_scale.as<float>(),
-                  .found = recipe.loss_scale.kind == "dynamic" ? run.found_flag.as<std::uint32_t>() : nullptr,
+                  .found = checks_overflow(recipe.loss_scale) ? run.found_flag.as<std::uint32_t>() : nullptr,
                   .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
                   .partial = run.norm_partials.as<float>(),
                   .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
@@ -98,24 +89,19 @@ void clip_decay_step(Run& run) {
   ClipDecayStepArguments arguments{};
   arguments.tensors = tensors;
   arguments.format = run.c.precision.master;
-  arguments.clip = clip_kind_of(recipe.clip);
-  if (arguments.clip == ClipKind::by_norm) {
-    arguments.by_norm = {run.gradient_norm.as<float>(), run.coefficient.as<float>(), limit_of(recipe.clip, "max_norm"),
-                         limit_of(recipe.clip, "epsilon")};
-  }
-  if (arguments.clip == ClipKind::by_value) arguments.max_value = limit_of(recipe.clip, "max_value");
-  arguments.decay = decay_kind_of(recipe.weight_decay);
-  if (arguments.decay != DecayKind::none) {
+  if (clips(recipe.clip)) clip_steps(recipe.clip).fuse(run, arguments);
+  if (decays(recipe.weight_decay)) {
     const DecayArguments decay = decay_constants(run);
+    arguments.decay = decay_steps(recipe.weight_decay).fused;
     arguments.lambda = decay.lambda;
     arguments.factor = decay.factor;
   }
-  const OptimizerSteps& optimizer = optimizer_steps(recipe.optimizer.kind);
+  const OptimizerSteps& optimizer = optimizer_steps(recipe.optimizer);
   if (optimizer.fuse == nullptr)
     throw NotSupported(std::string(step_once) + " has no step for the optimizer '" + recipe.optimizer.kind + "'");
   optimizer.fuse(run, arguments);
   run.launch(step_once, arguments);
-  if (arguments.clip == ClipKind::by_norm) run.tap("clip", "coefficient", run.coefficient);
+  if (clips_by_norm(recipe.clip)) run.tap("clip", "coefficient", run.coefficient);
 }
 
 }  // namespace tally

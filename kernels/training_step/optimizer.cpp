@@ -1,6 +1,7 @@
+#include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
-#include "kernels/training_step/optimizer_steps.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally::stage {
 namespace {
@@ -10,7 +11,7 @@ void tap_inputs(Run& run, const Parameter& parameter) {
   const Recipe& recipe = run.c.recipe;
   const bool fused = steps_at_once(run);
   const bool decayed = fused && parameter.decays;
-  const bool gradient_read = recipe.clip.kind != "none" || (decayed && recipe.weight_decay.kind == "l2");
+  const bool gradient_read = clips(recipe.clip) || (decayed && decays_gradient(recipe.weight_decay));
   if (!(fused && gradient_read)) run.tap("optimizer", "in.d." + parameter.name, parameter.unscaled);
   if (!decayed) run.tap("optimizer", "in." + parameter.name, parameter.master);
   for (const KeptState& kept : parameter.state)
@@ -28,7 +29,7 @@ void optimizer(Run& run) {
   run.tap("optimizer", "in.learning_rate", static_cast<float>(run.learning_rate));
   run.tap("optimizer", "in.step", run.step);
   for (const Parameter& parameter : run.parameters) tap_inputs(run, parameter);
-  (steps_at_once(run) ? clip_decay_step : optimizer_steps(run.c.recipe.optimizer.kind).step)(run);
+  (steps_at_once(run) ? clip_decay_step : optimizer_steps(run.c.recipe.optimizer).step)(run);
   for (Parameter& parameter : run.parameters) {
     for (KeptState& kept : parameter.state) kept.started = true;
     tap_outputs(run, parameter);

@@ -1,12 +1,13 @@
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally::stage {
 
 void unscale(Run& run) {
   run.tap("unscale", "in.inverse_scale", run.inverse_scale);
   const bool fused = reads_gradients_once(run);
-  if (fused && run.c.recipe.loss_scale.kind != "dynamic") unscale_check_norm(run);  // no overflow_check did
+  if (fused && !checks_overflow(run.c.recipe.loss_scale)) unscale_check_norm(run);  // no overflow_check did
   for (Parameter& parameter : run.parameters) {
     const DeviceTensor& summed = run.tap_summed("unscale", parameter);
     if (!fused) {

@@ -1,6 +1,7 @@
 // The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
 // before any goes on (one group); otherwise each micro-batch is a group of its own.
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally::stage {
 namespace {
@@ -26,9 +27,9 @@ void take_step(Run& run) {
   const Stages& stages = run.stages;
   const Recipe& recipe = run.c.recipe;
   stages.unscale(run);
-  if (recipe.clip.kind == "global_norm") stages.norm(run);
-  if (recipe.clip.kind != "none") stages.clip(run);
-  if (recipe.weight_decay.kind != "none") stages.decay(run);
+  if (clips_by_norm(recipe.clip)) stages.norm(run);
+  if (clips(recipe.clip)) stages.clip(run);
+  if (decays(recipe.weight_decay)) stages.decay(run);
   stages.optimizer(run);
 }
 
@@ -45,10 +46,10 @@ void run_window(Run& run) {
     run.group_end = run.group_begin + together;
     run_group(run);
   }
-  const bool dynamic = run.c.recipe.loss_scale.kind == "dynamic";
-  if (dynamic) stages.overflow_check(run);
+  const bool checks = checks_overflow(run.c.recipe.loss_scale);
+  if (checks) stages.overflow_check(run);
   if (!run.found) take_step(run);
-  if (dynamic) stages.scaler(run);
+  if (checks) stages.scaler(run);
   stages.schedule(run);
   stages.end_window(run);
 }

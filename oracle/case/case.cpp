@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "oracle/case/decimal.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -15,12 +16,6 @@ const T& option_as(const Choice& choice, std::string_view option) {
   const T* value = std::get_if<T>(&found->second);
   if (value == nullptr) throw std::logic_error(choice.kind + "." + std::string(option) + " is of another type");
   return *value;
-}
-
-const Contract& layer_contract(const Layer& layer) {
-  const Contract* contract = find_contract("layer", layer.kind);
-  if (contract == nullptr) throw std::logic_error("no layer is of kind " + layer.kind);
-  return *contract;
 }
 
 Decimal class_weight(const Case& c, std::int64_t row) {
@@ -68,14 +63,14 @@ std::int64_t features_before(const Model& model, std::size_t i) {
   if (i > model.layers.size()) throw std::out_of_range("no layer " + std::to_string(i));
   std::int64_t features = model.input;
   for (std::size_t j = 0; j < i; ++j)
-    features = layer_contract(model.layers[j]).out_features(model.layers[j], features);
+    features = contract_of("layer", model.layers[j]).out_features(model.layers[j], features);
   return features;
 }
 
 std::vector<std::string> parameters_of(const Model& model) {
   std::vector<std::string> names;
   for (const Layer& layer : model.layers)
-    for (const LayerTensor& tensor : layer_contract(layer).tensors)
+    for (const LayerTensor& tensor : contract_of("layer", layer).tensors)
       if (tensor.role == Role::parameter && tensor.present(layer)) names.push_back(layer.name + "." + tensor.name);
   return names;
 }
@@ -91,7 +86,7 @@ std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batc
 }
 
 Decimal item_weight(const Case& c, std::int64_t row) {
-  if (c.model.loss.kind == "cross_entropy") return class_weight(c, row);
+  if (has_class_targets(c.model.loss)) return class_weight(c, row);
   if (!c.model.loss.flag("item_weights")) return {"1"};
   return {std::to_string(c.tensors.at("item_weight").integer(static_cast<std::size_t>(row)))};
 }

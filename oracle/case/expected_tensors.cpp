@@ -1,5 +1,6 @@
 #include "oracle/case/expected_tensors.hpp"
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
@@ -24,11 +25,12 @@ void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
 void add_batch(const Case& c, std::int64_t rows, Expected& expected) {
   const std::int64_t outputs = features_before(c.model, c.model.layers.size());
   expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, true});
-  if (c.model.loss.kind == "cross_entropy")
+  const Choice& loss = c.model.loss;
+  if (has_class_targets(loss))
     expected.insert_or_assign("target", ExpectedTensor{Dtype::i64, {rows}, true});
   else
     expected.insert_or_assign("target", ExpectedTensor{c.precision.storage, {rows, outputs}, true});
-  if (c.model.loss.kind == "mse" && c.model.loss.flag("item_weights"))
+  if (loss.options.contains("item_weights") && loss.flag("item_weights"))
     expected.insert_or_assign("item_weight", ExpectedTensor{Dtype::i64, {rows}, true});
 }
 

@@ -1,15 +1,7 @@
 #include "oracle/case/optimizer_state.hpp"
 
-#include <stdexcept>
-
 namespace tally {
 namespace {
-
-const Contract& contract_of(const Choice& optimizer) {
-  const Contract* contract = find_contract("optimizer", optimizer.kind);
-  if (contract == nullptr) throw std::logic_error("no optimizer is of kind " + optimizer.kind);
-  return *contract;
-}
 
 std::set<std::string> all_names() {
   std::set<std::string> names;
@@ -22,12 +14,12 @@ std::set<std::string> all_names() {
 
 std::vector<const StateTensor*> state_of(const Choice& optimizer) {
   std::vector<const StateTensor*> found;
-  for (const StateTensor& tensor : contract_of(optimizer).state)
+  for (const StateTensor& tensor : contract_of("optimizer", optimizer).state)
     if (tensor.present(optimizer)) found.push_back(&tensor);
   return found;
 }
 
-bool counts_steps(const Choice& optimizer) { return contract_of(optimizer).counts_steps; }
+bool counts_steps(const Choice& optimizer) { return contract_of("optimizer", optimizer).counts_steps; }
 
 const std::set<std::string>& state_names() {
   static const std::set<std::string> names = all_names();

@@ -1,11 +1,12 @@
 #include "oracle/case/json.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rules.hpp"
 
 namespace tally {
 
 void check_targets(const Case& c, Findings& findings) {
   const auto target = c.tensors.find("target");
-  if (c.model.loss.kind != "cross_entropy" || target == c.tensors.end()) return;
+  if (!has_class_targets(c.model.loss) || target == c.tensors.end()) return;
   if (!findings.sound(tensor_path("target")) || target->second.dtype != Dtype::i64) return;
   const std::int64_t classes = features_before(c.model, c.model.layers.size());
   const std::int64_t ignored = c.model.loss.integer("ignore_index");

@@ -35,6 +35,13 @@ const Contract* find_contract(std::string_view section, std::string_view kind) {
   return found == registry().end() ? nullptr : &found->second;
 }
 
+const Contract& contract_of(std::string_view section, const Choice& choice) {
+  const Contract* contract = find_contract(section, choice.kind);
+  if (contract == nullptr)
+    throw std::logic_error("no " + std::string(section) + " is of the kind \"" + choice.kind + "\"");
+  return *contract;
+}
+
 std::string kernel_family_of(const Layer& layer) {
   const Contract* contract = find_contract("layer", layer.kind);
   if (contract == nullptr || contract->kernels_by.empty()) return layer.kind;

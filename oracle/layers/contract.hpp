@@ -68,6 +68,12 @@ struct Contract {
       [](const Choice&, std::int64_t features) { return features; };
   std::vector<StateTensor> state = {};  // optimizers only
   bool counts_steps = false;            // optimizers only: a step depends on how many were taken before it
+  bool class_targets = false;           // losses only: a row's target is the number of its class
+  bool does_nothing = false;            // clips, decays and loss scales: the recipe goes on without
+  bool reads_norm = false;              // clips only: by a norm of all gradients
+  bool decays_gradient = false;         // decays only: into the gradient, else into the parameter
+  std::string first_scale = {};         // loss scales only: the option that scales the first window
+  bool checks_overflow = false;         // loss scales only: skips a window that is not finite, and moves the scale
   std::function<std::vector<Misfit>(const Choice&)> misfits = [](const Choice&) { return std::vector<Misfit>{}; };
   std::string definition = {};  // one line for people
   /// Layers only: the text option whose word chooses between kernels, as `approximate` between gelu_none and gelu_tanh.
@@ -83,6 +89,8 @@ struct RegisterContract {
 std::vector<const Contract*> contracts_of(std::string_view section);
 /// nullptr when there is none.
 const Contract* find_contract(std::string_view section, std::string_view kind);
+/// Throws std::logic_error when there is none, naming section and kind.
+const Contract& contract_of(std::string_view section, const Choice& choice);
 
 /// What the operations of a layer's kernels begin with: "relu", "gelu_tanh".
 std::string kernel_family_of(const Layer& layer);

@@ -16,6 +16,7 @@ const RegisterContract registered{
                   .type = OptionType::number_list,
                   .standard = std::vector<Decimal>{},
                   .range = {.above = "0"}}},
+     .class_targets = true,
      .definition = "l = (1 - e) w_t nll_t + (e / C) sum_c w_c nll_c, nll_c = -log softmax(z)_c; item weight w_t"}};
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include "oracle/real/functions.hpp"
-#include "oracle/recipe/register_exact_optimizer.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -25,7 +25,7 @@ class Adam final : public OptimizerRules {
 };
 
 const Adam adam;
-const RegisterOptimizerRules registered("adam", adam);
+const RegisterOptimizerRules registered("adam", &adam);
 
 }  // namespace
 }  // namespace tally::oracle

@@ -21,6 +21,8 @@ const RegisterContract registered{
            .type = OptionType::integer,
            .standard = std::int64_t{0},
            .range = {.at_least = "0"}}},
+     .first_scale = "initial",
+     .checks_overflow = true,
      // A counter at the interval would already have returned to 0, and one beyond it never reaches it.
      .misfits = [](const Choice& scale) -> std::vector<Misfit> {
        if (scale.integer("growth_counter") < scale.integer("growth_interval")) return {};

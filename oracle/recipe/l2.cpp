@@ -11,6 +11,7 @@ const RegisterContract registered{
                   .type = OptionType::text_list,
                   .standard = std::vector<std::string>{},
                   .words = {"bias", "norm"}}},
+     .decays_gradient = true,
      .definition = "g <- g + lambda p, after clipping"}};
 
 }  // namespace

@@ -3,8 +3,11 @@
 namespace tally {
 namespace {
 
-const RegisterContract registered{
-    {.section = "clip", .kind = "none", .options = {}, .definition = "gradients are not clipped"}};
+const RegisterContract registered{{.section = "clip",
+                                   .kind = "none",
+                                   .options = {},
+                                   .does_nothing = true,
+                                   .definition = "gradients are not clipped"}};
 
 }  // namespace
 }  // namespace tally

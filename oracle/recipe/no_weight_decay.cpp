@@ -3,8 +3,11 @@
 namespace tally {
 namespace {
 
-const RegisterContract registered{
-    {.section = "weight_decay", .kind = "none", .options = {}, .definition = "parameters do not decay"}};
+const RegisterContract registered{{.section = "weight_decay",
+                                   .kind = "none",
+                                   .options = {},
+                                   .does_nothing = true,
+                                   .definition = "parameters do not decay"}};
 
 }  // namespace
 }  // namespace tally

@@ -3,10 +3,9 @@
 // subject's own), so that a state tensor's rounding is judged once. One record a kind, in `<kind>_rules.cpp`.
 #pragma once
 
-#include <source_location>
-#include <string_view>
 #include <vector>
 
+#include "oracle/registered_kind.hpp"
 #include "oracle/tolerance/as_written.hpp"
 #include "oracle/tolerance/expected.hpp"
 
@@ -53,10 +52,7 @@ class OptimizerRules {
 /// Throws std::logic_error for a kind without rules.
 const OptimizerRules& rules_of(const Choice& optimizer);
 
-struct RegisterOptimizerRules {
-  /// `rules` lives as long as the program.
-  RegisterOptimizerRules(std::string_view kind, const OptimizerRules& rules,
-                         std::source_location at = std::source_location::current());
-};
+/// The rules live as long as the program.
+using RegisterOptimizerRules = RegisterKind<const OptimizerRules*>;
 
 }  // namespace tally::oracle

@@ -1,4 +1,4 @@
-#include "oracle/recipe/register_exact_optimizer.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 namespace {

@@ -29,7 +29,7 @@ class Sgd final : public OptimizerRules {
 };
 
 const Sgd sgd;
-const RegisterOptimizerRules registered("sgd", sgd);
+const RegisterOptimizerRules registered("sgd", &sgd);
 
 }  // namespace
 }  // namespace tally::oracle

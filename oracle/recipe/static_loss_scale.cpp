@@ -7,6 +7,7 @@ const RegisterContract registered{
     {.section = "loss_scale",
      .kind = "static",
      .options = {{.name = "scale", .type = OptionType::number, .standard = std::nullopt, .range = {.above = "0"}}},
+     .first_scale = "scale",
      .definition = "one scale for all windows, which never skips"}};
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "oracle/tolerance/as_written.hpp"
 
+#include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
-#include "oracle/window/bound_stages.hpp"
 
 namespace tally::oracle {
 
@@ -21,8 +21,8 @@ HeldConstant held_one_minus(const Declared& subject, const Decimal& c) {
 }
 
 long double margin_of_rate(const Choice& schedule, long double exact, std::int64_t step) {
-  if (schedule.kind == "constant") return std::fabs(exact) * 0x1p-53L;
-  return step_rate(schedule, step).margin;
+  const ScheduleRules& rules = schedule_rules(schedule);
+  return rules.is_written ? std::fabs(exact) * 0x1p-53L : rules.rate(schedule, exact, step).margin;
 }
 
 Expected known(const Matrix<float>& bits) {

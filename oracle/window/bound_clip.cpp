@@ -1,7 +1,6 @@
 // The norm over all parameters, the clip coefficient, and clipping.
-#include "oracle/tolerance/constants.hpp"
-#include "oracle/tolerance/each.hpp"
-#include "oracle/window/bound_stages.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -63,14 +62,6 @@ double two_norm_error(const Census& all, double value, double additions, bool at
   return (before_root + fp32.u() * (value + before_root)) * inflation;
 }
 
-std::string kind_of_norm(const Choice& clip) {
-  const auto found = clip.options.find("norm");
-  if (found == clip.options.end()) return "2";
-  if (const auto* text = std::get_if<std::string>(&found->second)) return *text;
-  if (const auto* whole = std::get_if<std::int64_t>(&found->second)) return std::to_string(*whole);
-  return std::get<Decimal>(found->second).text;
-}
-
 }  // namespace
 
 Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients) {
@@ -80,9 +71,9 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   const auto exact = gradient_norm<long double>(clip, values);
   if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(subject, "norm");
-  const std::string kind = kind_of_norm(clip);
-  if (kind == "inf") return scalar(exact, all.largest_e);
-  if (kind == "1") {
+  const NormOrder order = norm_of(clip);
+  if (order == NormOrder::largest) return scalar(exact, all.largest_e);
+  if (order == NormOrder::one) {
     const double growth = relative_growth(claim, gradients, [](double size) { return size; });
     const bool overflows = !(all.sum * (1 + growth) < single().threshold());
     const double lost = claim.global_float_atomics ? all.count * flushed_by_an_atomic() : 0;
@@ -92,38 +83,14 @@ Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors
   return scalar(exact, two_norm_error(all, static_cast<double>(exact), growth, claim.global_float_atomics));
 }
 
-Expected coefficient(const Choice& clip, const Expected& norm) {
-  const Arithmetic fp32 = single();
-  const Bounded n = bounded_scalar(norm);
-  const Bounded most = constant(clip.number("max_norm")), epsilon = constant(clip.number("epsilon"));
-  if (std::isnan(n.v)) return scalar(NAN, n.e);
-  if (std::isinf(n.v) && decided(n)) return scalar(0, decided(most) ? 0 : infinite);  // infinity over infinity
-  if (!decided(n) || !decided(most) || !decided(fp32.add(n, epsilon))) {
-    return scalar(clip_coefficient<long double>(clip, norm.v(0, 0)), infinite);
-  }
-  // Where the norm may be 0 the quotient has no bound, but the coefficient falls with the norm and lies in [least, 1].
-  const double least = most.v / (n.v + n.e + epsilon.v) * (1 - gam(8, fp32.u()));
-  if (least >= 1 || (n.v + epsilon.v == 0 && n.e == 0)) return scalar(1);
-  const Bounded ratio = fp32.div(most, fp32.add(n, epsilon));
-  const auto exact = clip_coefficient<long double>(clip, norm.v(0, 0));
-  return scalar(exact, std::min(ratio.e, 1 - least));
-}
+Expected coefficient(const Choice& clip, const Expected& norm) { return clip_rules(clip).coefficient(clip, norm); }
 
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient) {
-  if (clip.kind == "global_norm") return scaled(gradient, coefficient);
-  const Bounded most = constant(clip.number("max_value"));
-  const auto clamp = [&](Bounded g) {
-    if (std::isnan(g.v)) return g;
-    if (!decided(g)) return Bounded{std::clamp(g.v, -most.v, most.v), infinite};
-    if (std::isinf(g.v)) return Bounded{std::copysign(most.v, g.v), most.e};
-    const double reach = std::fabs(g.v) + g.e;
-    const double v = std::clamp(g.v, -most.v, most.v);
-    if (reach < most.v - most.e) return Bounded{v, g.e};
-    // The subject's limit is its own constant: both may lie at limits of opposite signs.
-    return Bounded{v, std::min(g.e + most.e, 2 * most.v + most.e) * inflation};
-  };
-  const long double by = coefficient.v.size() == 0 ? 1 : coefficient.v(0, 0);
-  return joined([&] { return tally::oracle::clipped<long double>(clip, by, gradient.v); }, each(clamp, gradient));
+  return clip_rules(clip).clipped(clip, coefficient, gradient);
+}
+
+Expected rounded_clip(const Choice& clip, float coefficient, const Matrix<float>& gradient) {
+  return clip_rules(clip).rounded(clip, coefficient, gradient);
 }
 
 }  // namespace tally::oracle

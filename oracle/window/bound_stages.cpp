@@ -1,5 +1,7 @@
 #include "oracle/window/bound_stages.hpp"
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
@@ -27,22 +29,9 @@ Expected scaled(const Expected& x, const Expected& factor) {
   return joined([&] { return x.v * factor.v(0, 0); }, each([&](Bounded a) { return fp32.mul(a, by); }, x));
 }
 
-Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter) {
-  const Arithmetic fp32 = single();
-  const Bounded lambda = constant(decay.number("lambda"));
-  return joined([&] { return decayed_gradient<long double>(decay, gradient.v, parameter.v); },
-                each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
-}
-
-Expected decoupled_parameter(const Declared& subject, const Choice& decay, const StepRate& rate,
-                             const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(subject.master);
-  const auto lambda = number<long double>(decay.number("lambda"));
-  const Bounded product = fp32.mul(held_rate(subject, rate), constant(decay.number("lambda")));
-  const long double exact = 1 - rate.exact * lambda, margin = (1 + rate.exact * lambda) * 0x1p-51L;
-  const Bounded kept = derived_constant(subject, exact, fp32.sub({1, 0}, product), margin + rate.margin * lambda);
-  return joined([&] { return decayed_parameter<long double>(decay, rate.exact, parameter.v); },
-                each([&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
+Expected decayed(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+                 const Expected& parameter) {
+  return decay_rules(decay).decayed(subject, decay, rate, gradient, parameter);
 }
 
 namespace {
@@ -77,20 +66,13 @@ Expected running_var(const Declared& subject, const Layer& layer, const Expected
 }
 
 ExpectedScale first_scale(const Choice& loss_scale) {
-  if (loss_scale.kind == "none") return {scalar(1), 0};
-  const bool dynamic = loss_scale.kind == "dynamic";
-  const Bounded held = constant(loss_scale.number(dynamic ? "initial" : "scale"));
+  const Decimal* written = written_scale(loss_scale);
   const auto exact = initial_scale<long double>(loss_scale);
-  return {scalar(exact.scale, held.e), exact.growth_counter};
+  return {scalar(exact.scale, written == nullptr ? 0 : constant(*written).e), exact.growth_counter};
 }
 
 ExpectedScale scale_after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite) {
-  const Scale<long double> before{now.scale.v(0, 0), now.growth_counter};
-  const auto exact = next_scale<long double>(loss_scale, before, found_non_finite);
-  if (loss_scale.kind != "dynamic" || exact.scale == before.scale) return {now.scale, exact.growth_counter};
-  const Decimal& by = loss_scale.number(found_non_finite ? "backoff_factor" : "growth_factor");
-  const Bounded next = single().mul(bounded_scalar(now.scale), constant(by));
-  return {scalar(std::isfinite(next.v) ? exact.scale : next.v, next.e), exact.growth_counter};
+  return checks_overflow(loss_scale) ? scale_rules(loss_scale).after(loss_scale, now, found_non_finite) : now;
 }
 
 }  // namespace tally::oracle

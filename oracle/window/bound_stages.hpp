@@ -1,5 +1,6 @@
 // The window's stages with bounds. `rounded_...` predict the bits of a stage that is one correctly rounded operation
-// on bits that were read (e = 0); the others carry (v, e) through any number of windows.
+// on bits that were read (e = 0); the others carry (v, e) through any number of windows. What a kind of the recipe does
+// is its own file's (oracle/recipe/recipe_rules.hpp); one that has none there is a std::logic_error.
 #pragma once
 
 #include "oracle/tolerance/bounded.hpp"
@@ -26,8 +27,8 @@ CompensatedStep rounded_compensated(const Declared& subject, const Matrix<float>
                                     const Matrix<float>& compensation, const Matrix<float>& gradient);
 /// fl32(x factor).
 Expected rounded_product(const Matrix<float>& x, float factor);
-/// Every element held to +-RN32(max_value).
-Expected rounded_clamp(const Choice& clip, const Matrix<float>& x);
+/// The clipped gradient; `coefficient` as it was read, of a clip by norm.
+Expected rounded_clip(const Choice& clip, float coefficient, const Matrix<float>& gradient);
 /// A constant's bits, where only one float lies within its bound; else the bound as it is. fp32 [1, 1].
 Expected predicted_constant(const Expected& constant);
 /// 1 when an element of a buffer is not finite.
@@ -55,11 +56,10 @@ Expected predicted_factor(const Declared& subject, const Case& c, std::size_t wi
 Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale);
 
 Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients);
+/// Of a clip by norm.
 Expected coefficient(const Choice& clip, const Expected& norm);
-/// By value or by norm.
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
 
-Expected l2_gradient(const Choice& decay, const Expected& gradient, const Expected& parameter);
 /// A step's rate, exactly, and what its derivation may be off before it is rounded: in binary64 by `margin`, with claim
 /// `constants: fp32` by `in_fp32`. A power is off by its factor's own rounding as many times over.
 struct StepRate {
@@ -72,9 +72,10 @@ StepRate step_rate(const Choice& schedule, std::int64_t step);
 /// The float that holds it.
 Bounded held_rate(const Declared& subject, const StepRate& rate);
 
-/// Decoupled decay.
-Expected decoupled_parameter(const Declared& subject, const Choice& decay, const StepRate& rate,
-                             const Expected& parameter);
+/// The new gradient where decays_gradient says so, which does not read the rate; else the new parameter, which does not
+/// read the gradient.
+Expected decayed(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+                 const Expected& parameter);
 
 Expected running_mean(const Declared& subject, const Layer& layer, const Expected& running, const Expected& mean);
 Expected running_var(const Declared& subject, const Layer& layer, const Expected& running, const Expected& biased_var,

@@ -1,50 +1,43 @@
+#include "oracle/case/kinds.hpp"
 #include "oracle/real/functions.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 namespace {
 
-enum class Norm { one, two, largest };
-
-Norm norm_of(const Choice& clip) {
-  if (clip.kind != "global_norm") return Norm::two;
-  const std::string& norm = clip.text("norm");
-  return norm == "inf" ? Norm::largest : norm == "1" ? Norm::one : Norm::two;
-}
-
 template <class T>
-void add_to_norm(T& sum, Norm norm, const T& element) {
+void add_to_norm(T& sum, NormOrder norm, const T& element) {
   const T size = magnitude(element);
-  if (norm == Norm::one) sum += size;
-  if (norm == Norm::two) sum += size * size;
-  if (norm == Norm::largest) sum = larger(sum, size);
+  if (norm == NormOrder::one) sum += size;
+  if (norm == NormOrder::two) sum += size * size;
+  if (norm == NormOrder::largest) sum = larger(sum, size);
 }
 
 }  // namespace
 
+NormOrder norm_of(const Choice& clip) {
+  if (!clips_by_norm(clip)) return NormOrder::two;
+  const std::string& norm = clip.text("norm");
+  return norm == "inf" ? NormOrder::largest : norm == "1" ? NormOrder::one : NormOrder::two;
+}
+
 template <class T>
 T gradient_norm(const Choice& clip, const Tensors<T>& gradients) {
-  const Norm norm = norm_of(clip);
+  const NormOrder norm = norm_of(clip);
   T sum = 0;
   for (const auto& [name, gradient] : gradients)
     for (Eigen::Index i = 0; i < gradient.size(); ++i) add_to_norm(sum, norm, gradient(i));
-  return norm == Norm::two ? T(sqrt(sum)) : sum;
+  return norm == NormOrder::two ? T(sqrt(sum)) : sum;
 }
 
 template <class T>
 T clip_coefficient(const Choice& clip, const T& norm) {
-  if (clip.kind != "global_norm") return T(1);
-  const T divisor = norm + number<T>(clip.number("epsilon"));
-  if (divisor == 0) return T(1);
-  return smaller(T(number<T>(clip.number("max_norm")) / divisor), T(1));
+  return clips_by_norm(clip) ? exact_of<T, ExactClip>("clip", clip.kind).coefficient(clip, norm) : T(1);
 }
 
 template <class T>
 Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gradient) {
-  if (clip.kind == "global_norm") return gradient * coefficient;
-  if (clip.kind != "value") return gradient;
-  const T most = number<T>(clip.number("max_value")), least = -most;
-  return gradient.unaryExpr([&](const T& g) -> T { return larger(smaller(g, most), least); });
+  return clips(clip) ? exact_of<T, ExactClip>("clip", clip.kind).clipped(clip, coefficient, gradient) : gradient;
 }
 
 template Real gradient_norm<Real>(const Choice&, const Tensors<Real>&);

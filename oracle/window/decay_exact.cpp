@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "oracle/real/functions.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -15,7 +15,7 @@ bool of_norm(const Model& model, std::string_view layer_name) {
 }  // namespace
 
 bool decays(const Model& model, const Choice& weight_decay, std::string_view parameter) {
-  if (weight_decay.kind == "none") return false;
+  if (!tally::decays(weight_decay)) return false;
   const std::size_t dot = parameter.rfind('.');
   for (const std::string& excluded : weight_decay.texts("exclude")) {
     if (excluded == "bias" && parameter.substr(dot + 1) == "bias") return false;
@@ -25,20 +25,13 @@ bool decays(const Model& model, const Choice& weight_decay, std::string_view par
 }
 
 template <class T>
-Matrix<T> decayed_gradient(const Choice& weight_decay, const Matrix<T>& gradient, const Matrix<T>& parameter) {
-  return gradient + number<T>(weight_decay.number("lambda")) * parameter;
+Matrix<T> decayed(const Choice& weight_decay, const T& rate, const Matrix<T>& gradient, const Matrix<T>& parameter) {
+  return exact_of<T, ExactDecay>("weight_decay", weight_decay.kind)(weight_decay, rate, gradient, parameter);
 }
 
-template <class T>
-Matrix<T> decayed_parameter(const Choice& weight_decay, const T& rate, const Matrix<T>& parameter) {
-  return parameter * T(1 - rate * number<T>(weight_decay.number("lambda")));
-}
-
-template Matrix<Real> decayed_gradient(const Choice&, const Matrix<Real>&, const Matrix<Real>&);
-template Matrix<long double> decayed_gradient(const Choice&, const Matrix<long double>&, const Matrix<long double>&);
-template Matrix<Ball> decayed_gradient(const Choice&, const Matrix<Ball>&, const Matrix<Ball>&);
-template Matrix<Real> decayed_parameter(const Choice&, const Real&, const Matrix<Real>&);
-template Matrix<long double> decayed_parameter(const Choice&, const long double&, const Matrix<long double>&);
-template Matrix<Ball> decayed_parameter(const Choice&, const Ball&, const Matrix<Ball>&);
+template Matrix<Real> decayed(const Choice&, const Real&, const Matrix<Real>&, const Matrix<Real>&);
+template Matrix<long double> decayed(const Choice&, const long double&, const Matrix<long double>&,
+                                     const Matrix<long double>&);
+template Matrix<Ball> decayed(const Choice&, const Ball&, const Matrix<Ball>&, const Matrix<Ball>&);
 
 }  // namespace tally::oracle

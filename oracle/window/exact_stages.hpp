@@ -1,6 +1,7 @@
 // The window's stages after the buffer is full, exactly: unscale, norm, clip, decay, optimizer, schedule, scaler.
 // Each is a function of its own inputs, so that the lenses can call it on a subject's bits. T is Real or long double.
-// Formulas: oracle/case.md, "Recipe, as a window goes through it".
+// Formulas: oracle/case.md, "Recipe, as a window goes through it". What a kind does is its own file's (oracle/recipe);
+// a kind that has none there is a std::logic_error, which names the section and the kind.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +30,30 @@ T micro_batch_items(const Case& c, std::size_t window, std::size_t micro_batch);
 template <class T>
 T learning_rate(const Choice& schedule, std::int64_t step);
 
-/// The p-norm that `clip` asks for over all parameters (2 where it does not clip by norm).
+/// The p of a p-norm.
+enum class NormOrder { one, two, largest };
+/// What `clip` asks for; two where it does not clip by norm.
+NormOrder norm_of(const Choice& clip);
+
+/// The p-norm that `clip` asks for over all parameters.
 template <class T>
 T gradient_norm(const Choice& clip, const Tensors<T>& gradients);
 
-/// min(1, max_norm / (norm + epsilon)), 1 where norm + epsilon = 0, and 1 where it does not clip by norm.
+/// What the norm scales every gradient by; 1 where it does not clip by norm.
 template <class T>
 T clip_coefficient(const Choice& clip, const T& norm);
 
-/// The clipped gradient: times the coefficient, or clamped to +-max_value.
+/// The clipped gradient.
 template <class T>
 Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gradient);
 
-/// False for parameters that weight_decay excludes ("bias", "norm") and for kind none.
+/// False for parameters that weight_decay excludes ("bias", "norm"), and where there is none.
 bool decays(const Model& model, const Choice& weight_decay, std::string_view parameter);
 
-/// g + lambda p (l2), on the clipped gradient.
+/// What the decay goes into, before the update: the clipped gradient where decays_gradient says so (`rate` is not
+/// read), else the parameter (`gradient` is not read).
 template <class T>
-Matrix<T> decayed_gradient(const Choice& weight_decay, const Matrix<T>& gradient, const Matrix<T>& parameter);
-/// p (1 - lr lambda) (decoupled), before the update.
-template <class T>
-Matrix<T> decayed_parameter(const Choice& weight_decay, const T& rate, const Matrix<T>& parameter);
+Matrix<T> decayed(const Choice& weight_decay, const T& rate, const Matrix<T>& gradient, const Matrix<T>& parameter);
 
 /// One parameter and its optimizer state, in the order of state_of(optimizer). Empty matrices where there is none yet.
 template <class T>
@@ -59,7 +63,7 @@ struct Slot {
 };
 
 /// The update of one parameter by its (clipped, decayed) gradient at step t (the first is 0), by the optimizer's record
-/// (oracle/recipe/exact_optimizer.hpp).
+/// (oracle/recipe/register_exact_recipe.hpp).
 template <class T>
 Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const Matrix<T>& gradient,
                 const Slot<T>& slot);
@@ -78,7 +82,7 @@ struct Scale {
 };
 template <class T>
 Scale<T> next_scale(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite);
-/// The scale and counter a case starts with; scale 1 for `none`.
+/// The scale and counter a case starts with; scale 1 where the loss is not scaled.
 template <class T>
 Scale<T> initial_scale(const Choice& loss_scale);
 

@@ -1,7 +1,7 @@
 // Clip coefficient, weight decay and running statistics, bit by bit.
 #include "oracle/window/predicted_stages.hpp"
 
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -23,31 +23,12 @@ Prediction moved(const Declared& subject, const Layer& layer, const Matrix<float
 }  // namespace
 
 Prediction predicted_coefficient(const Declared& subject, const Choice& clip, float norm) {
-  if (!as_written(subject, "clip_coefficient")) return {};
-  const float divisor = norm + held(clip.number("epsilon"));
-  const float ratio = held(clip.number("max_norm")) / divisor;
-  return Matrix<float>::Constant(1, 1, divisor == 0 || ratio > 1 ? 1 : ratio);
+  return clip_rules(clip).predicted_coefficient(subject, clip, norm);
 }
 
-Prediction predicted_l2_gradient(const Declared& subject, const Choice& decay, const Matrix<float>& gradient,
-                                 const Matrix<float>& parameter) {
-  if (!as_written(subject, "decay.l2")) return {};
-  const float lambda = held(decay.number("lambda"));
-  return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    const float decayed = lambda * parameter.data()[i];
-    return gradient.data()[i] + decayed;
-  });
-}
-
-Prediction predicted_decoupled_parameter(const Declared& subject, const Choice& decay, const Choice& schedule,
-                                         std::int64_t step, const Matrix<float>& parameter) {
-  const auto rate = learning_rate<long double>(schedule, step), lambda = number<long double>(decay.number("lambda"));
-  const long double margin =
-      (1 + std::fabs(rate * lambda)) * 0x1p-51L + std::fabs(lambda) * margin_of_rate(schedule, rate, step);
-  const HeldConstant kept = held(subject, 1 - rate * lambda, margin);
-  if (!as_written(subject, "decay.decoupled") || !kept) return {};
-  return of_each(parameter.rows(), parameter.cols(),
-                 [&](Eigen::Index i) { return stored(subject.master, parameter.data()[i] * *kept); });
+Prediction predicted_decayed(const Declared& subject, const Choice& decay, const Choice& schedule, std::int64_t step,
+                             const Matrix<float>& gradient, const Matrix<float>& parameter) {
+  return decay_rules(decay).predicted(subject, decay, schedule, step, gradient, parameter);
 }
 
 Prediction predicted_running_mean(const Declared& subject, const Layer& layer, const Matrix<float>& running,

@@ -6,13 +6,11 @@
 
 namespace tally::oracle {
 
-/// fp32 [1, 1], from the norm.
+/// fp32 [1, 1], from the norm: of a clip by norm.
 Prediction predicted_coefficient(const Declared& subject, const Choice& clip, float norm);
-Prediction predicted_l2_gradient(const Declared& subject, const Choice& decay, const Matrix<float>& gradient,
-                                 const Matrix<float>& parameter);
-/// Decoupled decay at step t of the schedule.
-Prediction predicted_decoupled_parameter(const Declared& subject, const Choice& decay, const Choice& schedule,
-                                         std::int64_t step, const Matrix<float>& parameter);
+/// At step t of the schedule: the new gradient or the new parameter, as oracle::decayed.
+Prediction predicted_decayed(const Declared& subject, const Choice& decay, const Choice& schedule, std::int64_t step,
+                             const Matrix<float>& gradient, const Matrix<float>& parameter);
 
 Prediction predicted_running_mean(const Declared& subject, const Layer& layer, const Matrix<float>& running,
                                   const Matrix<float>& mean);

@@ -59,14 +59,6 @@ Expected rounded_product(const Matrix<float>& x, float factor) {
   return predicted(x, [&](Eigen::Index i) { return x.data()[i] * factor; });
 }
 
-Expected rounded_clamp(const Choice& clip, const Matrix<float>& x) {
-  const auto most = static_cast<float>(clip.number("max_value").to_double());
-  return predicted(x, [&](Eigen::Index i) {
-    const float g = x.data()[i];
-    return std::isnan(g) ? g : std::clamp(g, -most, most);
-  });
-}
-
 Expected predicted_constant(const Expected& constant) {
   const long double v = constant.v(0, 0);
   const auto held = static_cast<float>(static_cast<double>(v));

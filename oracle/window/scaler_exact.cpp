@@ -1,21 +1,19 @@
-#include "oracle/real/functions.hpp"
-#include "oracle/window/exact_stages.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
 
 template <class T>
 Scale<T> initial_scale(const Choice& loss_scale) {
-  if (loss_scale.kind == "none") return {T(1), 0};
-  if (loss_scale.kind == "static") return {number<T>(loss_scale.number("scale")), 0};
-  return {number<T>(loss_scale.number("initial")), loss_scale.integer("growth_counter")};
+  const Decimal* written = written_scale(loss_scale);
+  return {written == nullptr ? T(1) : number<T>(*written),
+          checks_overflow(loss_scale) ? loss_scale.integer("growth_counter") : 0};
 }
 
 template <class T>
 Scale<T> next_scale(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite) {
-  if (loss_scale.kind != "dynamic") return now;
-  if (found_non_finite) return {T(now.scale * number<T>(loss_scale.number("backoff_factor"))), 0};
-  if (now.growth_counter + 1 < loss_scale.integer("growth_interval")) return {now.scale, now.growth_counter + 1};
-  return {T(now.scale * number<T>(loss_scale.number("growth_factor"))), 0};
+  if (!checks_overflow(loss_scale)) return now;
+  return exact_of<T, ExactScale>("loss_scale", loss_scale.kind)(loss_scale, now, found_non_finite);
 }
 
 template Scale<Real> initial_scale<Real>(const Choice&);

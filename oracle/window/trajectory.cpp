@@ -1,5 +1,6 @@
 #include "oracle/window/trajectory.hpp"
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/window_gradient.hpp"
@@ -21,10 +22,8 @@ Slot<T> stepped(const Case& c, const std::string& name, const WindowAnswer<T>& a
   const Recipe& recipe = c.recipe;
   Matrix<T> gradient = clipped(recipe.clip, answer.clip_coefficient, answer.grad.at(name));
   if (decays(c.model, recipe.weight_decay, name)) {
-    if (recipe.weight_decay.kind == "l2")
-      gradient = decayed_gradient(recipe.weight_decay, gradient, slot.parameter);
-    else
-      slot.parameter = decayed_parameter(recipe.weight_decay, answer.learning_rate, slot.parameter);
+    Matrix<T>& moved = decays_gradient(recipe.weight_decay) ? gradient : slot.parameter;
+    moved = decayed(recipe.weight_decay, answer.learning_rate, gradient, slot.parameter);
   }
   return updated(recipe.optimizer, answer.learning_rate, step, gradient, slot);
 }

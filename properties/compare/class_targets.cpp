@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "oracle/case/kinds.hpp"
+
 namespace tally {
 
 bool are_targets_of(const Choice& loss, const std::vector<double>& targets, std::size_t classes) {
-  if (loss.kind != "cross_entropy") return true;
+  if (!has_class_targets(loss)) return true;
   const auto ignored = static_cast<double>(loss.integer("ignore_index"));
   return std::ranges::all_of(targets, [&](double target) {
     return target == ignored || (target >= 0 && target < static_cast<double>(classes));

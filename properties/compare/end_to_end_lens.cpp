@@ -1,3 +1,4 @@
+#include "oracle/case/kinds.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -21,7 +22,7 @@ void expect_window(EndToEndWalk& walk) {
     expect_loss(walk, group);
     expect_backward(walk, group);
   }
-  if (walk.c.recipe.loss_scale.kind == "dynamic") expect_overflow_check(walk);
+  if (checks_overflow(walk.c.recipe.loss_scale)) expect_overflow_check(walk);
   if (walk.ended) return;
   if (!walk.skipped) {
     expect_gradient(walk);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/window/bound_stages.hpp"
@@ -76,18 +77,20 @@ void expect_gradient(EndToEndWalk& walk) {
     walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(walk.buffers.at(p), by); });
   }
   Expected coefficient = oracle::scalar(1);
-  if (clip.kind == "global_norm") {
+  if (clips_by_norm(clip)) {
     const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.subject, clip, walk.gradients); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
+  const oracle::StepRate derived_rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     Expected& gradient = walk.gradients[p];
-    if (clip.kind != "none") {
+    if (clips(clip)) {
       gradient = walk.held("clip", "d." + p, [&] { return oracle::clipped(clip, coefficient, gradient); });
     }
-    if (decay.kind == "l2" && oracle::decays(walk.c.model, decay, p)) {
-      gradient = walk.held("decay", "d." + p,
-                           [&] { return oracle::l2_gradient(decay, gradient, walk.state.slots[p].parameter); });
+    if (decays_gradient(decay) && oracle::decays(walk.c.model, decay, p)) {
+      gradient = walk.held("decay", "d." + p, [&] {
+        return oracle::decayed(walk.subject, decay, derived_rate, gradient, walk.state.slots[p].parameter);
+      });
     }
   }
 }
@@ -98,9 +101,9 @@ void expect_update(EndToEndWalk& walk) {
   const Expected rate = oracle::rate(walk.subject, recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
-    if (recipe.weight_decay.kind == "decoupled" && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
+    if (!decays_gradient(recipe.weight_decay) && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
       parameter = walk.held("decay", p, [&] {
-        return oracle::decoupled_parameter(walk.subject, recipe.weight_decay, derived_rate, parameter);
+        return oracle::decayed(walk.subject, recipe.weight_decay, derived_rate, walk.gradients.at(p), parameter);
       });
     }
     step_of(walk, p, rate);
@@ -119,7 +122,7 @@ void expect_no_step(EndToEndWalk& walk) {
 
 void expect_end(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
-  if (recipe.loss_scale.kind == "dynamic") {
+  if (checks_overflow(recipe.loss_scale)) {
     walk.state.scale = oracle::scale_after(recipe.loss_scale, walk.state.scale, walk.skipped);
     walk.hold("scaler", "scale", walk.state.scale.scale);
     walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));

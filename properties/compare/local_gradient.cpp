@@ -1,4 +1,5 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
+#include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -70,7 +71,7 @@ void check_overflow(LocalWalk& walk) {
 void check_unscale(LocalWalk& walk) {
   const auto window = static_cast<std::size_t>(walk.window);
   const oracle::Expected wanted = oracle::inverse_scale(walk.subject, walk.c, window, walk.state.scale.scale);
-  const bool needed = walk.c.recipe.loss_scale.kind != "none" || walk.subject.claims.divide == "window";
+  const bool needed = written_scale(walk.c.recipe.loss_scale) != nullptr || walk.subject.claims.divide == "window";
   const Tensor* inverse = needed || walk.tap("unscale", "in.inverse_scale") != nullptr
                               ? walk.hold("unscale", "in.inverse_scale", oracle::predicted_constant(wanted))
                               : nullptr;
@@ -98,7 +99,7 @@ void check_norm(LocalWalk& walk) {
 
 void check_clip(LocalWalk& walk) {
   const Choice& clip = walk.c.recipe.clip;
-  const bool by_norm = clip.kind == "global_norm";
+  const bool by_norm = clips_by_norm(clip);
   const Tensor* coefficient = nullptr;
   if (by_norm) {
     const Tensor* norm = walk.handed("clip", "in.norm", walk.tap("norm", "norm"));
@@ -110,10 +111,8 @@ void check_clip(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
-    walk.hold("clip", "d." + p, [&] {
-      const oracle::Matrix<float> read = floats_of(*gradient);
-      return by_norm ? oracle::rounded_product(read, value_of(*coefficient)) : oracle::rounded_clamp(clip, read);
-    });
+    walk.hold("clip", "d." + p,
+              [&] { return oracle::rounded_clip(clip, by_norm ? value_of(*coefficient) : 1, floats_of(*gradient)); });
   }
 }
 

@@ -1,3 +1,4 @@
+#include "oracle/case/kinds.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -30,9 +31,9 @@ void check_micro_batches(LocalWalk& walk) {
 void check_step(LocalWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
   check_unscale(walk);
-  if (recipe.clip.kind == "global_norm") check_norm(walk);
-  if (recipe.clip.kind != "none") check_clip(walk);
-  if (recipe.weight_decay.kind != "none") check_decay(walk);
+  if (clips_by_norm(recipe.clip)) check_norm(walk);
+  if (clips(recipe.clip)) check_clip(walk);
+  if (decays(recipe.weight_decay)) check_decay(walk);
   check_optimizer(walk);
 }
 
@@ -54,15 +55,15 @@ void check_no_step(LocalWalk& walk) {
 }
 
 void check_window(LocalWalk& walk) {
-  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
+  const bool checks = checks_overflow(walk.c.recipe.loss_scale);
   walk.skipped = false;
   walk.overflows.reset();
   walk.direct = writes_directly(walk);
   check_cast(walk);
   check_micro_batches(walk);
-  if (dynamic) check_overflow(walk);
+  if (checks) check_overflow(walk);
   walk.skipped ? check_no_step(walk) : check_step(walk);
-  if (dynamic) check_scaler(walk);
+  if (checks) check_scaler(walk);
   check_schedule(walk);
 }
 

@@ -1,4 +1,5 @@
 // The step and what follows it: decay, optimizer, scaler, schedule. And cast, which reads what the last step wrote.
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/window/predicted_stages.hpp"
@@ -20,9 +21,9 @@ Floats floats_or_none(const Tensor* tensor) { return tensor == nullptr ? Floats(
 /// The last tap of a parameter's gradient before the optimizer.
 const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool before_decay) {
   const Choice& decay = walk.c.recipe.weight_decay;
-  const bool decayed = decay.kind == "l2" && oracle::decays(walk.c.model, decay, p);
+  const bool decayed = decays_gradient(decay) && oracle::decays(walk.c.model, decay, p);
   if (decayed && !before_decay) return walk.tap("decay", "d." + p);
-  return walk.tap(walk.c.recipe.clip.kind == "none" ? "unscale" : "clip", "d." + p);
+  return walk.tap(clips(walk.c.recipe.clip) ? "clip" : "unscale", "d." + p);
 }
 
 /// What one parameter's step reads.
@@ -132,21 +133,19 @@ void check_decay(LocalWalk& walk) {
   const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     if (!oracle::decays(walk.c.model, decay, p)) continue;
-    const bool l2 = decay.kind == "l2";
-    const Tensor* gradient = l2 ? walk.handed("decay", "in.d." + p, last_gradient(walk, p, true)) : nullptr;
+    const bool into_gradient = decays_gradient(decay);
+    const Tensor* gradient = into_gradient ? walk.handed("decay", "in.d." + p, last_gradient(walk, p, true)) : nullptr;
     const Tensor* parameter = walk.handed("decay", "in." + p, walk.state.parameter[p]);
-    if (!l2) walk.state.parameter[p] = walk.tap("decay", p);
-    if (parameter == nullptr || (l2 && gradient == nullptr)) continue;
+    if (!into_gradient) walk.state.parameter[p] = walk.tap("decay", p);
+    if (parameter == nullptr || (into_gradient && gradient == nullptr)) continue;
     const auto bound = [&] {
-      return l2 ? oracle::l2_gradient(decay, as_read(*gradient), as_read(*parameter))
-                : oracle::decoupled_parameter(walk.subject, decay, rate, as_read(*parameter));
+      return oracle::decayed(walk.subject, decay, rate, read_or_none(gradient), as_read(*parameter));
     };
     const Bits bits{[&] {
-      return l2 ? oracle::predicted_l2_gradient(walk.subject, decay, floats_of(*gradient), floats_of(*parameter))
-                : oracle::predicted_decoupled_parameter(walk.subject, decay, walk.c.recipe.learning_rate,
-                                                        walk.state.step, floats_of(*parameter));
+      return oracle::predicted_decayed(walk.subject, decay, walk.c.recipe.learning_rate, walk.state.step,
+                                       floats_or_none(gradient), floats_of(*parameter));
     }};
-    walk.hold("decay", l2 ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
+    walk.hold("decay", into_gradient ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
   }
 }
 
@@ -172,7 +171,7 @@ namespace {
 /// Whether this window's decision to skip is known. Not where its tap is missing: what follows from it cannot be
 /// judged.
 bool decided(const LocalWalk& walk) {
-  return walk.c.recipe.loss_scale.kind != "dynamic" || walk.tap("overflow_check", "found") != nullptr;
+  return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap("overflow_check", "found") != nullptr;
 }
 
 void leave_open(LocalWalk& walk, const std::string& stage, const std::string& tensor) {
@@ -182,16 +181,16 @@ void leave_open(LocalWalk& walk, const std::string& stage, const std::string& te
 /// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. Of a search
 /// that left nothing the flags of both stages agree.
 void check_found(LocalWalk& walk, const std::string& stage) {
-  const bool dynamic = walk.c.recipe.loss_scale.kind == "dynamic";
+  const bool searched = checks_overflow(walk.c.recipe.loss_scale);
   const Tensor* found = walk.tap("overflow_check", "found");
   const Tensor* read = walk.tap(stage, "in.found");
-  if (!dynamic && read == nullptr) return;
-  if (dynamic && (read == nullptr || found != nullptr)) {
+  if (!searched && read == nullptr) return;
+  if (searched && (read == nullptr || found != nullptr)) {
     walk.handed(stage, "in.found", found);
     return;
   }
   const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
-  const bool set = !dynamic ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
+  const bool set = !searched ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
   walk.hold(stage, "in.found", oracle::scalar(set ? 1 : 0));
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/executor/schedule.hpp"
-#include "kernels/training_step/optimizer_steps.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
 #include "properties/generators/case_frame.hpp"
@@ -68,7 +68,7 @@ void fit_options(Plan& plan) {
     if (numbers != nullptr && !numbers->empty() && std::ssize(*numbers) != plan.outputs)
       value = as_long_as_needed(value, plan.outputs);
   }
-  if (!has_fused_step(plan.recipe.optimizer.kind)) plan.execution.kernels.erase("clip_decay_step");
+  if (optimizer_steps(plan.recipe.optimizer).fuse == nullptr) plan.execution.kernels.erase("clip_decay_step");
 }
 
 }  // namespace tally

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/training_step/kind_steps.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -42,14 +44,14 @@ std::string backward_of(const Layer& layer, const std::string& output) {
 
 std::string clip_of(const Case& c, const std::string& tensor) {
   if (tensor == "coefficient") return "clip_coefficient";
-  return c.recipe.clip.kind == "global_norm" ? "clip_by_norm" : "clip_by_value";
+  return clips(c.recipe.clip) ? clip_steps(c.recipe.clip).operation : "";
 }
 
 /// Of the stages that know nothing of layers.
 std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
   if (name.stage == "loss") return c.model.loss.kind;
   if (name.stage == "clip") return clip_of(c, tensor);
-  if (name.stage == "decay") return "decay." + c.recipe.weight_decay.kind;
+  if (name.stage == "decay") return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
   if (name.stage == "optimizer") return c.recipe.optimizer.kind;
   return name.stage;
 }
@@ -113,10 +115,9 @@ std::vector<std::string> operations_reading(const Case& c, const TapName& name) 
   const bool input = name.tensor.starts_with("in.");
   if (name.stage != "forward" && name.stage != "backward") {
     if (!input)
-      return name.stage == "clip" && name.tensor == "coefficient" ? std::vector<std::string>{"clip_by_norm"}
+      return name.stage == "clip" && name.tensor == "coefficient" ? std::vector{clip_of(c, "")}
                                                                   : std::vector<std::string>{};
-    if (name.stage != "clip" || c.recipe.clip.kind != "global_norm") return {of_window_stage(c, name, name.tensor)};
-    return {name.tensor == "in.norm" ? "clip_coefficient" : "clip_by_norm"};
+    return {name.stage == "clip" && name.tensor == "in.norm" ? "clip_coefficient" : of_window_stage(c, name, "")};
   }
   const Part part = part_of(c, without(without(name.tensor, "in."), "d."));
   if (part.layer == nullptr) return {};

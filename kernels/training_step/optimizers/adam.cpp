@@ -1,8 +1,6 @@
 #include <cmath>
 
-#include "kernels/training_step/optimizer_steps.hpp"
-#include "kernels/training_step/run_state.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 
 namespace tally {
 namespace {

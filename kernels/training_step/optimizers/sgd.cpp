@@ -1,6 +1,4 @@
-#include "kernels/training_step/optimizer_steps.hpp"
-#include "kernels/training_step/run_state.hpp"
-#include "kernels/window/multi_tensor_arguments.hpp"
+#include "kernels/training_step/kind_steps.hpp"
 
 namespace tally {
 namespace {

@@ -82,7 +82,7 @@ std::map<std::string, Rule> stages() {
   const Choice value{"value", {{"max_value", Decimal{"0.5"}}}};
   const Choice nesterov{"sgd", {{"momentum", Decimal{"0.9"}}, {"dampening", Decimal{"0.1"}}, {"nesterov", true}}};
   const Choice adam{"adam", {{"beta1", Decimal{"0.9"}}, {"beta2", Decimal{"0.999"}}, {"eps", Decimal{"1e-8"}}}};
-  const Choice decay{"decoupled", {{"lambda", Decimal{"0.1"}}}};
+  const Choice l2{"l2", {{"lambda", Decimal{"0.1"}}}}, decoupled{"decoupled", {{"lambda", Decimal{"0.1"}}}};
   const Layer norm = small.model.layers[1];
   const auto rule = [](auto evaluate) -> Rule {
     return [=](const Setting& s) { return Outputs{{"", evaluate(s).e}}; };
@@ -102,8 +102,8 @@ std::map<std::string, Rule> stages() {
       {"coefficient", rule([=](const Setting& s) { return coefficient(norm2, one(3, s)); })},
       {"clipped by norm", rule([=](const Setting& s) { return clipped(norm2, one(0.3, s), g(s)); })},
       {"clipped by value", rule([=](const Setting& s) { return clipped(value, {}, g(s)); })},
-      {"l2", rule([=](const Setting& s) { return l2_gradient(decay, g(s), p(s)); })},
-      {"decoupled", rule([=](const Setting& s) { return decoupled_parameter(subject(s), decay, 0.1L, p(s)); })},
+      {"l2", rule([=](const Setting& s) { return decayed(subject(s), l2, 0.1L, g(s), p(s)); })},
+      {"decoupled", rule([=](const Setting& s) { return decayed(subject(s), decoupled, 0.1L, g(s), p(s)); })},
       {"running_mean", rule([=](const Setting& s) { return running_mean(subject(s), norm, p(s), g(s)); })},
       {"running_var",
        rule([=](const Setting& s) { return running_var(subject(s), norm, positive(s), positive(s), 5); })},

@@ -117,18 +117,19 @@ TEST(BoundStages, CarryRunningStatisticsDecayAndScale) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
     Subject s(Dtype::fp32, seed);
     const Matrix<float> r = s.values(1, 20), batch = s.values(1, 20).cwiseAbs(), g = s.values(1, 20);
-    Matrix<float> moved_mean = r, moved_var = r, decayed = r, shrunk = r;
+    Matrix<float> moved_mean = r, moved_var = r, grown = r, shrunk = r;
     for (Eigen::Index i = 0; i < r.size(); ++i) {
       const float old = r.data()[i], now = batch.data()[i], keep = static_cast<float>(1 - 0.1);
       moved_mean.data()[i] = keep * old + 0.1f * now;
       moved_var.data()[i] = keep * old + 0.1f * (now * static_cast<float>(7.0 / 6.0));
-      decayed.data()[i] = g.data()[i] + 0.01f * old;
+      grown.data()[i] = g.data()[i] + 0.01f * old;
       shrunk.data()[i] = old * static_cast<float>(1 - 0.3 * 0.01);
     }
     mean.hold(running_mean(subject, layer, exactly(r), exactly(batch)), moved_mean);
     var.hold(running_var(subject, layer, exactly(r), exactly(batch), 7), moved_var);
-    l2.hold(l2_gradient(lambda, exactly(g), exactly(r)), decayed);
-    decoupled.hold(decoupled_parameter(subject, apart, number<long double>(Decimal{"0.3"}), exactly(r)), shrunk);
+    const StepRate rate = number<long double>(Decimal{"0.3"});
+    l2.hold(decayed(subject, lambda, rate, exactly(g), exactly(r)), grown);
+    decoupled.hold(decayed(subject, apart, rate, exactly(g), exactly(r)), shrunk);
   }
   mean.expect_sound("running mean");
   var.expect_sound("running variance");

@@ -123,10 +123,10 @@ TEST(ExactDecay, ExcludesBiasesAndNormsAsNamed) {
 }
 
 TEST(ExactDecay, IsCoupledOrNot) {
-  const Choice decay{"", {{"lambda", Decimal{"0.5"}}}};
+  const auto decay = [](const char* kind) { return Choice{kind, {{"lambda", Decimal{"0.5"}}}}; };
 
-  EXPECT_EQ(decayed_gradient<Wide>(decay, row({1}), row({4})), row({3}));
-  EXPECT_EQ(decayed_parameter<Wide>(decay, 0.5L, row({4})), row({3}));
+  EXPECT_EQ(decayed<Wide>(decay("l2"), 0.5L, row({1}), row({4})), row({3}));
+  EXPECT_EQ(decayed<Wide>(decay("decoupled"), 0.5L, row({1}), row({4})), row({3}));
 }
 
 TEST(ExactSchedule, StepsAndHolds) {

@@ -1,0 +1,28 @@
+#include "kernels/training_step/kind_steps.hpp"
+
+namespace tally {
+namespace {
+
+ClipCoefficientArguments constants(const Run& run) {
+  const Choice& clip = run.c.recipe.clip;
+  return {run.gradient_norm.as<float>(), run.coefficient.as<float>(),
+          static_cast<float>(clip.number("max_norm").to_double()),
+          static_cast<float>(clip.number("epsilon").to_double())};
+}
+
+void coefficient(Run& run) { run.launch("clip_coefficient", constants(run)); }
+
+void clip(Run& run, Parameter& parameter) {
+  run.launch<ClipByNormArguments>("clip_by_norm",
+                                  {parameter.unscaled.as<float>(), run.coefficient.as<float>(), parameter.elements});
+}
+
+void fuse(const Run& run, ClipDecayStepArguments& arguments) {
+  arguments.clip = ClipKind::by_norm;
+  arguments.by_norm = constants(run);
+}
+
+const RegisterClipSteps registered("global_norm", {"clip_by_norm", clip, fuse, coefficient});
+
+}  // namespace
+}  // namespace tally

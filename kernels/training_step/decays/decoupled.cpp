@@ -1,0 +1,9 @@
+#include "kernels/training_step/kind_steps.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterDecaySteps registered("decoupled", {.operation = "decay.decoupled", .fused = DecayKind::decoupled});
+
+}  // namespace
+}  // namespace tally

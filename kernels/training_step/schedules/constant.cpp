@@ -1,0 +1,11 @@
+#include "kernels/training_step/kind_steps.hpp"
+
+namespace tally {
+namespace {
+
+double rate(const Choice& schedule, std::int64_t) { return schedule.number("base").to_double(); }
+
+const RegisterScheduleSteps registered("constant", {rate});
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,16 @@
+#include "oracle/real/functions.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+Matrix<T> clamped(const Choice& clip, const T&, const Matrix<T>& gradient) {
+  const T most = number<T>(clip.number("max_value")), least = -most;
+  return gradient.unaryExpr([&](const T& g) -> T { return larger(smaller(g, most), least); });
+}
+
+const RegisterExactClip registered("value", []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; });
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,14 @@
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T constant(const Choice& schedule, std::int64_t) {
+  return number<T>(schedule.number("base"));
+}
+
+const RegisterExactSchedule registered("constant", []<class T>(Scalar<T>) -> ExactRate<T> { return constant<T>; });
+
+}  // namespace
+}  // namespace tally::oracle

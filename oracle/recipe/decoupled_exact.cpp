@@ -1,0 +1,14 @@
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+Matrix<T> shrunk(const Choice& weight_decay, const T& rate, const Matrix<T>&, const Matrix<T>& parameter) {
+  return parameter * T(1 - rate * number<T>(weight_decay.number("lambda")));
+}
+
+const RegisterExactDecay registered("decoupled", []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; });
+
+}  // namespace
+}  // namespace tally::oracle

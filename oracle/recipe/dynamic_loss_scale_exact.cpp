@@ -1,0 +1,16 @@
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+Scale<T> next(const Choice& loss_scale, const Scale<T>& now, bool found_non_finite) {
+  if (found_non_finite) return {T(now.scale * number<T>(loss_scale.number("backoff_factor"))), 0};
+  if (now.growth_counter + 1 < loss_scale.integer("growth_interval")) return {now.scale, now.growth_counter + 1};
+  return {T(now.scale * number<T>(loss_scale.number("growth_factor"))), 0};
+}
+
+const RegisterExactScale registered("dynamic", []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; });
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,24 @@
+#include "oracle/real/functions.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T coefficient(const Choice& clip, const T& norm) {
+  const T divisor = norm + number<T>(clip.number("epsilon"));
+  if (divisor == 0) return T(1);
+  return smaller(T(number<T>(clip.number("max_norm")) / divisor), T(1));
+}
+
+template <class T>
+Matrix<T> scaled_down(const Choice&, const T& coefficient, const Matrix<T>& gradient) {
+  return gradient * coefficient;
+}
+
+const RegisterExactClip registered("global_norm", []<class T>(Scalar<T>) -> ExactClip<T> {
+  return {scaled_down<T>, coefficient<T>};
+});
+
+}  // namespace
+}  // namespace tally::oracle

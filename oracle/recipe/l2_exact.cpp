@@ -1,0 +1,15 @@
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+Matrix<T> gradient_with_decay(const Choice& weight_decay, const T&, const Matrix<T>& gradient,
+                              const Matrix<T>& parameter) {
+  return gradient + number<T>(weight_decay.number("lambda")) * parameter;
+}
+
+const RegisterExactDecay registered("l2", []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; });
+
+}  // namespace
+}  // namespace tally::oracle

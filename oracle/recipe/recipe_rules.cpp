@@ -1,0 +1,19 @@
+#include "oracle/recipe/recipe_rules.hpp"
+
+namespace tally::oracle {
+
+const ScheduleRules& schedule_rules(const Choice& schedule) {
+  return RegisterScheduleRules::of("bounds", "learning_rate", schedule.kind);
+}
+
+const ClipRules& clip_rules(const Choice& clip) { return RegisterClipRules::of("bounds", "clip", clip.kind); }
+
+const DecayRules& decay_rules(const Choice& weight_decay) {
+  return RegisterDecayRules::of("bounds", "weight_decay", weight_decay.kind);
+}
+
+const ScaleRules& scale_rules(const Choice& loss_scale) {
+  return RegisterScaleRules::of("bounds", "loss_scale", loss_scale.kind);
+}
+
+}  // namespace tally::oracle

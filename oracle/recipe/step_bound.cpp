@@ -1,0 +1,25 @@
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// A power is off by its factor's rounding n times over and by its own; it may leave the range that base brings it
+/// into.
+StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
+  const long double size = std::fabs(number<long double>(schedule.number("base")));
+  if (size == 0) return few_roundings(exact, size);
+  const auto n = static_cast<long double>(step / schedule.integer("every"));
+  const long double power = exact / size;
+  const bool in_range = power < 0x1p1023L && std::fabs(exact) < 0x1p1023L;
+  return {exact,
+          in_range ? std::fabs(exact) * std::expm1((n + 8) * 0x1p-52L) + size * 0x1p-1073L + 0x1p-1074L : infinite,
+          power < 0x1p127L ? static_cast<double>(exact) * gam(2 * static_cast<double>(n) + 8, single().u()) +
+                                 static_cast<double>(size) * 0x1p-148
+                           : infinite};
+}
+
+const RegisterScheduleRules registered("step", {.rate = rate});
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,17 @@
+#include "oracle/real/functions.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T step_decay(const Choice& schedule, std::int64_t step) {
+  const T base = number<T>(schedule.number("base"));
+  if (base == 0) return base;  // however large the power
+  return base * power(number<T>(schedule.number("factor")), step / schedule.integer("every"));
+}
+
+const RegisterExactSchedule registered("step", []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; });
+
+}  // namespace
+}  // namespace tally::oracle

@@ -1,0 +1,21 @@
+#include "oracle/real/functions.hpp"
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T warmup_cosine(const Choice& schedule, std::int64_t step) {
+  const T base = number<T>(schedule.number("base")), floor = number<T>(schedule.number("floor"));
+  const std::int64_t warmup = schedule.integer("warmup"), total = schedule.integer("total");
+  if (step < warmup) return base * (step + 1) / warmup;
+  if (step >= total) return floor;
+  const T angle = pi<T>() * (step - warmup) / (total - warmup);
+  return floor + (base - floor) * (1 + cos(angle)) / 2;
+}
+
+const RegisterExactSchedule registered("warmup_cosine",
+                                       []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; });
+
+}  // namespace
+}  // namespace tally::oracle
