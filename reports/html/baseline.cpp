@@ -1,4 +1,4 @@
-// This run beside its baseline: what was blessed, what changed, and P4.
+// This run beside its baseline: what was blessed, what changed, and a figure of both.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// P3: the worst element of every case, of a law or of all, its error against its bound. It shows sizes; the ratio is in
-// P1.
+// The figure "Error against its bound": the worst element of every case, of a law or of all. It shows sizes; ratios are
+// in "How near to the limit".
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// P5, where in a failing tensor the errors are, and P6, how they go with the size of the elements: rounding hugs the
+// Where in a failing tensor the errors are, and how they go with the size of the elements: rounding hugs the
 // bound at every size, a bug does not.
 #include <algorithm>
 #include <cmath>

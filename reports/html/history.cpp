@@ -1,4 +1,4 @@
-// P7: the worst r of each precision, run by run, and where a baseline was blessed.
+// The figure "Worst r, run by run": the worst r of each precision, run by run, and where a baseline was blessed.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -34,13 +34,14 @@ void footer_section(Markup& page, const Results& results);
 
 /// The share of their bounds that operations use beyond the last rounding, beside what clean cases use.
 void kernels_figure(Markup& page, const Results& results, const Usual& usual);
-/// P1, sorted excess by precision, and P2, drift against K: of all laws, or of one.
+/// "How near to the limit", sorted excess by precision, and "Drift against the number of micro-batches": of all laws,
+/// or of one.
 void ratio_figure(Markup& page, const Results& results, const Ranking& ranking, const std::string& law = "");
 void drift_figure(Markup& page, const Results& results, const std::string& law = "");
-/// P3, error against bound, of one law or of all. Of one only where it has failing cases: it shows absolute sizes, and
-/// how near the limit everything is stands in P1.
+/// "Error against its bound", of one law or of all. Of one only where it has failing cases: it shows absolute sizes,
+/// and how near the limit everything is stands in the figure of that name.
 void bound_figure(Markup& page, const Results& results, const std::string& law = "");
-/// P5 and P6: where in a failing tensor the errors are, and how they go with the size of the elements.
+/// Where in a failing tensor the errors are, and how they go with the size of the elements.
 void element_figures(Markup& page, const std::string& id, const TensorCheck& check);
 /// The same of a matrix, by row and column.
 void element_map(Markup& page, const std::string& id, const TensorCheck& check);
