@@ -29,13 +29,13 @@ Cut groups_of(const Pass<T>& pass, Eigen::Index rows) {
 template <class T>
 struct Column {
   Matrix<T> x;
-  Moments<T> moments;
+  ExactMoments<T> moments;
 };
 
 template <class T>
 Column<T> column_of(const Pass<T>& pass, const Matrix<T>& x, Eigen::Index first, Eigen::Index rows, Eigen::Index c) {
   Column<T> column{x.block(first, c, rows, 1), {}};
-  column.moments = frozen(pass) ? Moments<T>{pass.tensors.at("running_mean")(c), pass.tensors.at("running_var")(c)}
+  column.moments = frozen(pass) ? ExactMoments<T>{pass.tensors.at("running_mean")(c), pass.tensors.at("running_var")(c)}
                                 : moments(column.x);
   return column;
 }

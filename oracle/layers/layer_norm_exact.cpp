@@ -13,7 +13,7 @@ ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
   ForwardResult<T> result{Matrix<T>(x.rows(), x.cols()), Matrix<T>(x.rows(), 1), Matrix<T>(x.rows(), 1)};
   for (Eigen::Index r = 0; r < x.rows(); ++r) {
     const Matrix<T> row = x.row(r);
-    const Moments<T> m = moments(row);
+    const ExactMoments<T> m = moments(row);
     const Matrix<T> xhat = standardised(row, m, eps);
     result.mean(r, 0) = m.mean;
     result.var(r, 0) = m.var;
@@ -31,7 +31,7 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
   Matrix<T> d_weight = Matrix<T>::Zero(1, x.cols());
   for (Eigen::Index r = 0; r < x.rows(); ++r) {
     const Matrix<T> row = x.row(r), dy_row = dy.row(r);
-    const Moments<T> m = moments(row);
+    const ExactMoments<T> m = moments(row);
     const Matrix<T> d_xhat = affine ? Matrix<T>(dy_row.cwiseProduct(pass.tensors.at("weight"))) : dy_row;
     result.dx.row(r) = standardised_gradient(row, m, eps, d_xhat);
     if (affine) d_weight += dy_row.cwiseProduct(standardised(row, m, eps));

@@ -8,18 +8,19 @@
 namespace tally::oracle {
 
 template <class T>
-struct Moments {
+struct ExactMoments {
   T mean, var;
   bool of_one = false;  // a single element is its own mean: what is left of it is 0 in any arithmetic
 
+  // NOLINTNEXTLINE(misc-redundant-expression): the zero that the arithmetic of T gives
   T deviation(const T& element) const { return of_one ? T(element - element) : T(element - mean); }
 };
 
 /// mean = sum v / n, var = sum (v - mean)² / n, of the n elements of v (n >= 1).
 template <class T>
-Moments<T> moments(const Matrix<T>& v) {
+ExactMoments<T> moments(const Matrix<T>& v) {
   const T n = static_cast<double>(v.size());
-  Moments<T> result{T(0), T(0), v.size() == 1};
+  ExactMoments<T> result{T(0), T(0), v.size() == 1};
   for (Eigen::Index i = 0; i < v.size(); ++i) result.mean += v(i);
   result.mean /= n;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
@@ -32,7 +33,7 @@ Moments<T> moments(const Matrix<T>& v) {
 
 /// (v - mean) / sqrt(var + eps), the moments being given.
 template <class T>
-Matrix<T> standardised(const Matrix<T>& v, const Moments<T>& m, const T& eps) {
+Matrix<T> standardised(const Matrix<T>& v, const ExactMoments<T>& m, const T& eps) {
   const T root = sqrt(T(m.var + eps));
   return v.unaryExpr([&](const T& element) -> T { return m.deviation(element) / root; });
 }
@@ -42,7 +43,7 @@ Matrix<T> standardised(const Matrix<T>& v, const Moments<T>& m, const T& eps) {
 ///   d mean  = sum_i g_i · -(var + eps)^(-1/2)  +  d var · (-2/n) sum_i (v_i - mean)
 ///   d v_i   = g_i (var + eps)^(-1/2)  +  d var · (2/n) (v_i - mean)  +  d mean / n
 template <class T>
-Matrix<T> standardised_gradient(const Matrix<T>& v, const Moments<T>& m, const T& eps, const Matrix<T>& g) {
+Matrix<T> standardised_gradient(const Matrix<T>& v, const ExactMoments<T>& m, const T& eps, const Matrix<T>& g) {
   const T n = static_cast<double>(v.size());
   const T inverse_root = 1 / sqrt(T(m.var + eps));
   T g_sum = 0, g_dot = 0, deviations = 0;

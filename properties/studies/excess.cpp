@@ -25,7 +25,7 @@ Study run(const StudyOptions& options) {
                           .hard_cases = 0,
                           .climbs = 0,
                           .steps = 0};
-  const Evidence evidence = gather_evidence(plan, options);
+  const GatheredEvidence evidence = gather_evidence(plan, options);
   Study study;
   study.device = name_of(options.subject.executor);
   study.tables = {excess_of(evidence.strata, "all"), excess_of(evidence.strata)};

@@ -4,7 +4,7 @@
 namespace tally {
 namespace {
 
-std::string missed(const Evidence& evidence) {
+std::string missed(const GatheredEvidence& evidence) {
   std::string message;
   for (const Figure& figure : figures_of(evidence)) {
     if (figure.met) continue;
@@ -16,7 +16,7 @@ std::string missed(const Evidence& evidence) {
 }
 
 /// What could not be seen shows nothing; anything else that is missed fails.
-Status status_of(const Evidence& evidence) {
+Status status_of(const GatheredEvidence& evidence) {
   Status status = evidence.problems.empty() ? Status::pass : Status::fail;
   for (const Figure& figure : figures_of(evidence)) {
     if (!figure.met && figure.seen) return Status::fail;
@@ -26,7 +26,7 @@ Status status_of(const Evidence& evidence) {
 }
 
 Study run(const StudyOptions& options) {
-  const Evidence evidence = gather_evidence(EvidencePlan::of(options.effort), options);
+  const GatheredEvidence evidence = gather_evidence(EvidencePlan::of(options.effort), options);
   Study study;
   study.device = name_of(options.subject.executor);
   study.tables = evidence_tables(evidence);

@@ -6,7 +6,7 @@ repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)
 trap 'rm -rf "$project"' EXIT
 bin=$project/bin
-unset CI TALLY_BUILD CXX CUDACXX
+unset CI TALLY_BUILD TALLY_PRESET CXX CUDACXX
 export CCACHE_DISABLE=1
 
 mkdir -p "$project/kernels/device" "$project"/reports/{study,command_line} "$bin"

@@ -49,7 +49,7 @@ Stratum local(const Strata& strata) { return strata.sum({"precision", "local"});
 
 }  // namespace
 
-Stratum hard_cases(const Evidence& evidence) { return evidence.strata.sum({"hard"}); }
+Stratum hard_cases(const GatheredEvidence& evidence) { return evidence.strata.sum({"hard"}); }
 
 Stratum demanded_gradients(const Strata& strata) {
   Stratum both = strata.sum({"gradient", "fp32", "1", "8 or more"});
@@ -57,7 +57,7 @@ Stratum demanded_gradients(const Strata& strata) {
   return both;
 }
 
-std::vector<Figure> figures_of(const Evidence& evidence) {
+std::vector<Figure> figures_of(const GatheredEvidence& evidence) {
   const Stratum clean = evidence.strata.sum({"all"}), hard = hard_cases(evidence);
   const Stratum ordinary = ordinary_networks(evidence.strata);
   const double median = local(evidence.strata).ratios.quantile(0.5);
@@ -86,7 +86,7 @@ std::vector<Figure> figures_of(const Evidence& evidence) {
   };
 }
 
-std::string answer_of(const Evidence& evidence) {
+std::string answer_of(const GatheredEvidence& evidence) {
   const Stratum clean = evidence.strata.sum({"all"});
   const Stratum ordinary = ordinary_networks(evidence.strata);
   const RatioHistogram ratios = local(evidence.strata).ratios;

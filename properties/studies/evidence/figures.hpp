@@ -16,13 +16,13 @@ struct Figure {
 
 /// No alarm, every check made, r below 1, a median that says the bounds are not loose, gradients that are held end to
 /// end, and a search that found no way over a bound.
-std::vector<Figure> figures_of(const Evidence& evidence);
+std::vector<Figure> figures_of(const GatheredEvidence& evidence);
 
 /// One sentence or two from these numbers.
-std::string answer_of(const Evidence& evidence);
+std::string answer_of(const GatheredEvidence& evidence);
 
 /// All hard families in both lenses: their checks and alarms (a case counts once a lens).
-Stratum hard_cases(const Evidence& evidence);
+Stratum hard_cases(const GatheredEvidence& evidence);
 
 /// The first window's gradients end to end: fp32, at most two linear layers, eight valid items or more in each
 /// micro-batch, tensors that are zero throughout left out.

@@ -22,11 +22,11 @@ constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 struct Job {
   std::string title;
-  std::function<void(Evidence& found)> gather;
+  std::function<void(GatheredEvidence& found)> gather;
 };
 
 /// What goes wrong in one case does not end the others.
-void guarded(Evidence& found, const std::string& what, const std::function<void()>& gather) {
+void guarded(GatheredEvidence& found, const std::string& what, const std::function<void()>& gather) {
   try {
     gather();
   } catch (const DeviceAbsent&) {
@@ -37,7 +37,8 @@ void guarded(Evidence& found, const std::string& what, const std::function<void(
 }
 
 Job clean_job(std::uint64_t first, std::uint64_t end, const StudyOptions& options) {
-  return {"clean cases " + std::to_string(first) + " to " + std::to_string(end - 1), [=, &options](Evidence& found) {
+  return {"clean cases " + std::to_string(first) + " to " + std::to_string(end - 1),
+          [=, &options](GatheredEvidence& found) {
             for (std::uint64_t i = first; i < end; ++i) {
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, "clean case " + std::to_string(i), [&] {
@@ -50,7 +51,7 @@ Job clean_job(std::uint64_t first, std::uint64_t end, const StudyOptions& option
 
 Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& options) {
   return {"ordinary networks " + std::to_string(first) + " to " + std::to_string(end - 1),
-          [=, &options](Evidence& found) {
+          [=, &options](GatheredEvidence& found) {
             for (std::uint64_t i = first; i < end; ++i) {
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, "ordinary network " + std::to_string(i), [&] {
@@ -64,7 +65,7 @@ Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& opt
 /// As a campaign draws them for the law: shapes, values and ways to execute that clean cases do not meet.
 Job law_job(const Law& law, Dtype storage, std::uint64_t cases, const StudyOptions& options) {
   const std::string title = law.name + ", " + std::string(name_of(storage));
-  return {title, [=, &law, &options](Evidence& found) {
+  return {title, [=, &law, &options](GatheredEvidence& found) {
             PlanSource source(storage, seed_of(options.seed, law, storage), static_cast<int>(cases));
             for (std::uint64_t i = 0; i < cases; ++i) {
               if (options.interrupted != nullptr && *options.interrupted) return;
@@ -82,7 +83,7 @@ Job law_job(const Law& law, Dtype storage, std::uint64_t cases, const StudyOptio
 
 Job hard_job(const HardFamily& family, Dtype storage, int cases, const StudyOptions& options) {
   const std::string title = family.name + ", " + std::string(name_of(storage));
-  return {title, [=, &family, &options](Evidence& found) {
+  return {title, [=, &family, &options](GatheredEvidence& found) {
             for (int i = 0; i < cases; ++i) {
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, title + ", case " + std::to_string(i), [&] {
@@ -106,7 +107,7 @@ CleanCase start_of(std::uint64_t k, std::size_t storage, const StudyOptions& opt
 
 Job climb_job(std::uint64_t k, std::size_t storage, int steps, const StudyOptions& options) {
   const std::string title = "climb " + std::to_string(k) + ", " + std::string(name_of(storages[storage]));
-  return {title, [=, &options](Evidence& found) {
+  return {title, [=, &options](GatheredEvidence& found) {
             if (options.interrupted != nullptr && *options.interrupted) return;
             guarded(found, title, [&] {
               found.climbs = climb(start_of(k, storage, options), steps, options.seed + storages.size() * k + storage);
@@ -139,7 +140,7 @@ std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) 
 }
 
 /// Three parts, each ended by a form feed: strata, climbs, problems line by line.
-std::string text_of(const Evidence& evidence) {
+std::string text_of(const GatheredEvidence& evidence) {
   std::string text = text_of(evidence.strata) + '\f' + text_of(evidence.climbs) + '\f';
   for (std::string problem : evidence.problems) {
     std::replace(problem.begin(), problem.end(), '\n', ' ');
@@ -148,10 +149,10 @@ std::string text_of(const Evidence& evidence) {
   return text;
 }
 
-Evidence evidence_of_text(const std::string& text) {
+GatheredEvidence evidence_of_text(const std::string& text) {
   const auto first = text.find('\f'), second = text.find('\f', first + 1);
   if (second == std::string::npos) throw std::runtime_error("a job's answer is cut short");
-  Evidence evidence{
+  GatheredEvidence evidence{
       strata_of_text(text.substr(0, first)), climbs_of_text(text.substr(first + 1, second - first - 1)), {}};
   for (auto at = second + 1, end = at; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     evidence.problems.push_back(text.substr(at, end - at));
@@ -172,16 +173,16 @@ EvidencePlan EvidencePlan::of(double effort) {
   return plan;
 }
 
-void Evidence::merge(const Evidence& other) {
+void GatheredEvidence::merge(const GatheredEvidence& other) {
   strata.merge(other.strata);
   tally::merge(climbs, other.climbs);
   problems.insert(problems.end(), other.problems.begin(), other.problems.end());
 }
 
-Evidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options) {
+GatheredEvidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options) {
   const std::vector<Job> jobs = jobs_of(plan, options);
   const auto gather = [&](std::size_t i) {
-    Evidence found;
+    GatheredEvidence found;
     jobs[i].gather(found);
     return text_of(found);
   };
@@ -191,7 +192,7 @@ Evidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options) 
   };
   const int processes = processes_for(options.subject.executor, options.processes);
   const auto answers = run_in_processes(jobs.size(), processes, gather, done);
-  Evidence whole;
+  GatheredEvidence whole;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (answers[i].starts_with("crash: ")) {
       whole.problems.push_back(jobs[i].title + ": " + answers[i]);

@@ -24,14 +24,14 @@ struct EvidencePlan {
   static EvidencePlan of(double effort);
 };
 
-struct Evidence {
+struct GatheredEvidence {
   Strata strata;  // labels as in case_strata.hpp and ordinary_case.hpp
   Climbs climbs;
   std::vector<std::string> problems;  // a case that ended in an exception, a job that died: one sentence each
-  void merge(const Evidence& other);
+  void merge(const GatheredEvidence& other);
 };
 
 /// The same evidence for the same plan, seed and subject, whatever options.processes is.
-Evidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options);
+GatheredEvidence gather_evidence(const EvidencePlan& plan, const StudyOptions& options);
 
 }  // namespace tally

@@ -58,7 +58,7 @@ StudyPlot by_part(const Strata& strata) {
 
 }  // namespace
 
-std::vector<StudyPlot> evidence_plots(const Evidence& evidence) {
+std::vector<StudyPlot> evidence_plots(const GatheredEvidence& evidence) {
   return {distribution(evidence.strata), by_part(evidence.strata)};
 }
 

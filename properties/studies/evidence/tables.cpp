@@ -30,7 +30,7 @@ void put_ratios(TableRows& rows, const Stratum& s) {
   rows.number("r worst", s.worst);
 }
 
-StudyTable figures(const Evidence& evidence) {
+StudyTable figures(const GatheredEvidence& evidence) {
   TableRows rows("What is demanded", "");
   for (const Figure& figure : figures_of(evidence)) {
     rows.word("figure", figure.name).word("demanded", figure.demanded).word("found", figure.found);
@@ -174,7 +174,7 @@ StudyTable refusals(const Strata& strata) {
 
 }  // namespace
 
-std::vector<StudyTable> evidence_tables(const Evidence& evidence) {
+std::vector<StudyTable> evidence_tables(const GatheredEvidence& evidence) {
   const Strata& strata = evidence.strata;
   std::vector<StudyTable> tables{
       figures(evidence),

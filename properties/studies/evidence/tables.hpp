@@ -7,7 +7,7 @@
 
 namespace tally {
 
-std::vector<StudyTable> evidence_tables(const Evidence& evidence);
-std::vector<StudyPlot> evidence_plots(const Evidence& evidence);
+std::vector<StudyTable> evidence_tables(const GatheredEvidence& evidence);
+std::vector<StudyPlot> evidence_plots(const GatheredEvidence& evidence);
 
 }  // namespace tally

@@ -1,7 +1,8 @@
 """The top level holds the five folders, the build's and the readers' entry points, and dotfiles; nothing else."""
 
 TOP = {"oracle", "kernels", "properties", "tests", "reports", "CMakeLists.txt", "CMakePresets.json", "README.md",
-       "LICENSE", "tally", ".ci", ".clang-format", ".clang-tidy", ".gitignore", ".github", ".gitlab-ci.yml"}
+       "LICENSE", "tally", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", ".github",
+       ".gitlab-ci.yml"}
 
 
 def problems(tree):

@@ -25,7 +25,7 @@ const Figure& figure(const std::vector<Figure>& figures, const std::string& name
 }
 
 TEST(Evidence, is_the_same_whatever_the_number_of_processes) {
-  const Evidence one = gather_evidence(small, in(1)), two = gather_evidence(small, in(2));
+  const GatheredEvidence one = gather_evidence(small, in(1)), two = gather_evidence(small, in(2));
 
   EXPECT_EQ(one.strata, two.strata);
   EXPECT_EQ(one.climbs, two.climbs);
@@ -39,7 +39,7 @@ TEST(Evidence, is_the_same_whatever_the_number_of_processes) {
 TEST(Evidence, misses_its_figures_under_a_seeded_fault) {
   StudyOptions options = in(2);
   options.subject.stages = &find_fault("sum-not-mean")->stages();
-  const Evidence evidence =
+  const GatheredEvidence evidence =
       gather_evidence({.clean_cases = 12, .ordinary_networks = 2, .hard_cases = 0, .climbs = 0, .steps = 0}, options);
 
   const auto figures = figures_of(evidence);
@@ -57,7 +57,7 @@ TEST(Evidence, tells_a_subject_that_cannot_run_from_one_that_passes) {
   Stages broken = shipped_stages();
   broken.variants["accumulate"] = "no such kernel";
   options.subject.stages = &broken;
-  const Evidence evidence =
+  const GatheredEvidence evidence =
       gather_evidence({.clean_cases = 4, .ordinary_networks = 0, .hard_cases = 0, .climbs = 1, .steps = 1}, options);
 
   EXPECT_EQ(evidence.problems.size(), 7u);  // four cases and three climbs

@@ -1,0 +1,2 @@
+// clang-diagnostic-error
+int half(int whole) { return whole / two; }
