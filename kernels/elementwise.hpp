@@ -3,38 +3,40 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
+#include <source_location>
 #include <utility>
 
 #include "kernels/device/cuda_words.hpp"
 #include "kernels/device/half.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/launch_paths.hpp"
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
 
-/// Calls `use` with a value of the C++ type of a storage format; with all of them while ways are declared.
+/// Calls `use` with a value of the C++ type of a storage format; with all of them while ways are declared. Throws
+/// std::invalid_argument, which names the format and the caller, for a format that kernels have no type for.
 template <class Use>
-void by_storage(Dtype storage, Use use) {
-  const auto in = [&](Dtype dtype, auto value) {
+void by_storage(Dtype storage, Use use, std::source_location at = std::source_location::current()) {
+  const auto in = [&](Dtype dtype) {
     const LaunchFormat format(dtype);
-    use(value);
+    with_type_of(dtype, use, at);
   };
-  const bool all = declaring_paths();
-  if (all || storage == Dtype::fp32) in(Dtype::fp32, float{});
-  if (all || storage == Dtype::fp16) in(Dtype::fp16, half{});
-  if (all || storage == Dtype::bf16) return in(Dtype::bf16, bfloat16{});
-  if (storage != Dtype::fp32 && storage != Dtype::fp16)
-    throw std::logic_error("no kernel for storage " + std::string(name_of(storage)));
+  if (!declaring_paths()) return in(storage);
+  for (const Dtype dtype : storage_formats()) in(dtype);
 }
 
 /// The same of two formats.
 template <class Use>
-void by_storages(Dtype first, Dtype second, Use use) {
-  by_storage(first, [&]<class First>(First one) { by_storage(second, [&](auto other) { use(one, other); }); });
+void by_storages(Dtype first, Dtype second, Use use, std::source_location at = std::source_location::current()) {
+  by_storage(
+      first,
+      [&]<class First>(First one) {
+        by_storage(
+            second, [&](auto other) { use(one, other); }, at);
+      },
+      at);
 }
 
 /// The first element of this thread in a grid-stride loop, and how far apart its elements lie.

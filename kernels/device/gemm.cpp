@@ -3,11 +3,10 @@
 
 #include "kernels/device/executor/concurrent_streams.hpp"
 #include "kernels/device/gemm_backends.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 namespace {
-
-bool is_storage(Dtype dtype) { return dtype == Dtype::fp32 || dtype == Dtype::fp16 || dtype == Dtype::bf16; }
 
 /// What is wrong with a call's choices; empty: nothing.
 std::string wrong_choice(const GemmCall& call, bool on_host) {
@@ -23,11 +22,11 @@ std::string wrong_choice(const GemmCall& call, bool on_host) {
 void check(const GemmCall& call, const GemmOrder& order, bool on_host, std::source_location at) {
   std::string wrong = wrong_choice(call, on_host);
   if (call.m < 0 || call.n < 0 || call.k < 0) wrong = "a negative size";
-  if (!is_storage(call.operands)) wrong = "operands in " + std::string(name_of(call.operands));
+  if (!format_row(call.operands).uses.storage) wrong = "operands in " + std::string(name_of(call.operands));
   if (call.result != call.operands && call.result != Dtype::fp32)
     wrong = "a result in " + std::string(name_of(call.result));
-  const bool all_half = call.operands == Dtype::fp16 && call.result == Dtype::fp16;
-  if (call.compute != Dtype::fp32 && !(call.compute == Dtype::fp16 && all_half))
+  const bool all_alike = call.operands == call.compute && call.result == call.compute;
+  if (!format_row(call.compute).uses.compute || (call.compute != Dtype::fp32 && !all_alike))
     wrong = "an accumulator in " + std::string(name_of(call.compute));
   if (call.tf32 && (call.operands != Dtype::fp32 || call.compute != Dtype::fp32)) wrong = "TF32 of other than fp32";
   if (call.beta != 0 && call.beta != 1) wrong = "beta " + std::to_string(call.beta);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t rows = GemmBlock::rows, columns = GemmBlock::columns;
 
-float rounded(float value) { return half_value(half_bits(value)); }
+float rounded(float value) { return widened<Dtype::fp16>(narrowed_bits<Dtype::fp16>(value)); }
 
 /// To fp32, the last bit set where something was cut off: what is rounded to fewer bits after that is rounded once.
 float to_odd(double value) {

@@ -3,6 +3,7 @@
 #ifdef TALLY_CHECKED
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/device/gemm_backends.hpp"
 #include "kernels/elementwise.hpp"
@@ -12,6 +13,11 @@ namespace {
 
 /// One line of memory holds so many fp32 numbers: no buffer and no guard zone is stepped over.
 constexpr std::int64_t line = 32;
+
+/// An unsigned integer as wide as the format.
+template <class S>
+using BitsOf =
+    std::conditional_t<sizeof(S) == 4, std::uint32_t, std::conditional_t<sizeof(S) == 2, std::uint16_t, std::uint8_t>>;
 
 /// Every `step`th number, and the last. Bits are as wide as the format; what is read tells the hooks and nobody else.
 template <class Use>
@@ -60,10 +66,9 @@ void touch_on(Stream& stream, const GemmCall& call, std::source_location at) {
 }  // namespace
 
 void check_operands(Stream& stream, const GemmCall& call, std::source_location at) {
-  const bool wide = call.operands == Dtype::fp32, wide_result = call.result == Dtype::fp32;
-  if (wide) return touch_on<std::uint32_t, std::uint32_t>(stream, call, at);
-  if (wide_result) return touch_on<std::uint16_t, std::uint32_t>(stream, call, at);
-  touch_on<std::uint16_t, std::uint16_t>(stream, call, at);
+  with_type_of(call.operands, [&]<class A>(A) {
+    with_type_of(call.result, [&]<class C>(C) { touch_on<BitsOf<A>, BitsOf<C>>(stream, call, at); });
+  });
 }
 
 }  // namespace tally

@@ -15,7 +15,7 @@
 #include "kernels/device/host/half_pairs.hpp"
 #endif
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -57,13 +57,42 @@ inline S from_float(float value) {
 
 __host__ __device__ inline float to_float(float value) { return value; }
 
-/// The Dtype of a storage type.
+/// The Dtype of a kernels' type.
 template <class S>
-inline constexpr Dtype dtype_of_storage = Dtype::fp32;
+constexpr Dtype dtype_of_storage() = delete;
 template <>
-inline constexpr Dtype dtype_of_storage<half> = Dtype::fp16;
+constexpr Dtype dtype_of_storage<float>() {
+  return Dtype::fp32;
+}
 template <>
-inline constexpr Dtype dtype_of_storage<bfloat16> = Dtype::bf16;
+constexpr Dtype dtype_of_storage<half>() {
+  return Dtype::fp16;
+}
+template <>
+constexpr Dtype dtype_of_storage<bfloat16>() {
+  return Dtype::bf16;
+}
+
+/// Calls `use` with a value of the kernels' type of a format: the one place that knows which it is. Throws
+/// std::invalid_argument, which names the format and the caller, where there is none.
+template <class Use>
+auto with_type_of(Dtype dtype, Use use, std::source_location at = std::source_location::current()) {
+  switch (dtype) {
+    case Dtype::fp32:
+      return use(float{});
+    case Dtype::fp16:
+      return use(half{});
+    case Dtype::bf16:
+      return use(bfloat16{});
+    default:
+      throw unsupported_format(dtype, "kernel", at);
+  }
+}
+
+/// `value` after it was stored in a format. Throws as with_type_of.
+inline float stored_in(Dtype dtype, float value) {
+  return with_type_of(dtype, [value]<class S>(S) { return to_float(from_float<S>(value)); });
+}
 
 }  // namespace TALLY_SIDE
 }  // namespace tally

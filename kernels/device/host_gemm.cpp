@@ -17,28 +17,11 @@ namespace {
 std::size_t length(std::int64_t size) { return static_cast<std::size_t>(size); }
 
 float read(const void* from, Dtype dtype, std::size_t i) {
-  switch (dtype) {
-    case Dtype::fp16:
-      return to_float(static_cast<const half*>(from)[i]);
-    case Dtype::bf16:
-      return to_float(static_cast<const bfloat16*>(from)[i]);
-    default:
-      return static_cast<const float*>(from)[i];
-  }
+  return with_type_of(dtype, [=]<class S>(S) { return to_float(static_cast<const S*>(from)[i]); });
 }
 
 void write(void* to, Dtype dtype, std::size_t i, float value) {
-  switch (dtype) {
-    case Dtype::fp16:
-      static_cast<half*>(to)[i] = from_float<half>(value);
-      break;
-    case Dtype::bf16:
-      static_cast<bfloat16*>(to)[i] = from_float<bfloat16>(value);
-      break;
-    default:
-      static_cast<float*>(to)[i] = value;
-      break;
-  }
+  with_type_of(dtype, [=]<class S>(S) { static_cast<S*>(to)[i] = from_float<S>(value); });
 }
 
 /// To the ten fraction bits of TF32, to nearest even; a NaN stays one.
@@ -86,19 +69,25 @@ void store(const GemmCall& call, std::size_t row, std::size_t column, const Gemm
   }
 }
 
-float in_format(Dtype dtype, float value) {
-  return dtype == Dtype::fp16   ? to_float(from_float<half>(value))
-         : dtype == Dtype::bf16 ? to_float(from_float<bfloat16>(value))
-                                : value;
-}
-
 /// sum = fl(sum + part); a narrower format takes each part in rounded to itself.
 void add_part(Dtype format, const GemmBlock& part, bool first, GemmBlock& sums) {
   for (std::size_t r = 0; r < GemmBlock::rows; ++r) {
     for (std::size_t j = 0; j < GemmBlock::columns; ++j) {
-      const float rounded = in_format(format, part.value[r][j]);
-      sums.value[r][j] = first ? rounded : in_format(format, sums.value[r][j] + rounded);
+      const float rounded = stored_in(format, part.value[r][j]);
+      sums.value[r][j] = first ? rounded : stored_in(format, sums.value[r][j] + rounded);
     }
+  }
+}
+
+/// One product after another in the accumulator's format.
+auto scalar_sum(Dtype accumulator) {
+  switch (accumulator) {
+    case Dtype::fp32:
+      return &sum_products;
+    case Dtype::fp16:
+      return &sum_products_in_half;
+    default:
+      throw unsupported_format(accumulator, "sum of products");
   }
 }
 
@@ -108,6 +97,7 @@ class BlockSum {
   BlockSum(const GemmCall& call, const GemmOrder& order) : call_(call), order_(order) {
     on_tensor_cores_ = runs_on_tensor_cores(order.kind, call.operands, call.tf32);
     if (on_tensor_cores_) block_ = block_fma(call, order.kind);
+    sum_scalars_ = scalar_sum(call.compute);
   }
 
   void operator()(const float* a, const float* b, std::size_t k, GemmBlock& sums) const {
@@ -125,13 +115,14 @@ class BlockSum {
  private:
   void of_part(const float* a, const float* b, std::size_t k, GemmBlock& sums) const {
     if (on_tensor_cores_) return sum_products_by_blocks(a, b, k, block_, sums);
-    (call_.compute == Dtype::fp16 ? sum_products_in_half : sum_products)(a, b, k, order_, sums);
+    sum_scalars_(a, b, k, order_, sums);
   }
 
   const GemmCall& call_;
   const GemmOrder& order_;
   bool on_tensor_cores_ = false;
   BlockFma block_{};
+  decltype(&sum_products) sum_scalars_;
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 namespace {
 
@@ -125,7 +127,7 @@ BlockFma block_fma(const GemmCall& call, GemmOrder::Kind order) {
   const Generation row = generation(order);
   return {.terms = call.operands == Dtype::fp32 ? row.terms_of_tf32 : row.terms,
           .fraction_bits = row.fraction_bits,
-          .least_exponent = call.operands == Dtype::fp16 ? -14 : -126,
+          .least_exponent = format_row(call.operands).emin,
           .to_half = call.compute == Dtype::fp16};
 }
 
@@ -135,7 +137,7 @@ void sum_products_by_blocks(const float* a, const float* b, std::size_t k, const
   const auto finite = [](const Number& each) { return each.finite; };
   const bool all_finite =
       std::all_of(left.begin(), left.end(), finite) && std::all_of(right.begin(), right.end(), finite);
-  const int least_sum = block.to_half ? -14 : -126;
+  const int least_sum = format_row(block.to_half ? Dtype::fp16 : Dtype::fp32).emin;
   for (std::size_t first = 0; first < k; first += block.terms) {
     const std::size_t count = std::min(block.terms, k - first);
     for (std::size_t r = 0; r < rows; ++r) {

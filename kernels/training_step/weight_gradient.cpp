@@ -23,7 +23,7 @@ bool keeps_gradient_stages(const Run& run) {
 }
 
 bool is_result_format(const Precision& precision) {
-  if (precision.compute == Dtype::fp16) return precision.accumulate == Dtype::fp16;
+  if (precision.compute != Dtype::fp32) return precision.accumulate == precision.compute;
   return precision.accumulate == Dtype::fp32 || precision.accumulate == precision.storage;
 }
 

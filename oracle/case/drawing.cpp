@@ -18,12 +18,6 @@ std::uint32_t salt_of(std::string_view family) {
   return hash;
 }
 
-DrawnFormat format_of(Dtype dtype) {
-  if (dtype == Dtype::fp32) return {24, -126};
-  if (dtype == Dtype::fp16) return {11, -14};
-  return {8, -126};
-}
-
 struct FamilyText {
   std::string name;
   Arguments arguments;
@@ -62,7 +56,7 @@ const Family* find(const std::vector<Family>& families, const FamilyText& text, 
 bool draw_real(Tensor& tensor, std::uint64_t seed, std::uint32_t salt, const FamilyText& text) {
   const RealFamily* family = find(real_families(), text, 1);
   if (family == nullptr) return false;
-  const DrawnFormat format = format_of(tensor.dtype);
+  const FormatRow& format = format_row(tensor.dtype);
   for (std::size_t i = 0; i < tensor.elements(); ++i)
     tensor.set_bits(i, float_bits_of(tensor.dtype, family->value(Words(seed, salt, i), format, text.arguments)));
   return true;

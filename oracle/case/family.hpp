@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle/case/tensor.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 
@@ -33,18 +33,13 @@ class Words {
   mutable std::array<std::uint32_t, 4> held_{};
 };
 
-/// Significand bits and smallest exponent of the tensor's format; integers have none.
-struct DrawnFormat {
-  int p, emin;
-};
-
 /// Arguments after the family's name, `<a>:<b>`.
 using Arguments = std::vector<std::int64_t>;
 
 struct RealFamily {
   std::string name;
   std::vector<std::int64_t> most;  // one argument each, from 1 to this
-  double (*value)(const Words& words, const DrawnFormat& format, const Arguments& arguments);
+  double (*value)(const Words& words, const FormatRow& format, const Arguments& arguments);
 };
 
 struct WholeFamily {

@@ -4,14 +4,13 @@
 #include <stdexcept>
 
 #include "oracle/case/element.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/read_object.hpp"
 #include "oracle/case/tensor_file.hpp"
 
 namespace tally {
 namespace {
-
-const std::vector<std::string> dtype_words{"fp32", "fp16", "bf16", "i64", "u8"};
 
 /// nullopt, with a finding, unless every size is an integer >= 0 and the product is within the limit.
 std::optional<std::vector<std::int64_t>> read_shape(const Json* json, const std::string& path, Findings& findings) {
@@ -93,7 +92,7 @@ class TensorReader {
   std::optional<Tensor> read(const Json& json, const std::string& path) {
     ObjectReader object(&json, path, findings_);
     const Json* drawing = drawings_ ? object.optional("drawing") : nullptr;
-    const auto word = read_word(object.required("dtype"), object.path("dtype"), dtype_words, findings_);
+    const auto word = read_word(object.required("dtype"), object.path("dtype"), dtype_names(), findings_);
     const auto shape = read_shape(object.required("shape"), object.path("shape"), findings_);
     const Json* data = drawing == nullptr ? object.required("data") : nullptr;
     object.finish();

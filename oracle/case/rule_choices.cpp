@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "oracle/case/choice.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
@@ -17,14 +15,17 @@ void check_choices(const Case& c, Findings& findings) {
 void check_precision(const Case& c, Findings& findings) {
   for (const PrecisionKey& key : precision_keys) {
     const Dtype dtype = c.precision.*key.dtype;
-    if (std::find(key.allowed.begin(), key.allowed.end(), dtype) == key.allowed.end())
+    if (!(format_row(dtype).uses.*key.use))
       findings.add_broken(member_path("$.precision", key.name), "\"" + std::string(name_of(dtype)) + "\"",
                           "one of " + quoted_list(words_of(key)));
   }
   const Precision& precision = c.precision;
-  if (precision.compute == Dtype::fp16 && precision.storage != Dtype::fp16)
-    findings.add("$.precision.compute", "\"fp16\" with storage \"" + std::string(name_of(precision.storage)) + "\"",
-                 "\"fp32\", or storage \"fp16\"");
+  const bool narrow_sums = precision.compute != Dtype::fp32 && format_row(precision.compute).uses.compute;
+  if (narrow_sums && precision.storage != precision.compute) {
+    const std::string compute(name_of(precision.compute)), storage(name_of(precision.storage));
+    findings.add("$.precision.compute", "\"" + compute + "\" with storage \"" + storage + "\"",
+                 "\"fp32\", or storage \"" + compute + "\"");
+  }
   if (precision.tf32 && (precision.storage != Dtype::fp32 || precision.compute != Dtype::fp32))
     findings.add("$.precision.tf32", "true without storage and compute \"fp32\"", "false");
 }

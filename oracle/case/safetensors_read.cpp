@@ -4,11 +4,11 @@
 
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/findings.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/regular_file.hpp"
 #include "oracle/case/safetensors.hpp"
-#include "oracle/case/safetensors_dtype.hpp"
 
 namespace tally {
 namespace {
@@ -41,9 +41,11 @@ std::vector<std::int64_t> read_sizes(const Json& entry, std::string_view key, co
 Dtype read_dtype(const Json& entry, const std::string& where) {
   const Json* word = entry.member("dtype");
   if (word != nullptr && word->is(Json::Kind::string))
-    for (const auto& [name, dtype] : safetensors_dtypes)
-      if (word->text == name) return dtype;
-  refuse(where, "dtype " + (word == nullptr ? "is missing" : shown(*word)) + ", not one of F32, F16, BF16, I64, U8");
+    for (const FormatRow& row : format_rows)
+      if (word->text == row.safetensors) return row.dtype;
+  std::string known;
+  for (const FormatRow& row : format_rows) known += (known.empty() ? "" : ", ") + std::string(row.safetensors);
+  refuse(where, "dtype " + (word == nullptr ? "is missing" : shown(*word)) + ", not one of " + known);
 }
 
 /// Checked against the bytes there are, so that no memory is taken for what is not there.

@@ -1,6 +1,6 @@
+#include "oracle/case/formats.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/safetensors.hpp"
-#include "oracle/case/safetensors_dtype.hpp"
 
 namespace tally {
 namespace {
@@ -21,7 +21,7 @@ Json header_of(const TensorFile& file) {
   for (const auto& [name, tensor] : file.tensors) {
     Json& entry = header.add(name, Json::object());
     const std::int64_t end = offset + static_cast<std::int64_t>(tensor.bytes.size());
-    entry.add("dtype", Json::of_string(std::string(safetensors_name(tensor.dtype))));
+    entry.add("dtype", Json::of_string(std::string(format_row(tensor.dtype).safetensors)));
     entry.add("shape", sizes(tensor.shape));
     entry.add("data_offsets", sizes({offset, end}));
     offset = end;

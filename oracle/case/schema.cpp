@@ -148,7 +148,7 @@ Json tensor_schema() {
   Json& forms = element.add("anyOf", Json::array());
   forms.items = {typed("number"), std::move(hexadecimal)};
   return ObjectSchema{}
-      .required("dtype", one_of({"fp32", "fp16", "bf16", "i64", "u8"}))
+      .required("dtype", one_of(dtype_names()))
       .required("shape", list_of(ranged("integer", {.at_least = "0"})))
       .required("data", list_of(std::move(element)))
       .take();

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 
@@ -22,16 +24,16 @@ inline constexpr std::array<RecipeSection, 5> recipe_sections{{{"optimizer", &Re
 struct PrecisionKey {
   std::string_view name;
   Dtype Precision::*dtype;
-  std::array<Dtype, 3> allowed;
+  bool FormatUses::*use;  // the formats that it may hold
 };
 inline constexpr std::array<PrecisionKey, 4> precision_keys{
-    {{"storage", &Precision::storage, {Dtype::fp32, Dtype::fp16, Dtype::bf16}},
-     {"compute", &Precision::compute, {Dtype::fp32, Dtype::fp16, Dtype::fp16}},
-     {"accumulate", &Precision::accumulate, {Dtype::fp32, Dtype::fp16, Dtype::bf16}},
-     {"master", &Precision::master, {Dtype::fp32, Dtype::fp16, Dtype::bf16}}}};
+    {{"storage", &Precision::storage, &FormatUses::storage},
+     {"compute", &Precision::compute, &FormatUses::compute},
+     {"accumulate", &Precision::accumulate, &FormatUses::accumulate},
+     {"master", &Precision::master, &FormatUses::master}}};
 
-/// The distinct words a key of `precision` may hold.
-std::vector<std::string> words_of(const PrecisionKey& key);
+/// The words that a key of `precision` may hold.
+inline std::vector<std::string> words_of(const PrecisionKey& key) { return names_of(formats_for(key.use)); }
 
 inline constexpr std::array<Normalisation, 4> normalisations{Normalisation::window_items, Normalisation::mean_of_means,
                                                              Normalisation::mean_of_means_configured,

@@ -1,6 +1,5 @@
 #include "oracle/case/tensor.hpp"
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -13,33 +12,16 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 40;
 
-struct DtypeWord {
-  Dtype dtype;
-  std::string_view name;
-  std::size_t bytes;
-};
-constexpr std::array<DtypeWord, 5> words{{{Dtype::fp32, "fp32", 4},
-                                          {Dtype::fp16, "fp16", 2},
-                                          {Dtype::bf16, "bf16", 2},
-                                          {Dtype::i64, "i64", 8},
-                                          {Dtype::u8, "u8", 1}}};
-
-const DtypeWord& word_of(Dtype dtype) {
-  for (const DtypeWord& word : words)
-    if (word.dtype == dtype) return word;
-  throw std::logic_error("no such dtype");
-}
-
-bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
+bool is_integer(Dtype dtype) { return !format_row(dtype).is_float(); }
 
 }  // namespace
 
-std::size_t size_of(Dtype dtype) { return word_of(dtype).bytes; }
-std::string_view name_of(Dtype dtype) { return word_of(dtype).name; }
+std::size_t size_of(Dtype dtype) { return static_cast<std::size_t>(format_row(dtype).bytes); }
+std::string_view name_of(Dtype dtype) { return format_row(dtype).name; }
 
 std::optional<Dtype> dtype_of(std::string_view name) {
-  for (const DtypeWord& word : words)
-    if (word.name == name) return word.dtype;
+  for (const FormatRow& row : format_rows)
+    if (row.name == name) return row.dtype;
   return std::nullopt;
 }
 

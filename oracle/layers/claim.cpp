@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "oracle/case/formats.hpp"
 #include "oracle/case/json_form.hpp"
 
 namespace tally {
@@ -107,7 +108,10 @@ std::string one_of(const Json& object, const std::string& path, const char* key,
   return word;
 }
 
-const std::set<std::string> formats = {"fp32", "fp16", "bf16"};
+std::set<std::string> format_words() {
+  const std::vector<std::string> names = names_of(storage_formats());
+  return {names.begin(), names.end()};
+}
 const std::set<std::string> tensor_core_generations = {"v100", "a100", "h100", "h200", "b200", "unknown"};
 const std::set<std::string> tf32_roundings = {"truncate", "nearest", "unknown"};
 
@@ -127,7 +131,7 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("rsqrt")) claim.rsqrt = take<bool>(object, path, "rsqrt", "true or false");
   if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
   if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
-  if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", formats));
+  if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", format_words()));
   if (object.contains("additions")) claim.additions = order_of(object["additions"], path + "additions");
   if (object.contains("function_ulp")) claim.function_ulp = ulps_of(object["function_ulp"], path + "function_ulp");
   if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
@@ -148,7 +152,7 @@ KernelClaim kernel_of(const Json& object, const std::string& operation) {
   claim.algorithm = algorithms.empty() ? take<std::string>(object, path, "algorithm", "text")
                                        : one_of(object, path, "algorithm", algorithms);
   claim.global_float_atomics = take<bool>(object, path, "global_float_atomics", "true or false");
-  claim.result = *dtype_of(one_of(object, path, "result", formats));
+  claim.result = *dtype_of(one_of(object, path, "result", format_words()));
   take_later_fields(object, path, claim);
   return claim;
 }

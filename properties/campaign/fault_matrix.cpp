@@ -7,6 +7,7 @@
 #include "kernels/device/executor/captured.hpp"
 #include "kernels/training_step/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/campaign/law_task.hpp"
@@ -105,7 +106,7 @@ class Row {
 
   FaultRow run() {
     const NoDiagnosis none;
-    for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) of_precision(storage);
+    for (const Dtype storage : storage_formats()) of_precision(storage);
     return std::move(row_);
   }
 

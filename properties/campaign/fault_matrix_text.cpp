@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "oracle/case/formats.hpp"
 #include "properties/campaign/fault_matrix.hpp"
 
 namespace tally {
@@ -15,7 +16,7 @@ struct Slice {
 
 std::vector<Slice> slices() {
   std::vector<Slice> all;
-  for (const char* precision : {"fp32", "fp16", "bf16"}) all.push_back({precision, &FaultCell::precision});
+  for (const std::string& precision : names_of(storage_formats())) all.push_back({precision, &FaultCell::precision});
   for (const std::string& path : fault_paths()) all.push_back({path, &FaultCell::path});
   for (const std::string& optimizer : fault_optimizers()) all.push_back({optimizer, &FaultCell::optimizer});
   return all;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 namespace {
 
@@ -15,8 +17,16 @@ struct Widths {
 };
 
 Widths widths_of(Dtype storage) {
-  if (storage == Dtype::fp32) return {47, 63, {-5, 2}};
-  return storage == Dtype::fp16 ? Widths{17, 31, {-5, 0}} : Widths{9, 15, {-5, 7}};
+  switch (storage) {
+    case Dtype::fp32:
+      return {47, 63, {-5, 2}};
+    case Dtype::fp16:
+      return {17, 31, {-5, 0}};
+    case Dtype::bf16:
+      return {9, 15, {-5, 7}};
+    default:
+      throw unsupported_format(storage, "cancelling data");
+  }
 }
 
 class CancellingData {

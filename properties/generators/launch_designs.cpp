@@ -1,7 +1,9 @@
 #include "properties/generators/launch_designs.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "oracle/case/formats.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
@@ -32,8 +34,6 @@ constexpr std::array<Sizes, 10> sizes{{{777, {2, 2}},
                                        {2, {770, 2}, 2, "1"}}};
 constexpr std::uint64_t rounds = launch_designs / sizes.size();
 
-constexpr std::array formats{Dtype::fp32, Dtype::fp16, Dtype::bf16};
-
 /// Which of the variants and formats: `round` runs through all sizes; `precision` is the storage's number. In six
 /// rounds every variant that knows the storage format meets every size, in those of three precisions every other one
 /// does.
@@ -52,9 +52,9 @@ struct Round {
 };
 
 Round round_of(const Plan& plan) {
-  std::uint64_t precision = 0;
-  while (formats[precision] != plan.precision.storage) ++precision;
-  return {plan.seed % launch_designs / sizes.size() % rounds, precision};
+  const std::vector<Dtype>& formats = storage_formats();
+  const auto precision = std::find(formats.begin(), formats.end(), plan.precision.storage) - formats.begin();
+  return {plan.seed % launch_designs / sizes.size() % rounds, static_cast<std::uint64_t>(precision)};
 }
 
 const Layer& activation(std::uint64_t number) { return activations()[number % activations().size()]; }
@@ -137,8 +137,10 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
 void design_launches(Plan& plan) {
   const Sizes& size = sizes[plan.seed % sizes.size()];
   const Round round = round_of(plan);
-  plan.precision = {
-      .storage = plan.precision.storage, .accumulate = formats[round.number / 2], .master = formats[round.number % 3]};
+  const std::vector<Dtype> buffers = formats_for(&FormatUses::accumulate), masters = formats_for(&FormatUses::master);
+  plan.precision = {.storage = plan.precision.storage,
+                    .accumulate = buffers[round.number / 2 % buffers.size()],
+                    .master = masters[round.number % masters.size()]};
   design_model(plan, size, round);
   design_loss(plan, round);
   design_recipe(plan, round);

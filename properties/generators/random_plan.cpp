@@ -8,6 +8,7 @@
 #include "kernels/device/blas.hpp"
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
@@ -177,7 +178,8 @@ void choose_clip(Recipe& recipe) {
 
 void choose_scale(Plan& plan) {
   const auto kind = pick<std::string>({{2, "none"}, {1, "static"}, {2, "dynamic"}});
-  const std::string large = plan.precision.storage == Dtype::fp16 ? "4096" : "65536";  // in fp16 it would overflow
+  const std::string large =
+      format_row(plan.precision.storage).has_range_of_fp32() ? "65536" : "4096";  // else it overflows
   Options options;
   if (kind == "static") {
     const auto scale = pick<std::string>({{2, "256"}, {2, "1000"}, {1, large}, {1, "1"}});
@@ -240,7 +242,7 @@ namespace {
 
 /// Whether the product of a weight gradient can leave the buffer's format.
 bool adds_into_buffer(const Precision& precision) {
-  if (precision.compute == Dtype::fp16) return precision.accumulate == Dtype::fp16;
+  if (precision.compute != Dtype::fp32) return precision.accumulate == precision.compute;
   return precision.accumulate == Dtype::fp32 || precision.accumulate == precision.storage;
 }
 
@@ -286,12 +288,15 @@ void draw_execution(Plan& plan) {
 void draw_formats(Plan& plan) {
   executor::Schedule random(plan.seed ^ 0x2545f4914f6cdd1dull);
   if (random.below(2) == 0) return;
-  constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  const auto any_for = [&](bool FormatUses::*use) {
+    const std::vector<Dtype> formats = formats_for(use);
+    return formats[random.below(formats.size())];
+  };
   Precision& precision = plan.precision;
-  precision.accumulate = formats[random.below(3)];
-  if (random.below(2) == 0) precision.master = random.below(4) == 0 ? formats[random.below(3)] : precision.storage;
+  precision.accumulate = any_for(&FormatUses::accumulate);
+  if (random.below(2) == 0) precision.master = random.below(4) == 0 ? any_for(&FormatUses::master) : precision.storage;
   const bool other = random.below(2) == 0;
-  if (other && precision.storage == Dtype::fp16) precision.compute = Dtype::fp16;
+  if (other && format_row(precision.storage).uses.compute) precision.compute = precision.storage;
   if (other && precision.storage == Dtype::fp32) precision.tf32 = true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -41,7 +42,7 @@ void overflow_in_first_micro_batch(Plan& plan) {
   plan.hidden.clear();
   at_least_micro_batches(plan, 2);
   at_least_windows(plan, 2);
-  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const bool narrow = !format_row(plan.precision.storage).has_range_of_fp32();
   plan.gradient_magnitude = narrow ? 0x1p12 : 0x1p100;
   const char* const wide[] = {"1152921504606846976", "1", "0.25"};  // without any scale it overflows as well
   plan.recipe.loss_scale =
@@ -55,7 +56,7 @@ void exact_arithmetic(Plan& plan) {
   usual_formats(plan);
   plan.execution.kernels.erase("gemm.reduction");  // parts that meet in 16 bits round there
   const bool narrow = plan.precision.storage != Dtype::fp32;
-  const bool cancelling = plan.seed % 2 == 1 || plan.precision.storage == Dtype::bf16;
+  const bool cancelling = plan.seed % 2 == 1 || format_row(plan.precision.storage).p < 11;
   plan.data = cancelling ? Data::cancelling : Data::exact;
   plan.input = cancelling ? 4 : std::clamp<std::int64_t>(plan.input, 1, 4);
   plan.hidden.clear();

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "oracle/case/formats.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/studies/rules/draw.hpp"
 #include "properties/studies/rules/tables.hpp"
@@ -26,7 +27,7 @@ std::vector<Job> jobs_of(const StudyOptions& options) {
   all.insert(all.begin(), nullptr);
   std::vector<Job> jobs;
   for (const Fault* fault : all) {
-    for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (const Dtype storage : storage_formats()) {
       for (const int exponent : {0, -10, -20}) {
         jobs.push_back(
             {{fault, storage, exponent}, scaled(fault ? faulty_trials_at_effort_one : clean_trials_at_effort_one)});

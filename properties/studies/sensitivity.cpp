@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "oracle/case/formats.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/faults/planted_scale.hpp"
@@ -33,7 +34,8 @@ Plan plan_of(Dtype storage, double magnitude, std::uint64_t seed) {
   plan.windows = {std::vector<std::int64_t>(micro_batches, rows)};
   plan.precision.storage = storage;
   // A power of two that undoes the magnitude, as a loss scaler would.
-  const double scale = storage == Dtype::fp16 ? std::exp2(std::round(-std::log2(magnitude))) : 1;
+  const bool wide = format_row(storage).has_range_of_fp32();
+  const double scale = wide ? 1 : std::exp2(std::round(-std::log2(magnitude)));
   plan.recipe = {
       choice("optimizer", "sgd"), choice("learning_rate", "constant", {{"base", decimal(0.125)}}),
       choice("weight_decay", "none"), choice("clip", "none"),
@@ -129,7 +131,7 @@ struct Cell {
 
 std::vector<Cell> cells() {
   std::vector<Cell> all;
-  for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+  for (const Dtype storage : storage_formats()) {
     for (const double magnitude : magnitudes) all.push_back({storage, magnitude});
   }
   return all;
@@ -186,9 +188,13 @@ Study run_sensitivity(const StudyOptions& options) {
     }
   }
   const auto text = [](double x) { return nlohmann::json(x).dump(); };
-  study.answer = "At gradients of size 1 a wrong factor is found from θ = " + text(found[0].any) + " on in fp32, " +
-                 text(found[std::size(magnitudes)].any) + " in fp16 and " + text(found[2 * std::size(magnitudes)].any) +
-                 " in bf16.";
+  study.answer = "At gradients of size 1 a wrong factor is found from θ = ";
+  for (std::size_t i = 0; i < all.size(); i += std::size(magnitudes)) {
+    const bool last = i + std::size(magnitudes) == all.size();
+    if (i > 0) study.answer += last ? " and " : ", ";
+    study.answer += text(found[i].any) + (i == 0 ? " on in " : " in ") + std::string(name_of(all[i].storage));
+  }
+  study.answer += ".";
   study.status = Status::pass;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (found[i].any > 0) continue;

@@ -1,7 +1,9 @@
 // Formats, and values by class of bit pattern.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "oracle/case/formats.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/triggers/trigger.hpp"
 
@@ -44,10 +46,10 @@ bool beside_a_power(const Sight& s) {
   });
 }
 
-/// Half-way between two numbers of the next narrower format: fp16 under fp32, bf16 under fp16, 4 bits under bf16.
+/// Half-way between two numbers of the next narrower format.
 bool half_way(const Sight& s) {
   return s.any_x([](double v, Dtype d) {
-    const int p = oracle::format_of(d).p, dropped = p - (p == 24 ? 11 : p == 11 ? 8 : 4);
+    const int p = oracle::format_of(d).p, dropped = p - next_narrower(p);
     const std::uint64_t bits = significand(v, d), tail = bits & ((std::uint64_t{1} << dropped) - 1);
     return bits != 0 && tail == std::uint64_t{1} << (dropped - 1);
   });
@@ -102,26 +104,34 @@ bool cancelling_sum(const Sight& s) {
   return false;
 }
 
+/// One for each storage format, before the others.
+template <std::size_t... row>
+std::vector<Trigger> with_storage(std::index_sequence<row...>, const std::vector<Trigger>& others) {
+  std::vector<Trigger> all{
+      {std::string(format_rows[row].name), TriggerKind::of_case, "storage", stored<format_rows[row].dtype>}...};
+  std::erase_if(all, [](const Trigger& each) { return !format_row(*dtype_of(each.name)).uses.storage; });
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
 const RegisterTriggers registered{
-    9,
-    "formats and values",
-    {{"fp32", TriggerKind::of_case, "storage", stored<Dtype::fp32>},
-     {"fp16", TriggerKind::of_case, "storage", stored<Dtype::fp16>},
-     {"bf16", TriggerKind::of_case, "storage", stored<Dtype::bf16>},
-     {"TF32 off", TriggerKind::of_case, "", no_tf32},
-     {"TF32 on", TriggerKind::later, "the built-in training step takes no tf32; a claim of a capture may", nullptr},
-     {"positive zero", TriggerKind::of_case, "in x", positive_zero},
-     {"negative zero", TriggerKind::of_case, "in x", negative_zero},
-     {"subnormal input", TriggerKind::of_case, "in x", subnormal_input},
-     {"subnormal gradient", TriggerKind::of_case, "that backward stores", subnormal_gradient},
-     {"power of two", TriggerKind::of_case, "in x", power_of_two},
-     {"neighbour of a power of two", TriggerKind::of_case, "in x", beside_a_power},
-     {"half-way case", TriggerKind::of_case, "in x, between two numbers of the next narrower format", half_way},
-     {"cancelling pair", TriggerKind::of_case, "neighbours in a row of x, to an ulp", cancelling_pair},
-     {"outlier", TriggerKind::of_case, "in x, above 64 times the median", outlier},
-     {"graded magnitudes", TriggerKind::of_case, "quartiles of x more than a factor of 16 apart", graded},
-     {"cancelling sum", TriggerKind::of_case, "a gradient falls to a sixteenth from one micro-batch to the next",
-      cancelling_sum}}};
+    9, "formats and values",
+    with_storage(
+        std::make_index_sequence<format_rows.size()>(),
+        {{"TF32 off", TriggerKind::of_case, "", no_tf32},
+         {"TF32 on", TriggerKind::later, "the built-in training step takes no tf32; a claim of a capture may", nullptr},
+         {"positive zero", TriggerKind::of_case, "in x", positive_zero},
+         {"negative zero", TriggerKind::of_case, "in x", negative_zero},
+         {"subnormal input", TriggerKind::of_case, "in x", subnormal_input},
+         {"subnormal gradient", TriggerKind::of_case, "that backward stores", subnormal_gradient},
+         {"power of two", TriggerKind::of_case, "in x", power_of_two},
+         {"neighbour of a power of two", TriggerKind::of_case, "in x", beside_a_power},
+         {"half-way case", TriggerKind::of_case, "in x, between two numbers of the next narrower format", half_way},
+         {"cancelling pair", TriggerKind::of_case, "neighbours in a row of x, to an ulp", cancelling_pair},
+         {"outlier", TriggerKind::of_case, "in x, above 64 times the median", outlier},
+         {"graded magnitudes", TriggerKind::of_case, "quartiles of x more than a factor of 16 apart", graded},
+         {"cancelling sum", TriggerKind::of_case, "a gradient falls to a sixteenth from one micro-batch to the next",
+          cancelling_sum}})};
 
 }  // namespace
 }  // namespace tally

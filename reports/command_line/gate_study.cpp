@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "oracle/case/formats.hpp"
 #include "properties/campaign/campaign.hpp"
 #include "properties/studies/study.hpp"
 #include "reports/gate/gate.hpp"
@@ -16,13 +17,12 @@ namespace {
 constexpr int seeds_at_effort_one = 200, cases_of_a_seed = 24;
 constexpr double losses[] = {1.1, 1.2, 1.3, 1.5};
 constexpr double demanded_at = 1.3, demanded_share = 0.95;
-constexpr Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 CampaignOptions campaign_of(const StudyOptions& options, std::uint64_t order) {
   CampaignOptions campaign;
   campaign.subject = options.subject;
   campaign.subject.order_seed = order;
-  campaign.precisions = {std::begin(formats), std::end(formats)};
+  campaign.precisions = storage_formats();
   campaign.seed = options.seed;
   campaign.processes = options.processes;
   campaign.interrupted = options.interrupted;
@@ -49,7 +49,7 @@ void add_seed(FalseVerdicts& found, const StudyOptions& options, std::uint64_t n
   CampaignOptions first = campaign_of(options, 1), second = campaign_of(options, 2);
   for (CampaignOptions* campaign : {&first, &second}) {
     campaign->law_glob = "partition_equals_full_batch";
-    campaign->precisions = {formats[number % std::size(formats)]};
+    campaign->precisions = {storage_formats()[number % storage_formats().size()]};
     campaign->cases = cases_of_a_seed;
     campaign->seed = options.seed + number;
   }

@@ -10,6 +10,7 @@
 #include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/gemm_settings.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
@@ -70,6 +71,14 @@ std::map<std::string, KernelClaim> orders_and_functions(ExecutorKind executor) {
     declared[operation].function_ulp = claim.function_ulp;
   }
   return declared;
+}
+
+/// "fp32, fp16 or bf16".
+std::string storage_format_list() {
+  const std::vector<std::string> names = names_of(storage_formats());
+  std::string text = names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
 }
 
 }  // namespace
@@ -144,8 +153,8 @@ std::vector<Dtype> precisions_of(const std::vector<std::string>& words) {
   std::vector<Dtype> found;
   for (const std::string& word : words) {
     const auto dtype = dtype_of(word);
-    if (!dtype || (*dtype != Dtype::fp32 && *dtype != Dtype::fp16 && *dtype != Dtype::bf16)) {
-      throw UsageError("--precision: '" + word + "' is not a storage format; expected fp32, fp16 or bf16");
+    if (!dtype || !format_row(*dtype).uses.storage) {
+      throw UsageError("--precision: '" + word + "' is not a storage format; expected " + storage_format_list());
     }
     if (std::find(found.begin(), found.end(), *dtype) != found.end())
       throw UsageError("--precision: '" + word + "' stands there twice; expected each format once");

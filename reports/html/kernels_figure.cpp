@@ -1,10 +1,12 @@
 // How much of its bound every operation uses beyond the last rounding, beside what clean cases use.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 #include "reports/census/census.hpp"
 #include "reports/census/kernels.hpp"
+#include "reports/census/precisions.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/svg.hpp"
 #include "reports/html/table.hpp"
@@ -15,7 +17,7 @@ namespace {
 
 constexpr double left = 210, right = 770, row_height = 22, top = 26;
 constexpr int width = 780;
-constexpr const char* formats[] = {"fp32", "fp16", "bf16"};
+constexpr const auto& formats = storage_precisions;
 constexpr double apart = 5;  // between the formats of a row
 
 using ByFormat = std::map<std::string, double>;
@@ -24,7 +26,7 @@ using ByFormat = std::map<std::string, double>;
 std::vector<std::pair<std::string, ByFormat>> rows_of(const Results& results, const Usual& usual) {
   std::vector<std::pair<std::string, ByFormat>> rows;
   for (const KernelResult& kernel : kernel_results(results, usual)) {
-    const bool shown = std::find(std::begin(formats), std::end(formats), kernel.format) != std::end(formats);
+    const bool shown = std::find(formats.begin(), formats.end(), kernel.format) != formats.end();
     if (!shown || !(kernel.excess > 0) || kernel.one_rounding()) continue;
     auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == kernel.operation; });
     if (found == rows.end()) found = rows.insert(rows.end(), {kernel.operation, {}});
@@ -68,9 +70,12 @@ void data(Markup& page, const std::vector<std::pair<std::string, ByFormat>>& row
 
 void legend(Markup& page) {
   const auto p = page.open("p", {{"class", "muted"}});
+  std::string names;
+  for (const char* format : formats) names += (names.empty() ? "" : ", ") + std::string(format);
   page.text(
-      "Upper to lower in a row: fp32, fp16, bf16. Dots: the most in this run. Lines: of clean cases, from what one "
-      "tensor in a hundred uses to the most of all.");
+      "Upper to lower in a row: " + names +
+      ". Dots: the most in this run. Lines: of clean cases, from what one tensor in a hundred uses to the most of "
+      "all.");
 }
 
 }  // namespace
@@ -93,12 +98,12 @@ void kernels_figure(Markup& page, const Results& results, const Usual& usual) {
             "The same numbers stand in the tables below.", width, static_cast<int>(bottom) + 4);
     axis(svg, bottom);
     std::vector<std::pair<Point, Point>> spans;
-    std::vector<Point> dots[std::size(formats)];
+    std::array<std::vector<Point>, formats.size()> dots;
     double y = top + row_height / 2;
     for (const auto& [operation, by_format] : rows) {
       svg.text({left - 8, y + 4}, "end", operation);
-      for (std::size_t f = 0; f < std::size(formats); ++f) {
-        const double at = y + apart * (static_cast<double>(f) - 1);
+      for (std::size_t f = 0; f < formats.size(); ++f) {
+        const double at = y + apart * (static_cast<double>(f) - static_cast<double>(formats.size() - 1) / 2);
         const auto found = by_format.find(formats[f]);
         if (found == by_format.end()) continue;
         dots[f].push_back({x_of(found->second), at});
@@ -110,7 +115,7 @@ void kernels_figure(Markup& page, const Results& results, const Usual& usual) {
       y += row_height;
     }
     svg.rules(spans, ink::axis);
-    for (std::size_t f = 0; f < std::size(formats); ++f) svg.dots(dots[f], ink::series[f], 5);
+    for (std::size_t f = 0; f < formats.size(); ++f) svg.dots(dots[f], ink::series[f], 5);
   }
   legend(page);
   data(page, rows, usual);

@@ -3,19 +3,24 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/census/precisions.hpp"
 #include "reports/html/document.hpp"
 
 namespace tally {
 namespace {
 
-/// The storage formats of oracle/case.
-constexpr const char* formats[] = {"fp32", "fp16", "bf16", "fp64"};
+bool is_storage(const std::string& precision) {
+  return std::find(storage_precisions.begin(), storage_precisions.end(), precision) != storage_precisions.end();
+}
+
+std::string rule_of(const std::string& precision) {
+  return "header:has(#precision-" + precision + ":checked)~main [data-p]:not([data-p=" + precision +
+         "]){display:none}\n";
+}
 
 }  // namespace
 
-bool can_be_chosen(const std::string& precision) {
-  return std::find(std::begin(formats), std::end(formats), precision) != std::end(formats);
-}
+bool can_be_chosen(const std::string& precision) { return is_storage(precision) || precision == "fp64"; }
 
 void precision_radios(Markup& page, const Results& results) {
   std::vector<std::pair<std::string, std::string>> choices{{"all", "all"}};
@@ -26,9 +31,8 @@ void precision_radios(Markup& page, const Results& results) {
 
 std::string precision_rules() {
   std::string rules;
-  for (const std::string format : formats)
-    rules += "header:has(#precision-" + format + ":checked)~main [data-p]:not([data-p=" + format + "]){display:none}\n";
-  return rules;
+  for (const char* precision : storage_precisions) rules += rule_of(precision);
+  return rules + rule_of("fp64");
 }
 
 }  // namespace tally

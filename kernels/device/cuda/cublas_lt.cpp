@@ -66,8 +66,7 @@ struct Problem {
   cublasLtMatmulPreferenceOpaque_t preference{};
 
   Problem(const Functions& lt, const GemmCall& call) {
-    const cudaDataType scale = call.compute == Dtype::fp16 ? CUDA_R_16F : CUDA_R_32F;
-    check_blas(lt.init_product(&product, sizeof product, compute_type(call), scale));
+    check_blas(lt.init_product(&product, sizeof product, compute_type(call), type_of(call.compute)));
     set(lt, CUBLASLT_MATMUL_DESC_TRANSA, operation(call.transpose_b));
     set(lt, CUBLASLT_MATMUL_DESC_TRANSB, operation(call.transpose_a));
     layout(lt, left, call.operands, call.transpose_b ? call.n : call.k, call.transpose_b ? call.k : call.n);

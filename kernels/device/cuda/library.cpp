@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "kernels/device/cuda/check.hpp"
+#include "oracle/case/float_bits.hpp"
 
 namespace tally {
 
@@ -26,23 +27,36 @@ void check_blas(cublasStatus_t status, std::source_location at) {
   if (status != CUBLAS_STATUS_SUCCESS) throw CudaError("cuBLAS status " + std::to_string(status), at);
 }
 
-cudaDataType type_of(Dtype dtype) {
-  return dtype == Dtype::fp16 ? CUDA_R_16F : dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+cudaDataType type_of(Dtype dtype, std::source_location at) {
+  switch (dtype) {
+    case Dtype::fp32:
+      return CUDA_R_32F;
+    case Dtype::fp16:
+      return CUDA_R_16F;
+    case Dtype::bf16:
+      return CUDA_R_16BF;
+    default:
+      throw unsupported_format(dtype, "type of cuBLAS", at);
+  }
 }
 
 cublasOperation_t operation(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
 cublasComputeType_t compute_type(const GemmCall& call) {
   const bool pedantic = call.choices.math == GemmChoices::Math::pedantic;
-  if (call.compute == Dtype::fp16) return pedantic ? CUBLAS_COMPUTE_16F_PEDANTIC : CUBLAS_COMPUTE_16F;
-  if (call.tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
-  return pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
+  switch (call.compute) {
+    case Dtype::fp32:
+      if (call.tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+      return pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
+    case Dtype::fp16:
+      return pedantic ? CUBLAS_COMPUTE_16F_PEDANTIC : CUBLAS_COMPUTE_16F;
+    default:
+      throw unsupported_format(call.compute, "accumulator of cuBLAS");
+  }
 }
 
 Scalar::Scalar(const GemmCall& call, int value)
-    : in_half_(call.compute == Dtype::fp16),
-      half_(value == 0 ? std::uint16_t{0} : std::uint16_t{0x3c00}),
-      wide_(static_cast<float>(value)) {}
+    : bits_(static_cast<std::uint32_t>(float_bits_of(call.compute, value))) {}
 
 void* Workspace::of(std::size_t bytes) {
   if (bytes <= bytes_) return memory_;

@@ -24,21 +24,21 @@ void find(void* library, const char* name, Function*& function) {
 /// Throws CudaError with the status of a call to cuBLAS or cublasLt.
 void check_blas(cublasStatus_t status, std::source_location at = std::source_location::current());
 
-cudaDataType type_of(Dtype dtype);
+/// Throws std::invalid_argument for a format that the library does not know.
+cudaDataType type_of(Dtype dtype, std::source_location at = std::source_location::current());
 cublasOperation_t operation(bool transpose);
-/// Of the call's accumulator, operands and mathematics.
+/// Of the call's accumulator, operands and mathematics. Throws std::invalid_argument for an accumulator that the
+/// library does not know.
 cublasComputeType_t compute_type(const GemmCall& call);
 
-/// A number in the format of the call's alpha and beta: fp16 with an fp16 accumulator, fp32 otherwise.
+/// A number in the format of the call's alpha and beta, which is the accumulator's.
 class Scalar {
  public:
   Scalar(const GemmCall& call, int value);
-  const void* data() const { return in_half_ ? static_cast<const void*>(&half_) : &wide_; }
+  const void* data() const { return &bits_; }
 
  private:
-  bool in_half_;
-  std::uint16_t half_;
-  float wide_;
+  std::uint32_t bits_;  // little endian: a narrower format's come first
 };
 
 /// Device memory as large as the last call asked for. Not shared between streams that run at once.

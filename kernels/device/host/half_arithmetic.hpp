@@ -18,22 +18,13 @@ namespace tally {
 inline namespace TALLY_SIDE {
 
 template <SixteenBits S>
-struct FormatOf {
-  using type = Binary16;
-};
-template <>
-struct FormatOf<bfloat16> {
-  using type = Brain16;
-};
-
-template <SixteenBits S>
 S from_bits(std::uint16_t bits) {
   return std::bit_cast<S>(bits);
 }
 
 template <SixteenBits S>
 S from_double(double value, RoundingMode how = RoundingMode::nearest) {
-  return from_bits<S>(rounded<typename FormatOf<S>::type>(value, how));
+  return from_bits<S>(rounded<S::dtype>(value, how));
 }
 
 template <SixteenBits S>

@@ -1,51 +1,63 @@
-// Conversions between fp32 and the 16-bit formats, on bits alone; target-independent and easy to vectorise.
+// Conversions between fp32 and a narrower format, on bits alone; target-independent and easy to vectorise. What a
+// format is says its row in oracle/case/formats.hpp.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 inline namespace TALLY_SIDE {
 
-/// binary16, rounded to nearest even. Below 2^-14, where halves are multiples of 2^-24, adding 0.5 rounds: that is the
-/// last place of fp32 numbers from 0.5 on.
-inline std::uint16_t half_bits(float value) {
+/// How much larger fp32's exponent field is than that of the format, in fp32's bits.
+template <Dtype narrow>
+inline constexpr std::uint32_t exponent_offset = static_cast<std::uint32_t>(format_row(narrow).emin + 126) << 23;
+
+/// To nearest even, subnormal numbers included. Too large a number becomes what the row says; a NaN, all ones but the
+/// sign, as CUDA's does.
+template <Dtype to>
+inline std::uint16_t narrowed_bits(float value) {
+  constexpr FormatRow row = format_row(to);
+  constexpr int dropped = 24 - row.p;
+  constexpr auto smallest_normal = std::bit_cast<std::uint32_t>(static_cast<float>(row.smallest_normal()));
+  constexpr auto largest = static_cast<std::uint32_t>(row.largest_bits());
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+  const std::uint32_t sign = bits >> 31 << (8 * row.bytes - 1), magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(row.all_ones());
   std::uint32_t result;
-  if (magnitude >= 0x47800000u) {  // 2^16 and above, infinity, NaN
-    result = magnitude > 0x7f800000u ? 0x7fffu : 0x7c00u | sign;
-    return static_cast<std::uint16_t>(result);
-  }
-  if (magnitude < 0x38800000u) {  // below 2^-14
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    result = std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f);
+  if (magnitude < smallest_normal) {
+    // Adding a number whose last place in fp32 is the smallest subnormal rounds to multiples of that.
+    constexpr auto rounder = static_cast<float>(row.smallest_subnormal() * 0x1p23);
+    result =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + rounder) - std::bit_cast<std::uint32_t>(rounder);
   } else {
-    const std::uint32_t rebiased = magnitude - (112u << 23);
-    result = (rebiased + 0xfffu + ((rebiased >> 13) & 1u)) >> 13;  // a carry reaches the exponent, up to infinity
+    const std::uint32_t rebiased = magnitude - exponent_offset<to>;
+    constexpr std::uint32_t below_half = (1u << (dropped - 1)) - 1;
+    result = (rebiased + below_half + ((rebiased >> dropped) & 1u)) >> dropped;  // a carry reaches the exponent
   }
+  if (result > largest) result = static_cast<std::uint32_t>(row.overflow_bits());
   return static_cast<std::uint16_t>(result | sign);
 }
 
-/// Exact; a NaN becomes 0x7fffffff, as CUDA's does.
-inline float half_value(std::uint16_t bits) {
-  const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 31u, fraction = bits & 0x3ffu;
-  if (exponent == 31u) return std::bit_cast<float>(fraction != 0u ? 0x7fffffffu : sign | 0x7f800000u);
-  if (exponent == 0u) {  // fraction * 2^-24, exactly
-    const float magnitude = static_cast<float>(static_cast<int>(fraction)) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
+/// Exact; a NaN becomes 0x7fffffff, as CUDA's does, but for a format with fp32's exponents, which is its upper part.
+template <Dtype from>
+inline float widened(std::uint16_t bits) {
+  constexpr FormatRow row = format_row(from);
+  constexpr int missing = 24 - row.p;
+  if constexpr (row.has_range_of_fp32()) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << missing);
+  const std::uint32_t sign = (bits & static_cast<std::uint32_t>(row.sign_bit())) << (32 - 8 * row.bytes);
+  const std::uint32_t magnitude = bits & static_cast<std::uint32_t>(row.all_ones());
+  if (magnitude > row.largest_bits()) {
+    const bool infinite = row.has_infinities && magnitude == row.infinity();
+    return std::bit_cast<float>(infinite ? sign | 0x7f800000u : 0x7fffffffu);
   }
-  return std::bit_cast<float>(sign | (exponent + 112u) << 23 | fraction << 13);
+  if (magnitude >> (row.p - 1) == 0u) {  // a multiple of the smallest subnormal, exactly
+    const float value = static_cast<float>(static_cast<int>(magnitude)) * static_cast<float>(row.smallest_subnormal());
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+  }
+  return std::bit_cast<float>(sign | ((magnitude << missing) + exponent_offset<from>));
 }
-
-/// bfloat16: the upper half of an fp32, rounded to nearest even.
-inline std::uint16_t bfloat16_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;
-  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-inline float bfloat16_value(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 }  // namespace TALLY_SIDE
 }  // namespace tally

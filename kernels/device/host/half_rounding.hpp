@@ -4,18 +4,12 @@
 #include <bit>
 #include <cstdint>
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 inline namespace TALLY_SIDE {
 
 enum class RoundingMode { nearest, zero, up, down };  // nearest: ties to even
-
-/// A 16-bit format: fraction bits, and the exponents of normal numbers.
-struct Binary16 {
-  static constexpr int fraction_bits = 10, least_exponent = -14, largest_exponent = 15;
-};
-struct Brain16 {
-  static constexpr int fraction_bits = 7, least_exponent = -126, largest_exponent = 127;
-};
 
 inline constexpr std::uint16_t canonical_nan = 0x7fff;
 
@@ -25,10 +19,12 @@ inline bool rounds_away(RoundingMode how, bool negative) {
 
 /// Subnormals included. A NaN becomes 0x7fff; what is beyond the largest number, infinity or that number, as `how`
 /// says.
-template <class Format>
+template <Dtype to>
 std::uint16_t rounded(double value, RoundingMode how) {
-  constexpr int fraction = Format::fraction_bits, least = Format::least_exponent, largest = Format::largest_exponent;
-  constexpr std::uint64_t infinity = std::uint64_t{2 * largest + 1} << fraction;
+  constexpr FormatRow row = format_row(to);
+  static_assert(row.bytes == 2 && row.has_infinities);
+  constexpr int fraction = row.p - 1, least = row.emin, largest = row.emax;
+  constexpr std::uint64_t infinity = row.infinity();
   const auto bits = std::bit_cast<std::uint64_t>(value), magnitude = bits & ~(std::uint64_t{1} << 63);
   const auto sign = static_cast<std::uint64_t>(bits >> 63 << 15);
   if (magnitude > std::uint64_t{0x7ff} << 52) return canonical_nan;

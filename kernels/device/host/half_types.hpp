@@ -10,17 +10,19 @@ namespace tally {
 inline namespace TALLY_SIDE {
 
 struct half {
+  static constexpr Dtype dtype = Dtype::fp16;
   std::uint16_t bits;
   half() = default;
-  explicit half(float value) : bits(half_bits(value)) {}
-  explicit operator float() const { return half_value(bits); }
+  explicit half(float value) : bits(narrowed_bits<Dtype::fp16>(value)) {}
+  explicit operator float() const { return widened<Dtype::fp16>(bits); }
 };
 
 struct bfloat16 {
+  static constexpr Dtype dtype = Dtype::bf16;
   std::uint16_t bits;
   bfloat16() = default;
-  explicit bfloat16(float value) : bits(bfloat16_bits(value)) {}
-  explicit operator float() const { return bfloat16_value(bits); }
+  explicit bfloat16(float value) : bits(narrowed_bits<Dtype::bf16>(value)) {}
+  explicit operator float() const { return widened<Dtype::bf16>(bits); }
 };
 
 /// CUDA's names for the two.

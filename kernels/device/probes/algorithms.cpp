@@ -1,5 +1,6 @@
 #include "kernels/device/gemm_backends.hpp"
 #include "kernels/device/probes.hpp"
+#include "oracle/case/formats.hpp"
 
 namespace tally {
 namespace {
@@ -20,13 +21,15 @@ std::vector<ListedAlgorithm> listed_algorithms(Device& on) {
   constexpr std::size_t most = 3;
   for (GemmCall call : {GemmCall{.m = 5, .n = 3, .k = 33}, GemmCall{.m = 128, .n = 256, .k = 512},
                         GemmCall{.transpose_a = true, .m = 64, .n = 64, .k = 4096}}) {
-    for (const auto& [operands, tf32] :
-         {std::pair{Dtype::fp32, false}, {Dtype::fp32, true}, {Dtype::fp16, false}, {Dtype::bf16, false}}) {
+    for (const Dtype operands : storage_formats()) {
       call.operands = call.result = operands;
-      call.tf32 = tf32;
-      for (ListedAlgorithm& each : cublas_lt_list(call, most)) {
-        each.product = words_of(call);
-        all.push_back(each);
+      for (const bool tf32 : {false, true}) {
+        if (tf32 && operands != Dtype::fp32) continue;
+        call.tf32 = tf32;
+        for (ListedAlgorithm& each : cublas_lt_list(call, most)) {
+          each.product = words_of(call);
+          all.push_back(each);
+        }
       }
     }
   }

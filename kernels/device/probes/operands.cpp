@@ -17,9 +17,7 @@ std::vector<float> drawn(Dtype format, std::int64_t count, std::uint64_t seed) {
   for (std::int64_t i = 0; i < count; ++i) {
     const float size = std::ldexp(static_cast<float>((1u << 20) + random.below((1u << 24) - (1u << 20))), -24);
     const float value = random.below(2) == 0 ? size : -size;
-    all.push_back(format == Dtype::fp16   ? to_float(from_float<half>(value))
-                  : format == Dtype::bf16 ? to_float(from_float<bfloat16>(value))
-                                          : value);
+    all.push_back(stored_in(format, value));
   }
   return all;
 }

@@ -1,12 +1,21 @@
 #include "kernels/device/probes/probed_claims.hpp"
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 
 const SumTraits& sums_of(const GemmTraits& traits, const Precision& precision) {
   if (precision.compute == Dtype::fp16) return traits.in_half;
-  if (precision.storage == Dtype::fp16) return traits.fp16;
-  if (precision.storage == Dtype::bf16) return traits.bf16;
-  return precision.tf32 ? traits.tf32 : traits.fp32;
+  switch (precision.storage) {
+    case Dtype::fp32:
+      return precision.tf32 ? traits.tf32 : traits.fp32;
+    case Dtype::fp16:
+      return traits.fp16;
+    case Dtype::bf16:
+      return traits.bf16;
+    default:
+      throw unsupported_format(precision.storage, "probed product");
+  }
 }
 
 void claim_probed(Claims& claims, const GemmTraits& traits, const Precision& precision) {

@@ -12,26 +12,17 @@ namespace {
 std::size_t length(std::int64_t size) { return static_cast<std::size_t>(size); }
 
 void store(std::byte* matrix, Dtype dtype, std::size_t i, float value) {
-  const half narrow = from_float<half>(value);
-  const bfloat16 brain = from_float<bfloat16>(value);
-  const void* from = dtype == Dtype::fp16   ? static_cast<const void*>(&narrow)
-                     : dtype == Dtype::bf16 ? static_cast<const void*>(&brain)
-                                            : &value;
-  std::memcpy(matrix + i * size_of(dtype), from, size_of(dtype));
-}
-
-template <class S>
-float load_as(const std::byte* from) {
-  S value;
-  std::memcpy(&value, from, sizeof value);
-  return to_float(value);
+  with_type_of(dtype, [=]<class S>(S) {
+    const S stored = from_float<S>(value);
+    std::memcpy(matrix + i * sizeof(S), &stored, sizeof(S));
+  });
 }
 
 float load(const std::byte* matrix, Dtype dtype, std::size_t i) {
-  const std::byte* from = matrix + i * size_of(dtype);
-  return dtype == Dtype::fp16   ? load_as<half>(from)
-         : dtype == Dtype::bf16 ? load_as<bfloat16>(from)
-                                : load_as<float>(from);
+  return with_type_of(dtype, [=]<class S>(S stored) {
+    std::memcpy(&stored, matrix + i * sizeof(S), sizeof(S));
+    return to_float(stored);
+  });
 }
 
 /// Bytes from one matrix to the next, which begins where the device's own allocations do.

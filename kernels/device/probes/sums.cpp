@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "oracle/case/formats.hpp"
+
 namespace tally {
 namespace {
 
@@ -126,7 +128,7 @@ class SumProbe {
   }
 
   bool keeps_subnormals() {
-    const bool wide = kind_.operands == Dtype::fp32 || kind_.operands == Dtype::bf16;
+    const bool wide = format_row(kind_.operands).has_range_of_fp32();
     const float operand = wide ? 0x1p-130f : 0x1p-24f, factor = wide ? 0x1p-65f : 0x1p-10f;
     const float normal = wide ? 0x1p-126f : 0x1p-14f;
     const std::size_t end = k_ - 1;

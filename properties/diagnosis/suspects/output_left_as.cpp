@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
@@ -206,10 +207,10 @@ void add_roundings(std::vector<Hypothesis>& all, const Evidence& evidence) {
   Hypothesis flushed{{}, "subnormal numbers are stored as zero", "got = expected, subnormals 0", 1};
   for (const HeldTensor& held : evidence.held) {
     Values toward_zero = held.expected, without = held.expected;
-    const double least = held.dtype == Dtype::fp16 ? 0x1p-14 : 0x1p-126;
+    const double least = format_row(held.dtype).smallest_normal();
     for (double& v : toward_zero) v = std::isfinite(v) ? truncated(held.dtype, v) : v;
     for (double& v : without) v = std::fabs(v) < least ? 0 : v;
-    const bool integer = held.dtype == Dtype::i64 || held.dtype == Dtype::u8;
+    const bool integer = !format_row(held.dtype).is_float();
     cut.left.push_back(integer ? std::nullopt : std::optional(std::move(toward_zero)));
     flushed.left.push_back(integer ? std::nullopt : std::optional(std::move(without)));
   }

@@ -1,6 +1,7 @@
 // Operands below the normal range are read as zero.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/weight_gradient.hpp"
 
@@ -8,7 +9,7 @@ namespace tally {
 namespace {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  const double least = std::ldexp(1.0, evidence.c.precision.storage == Dtype::fp16 ? -14 : -126);
+  const double least = format_row(evidence.c.precision.storage).smallest_normal();
   return weight_gradient(
       evidence, held, [](std::size_t rows) { return rows; },
       [least](double value) { return std::fabs(value) < least ? 0 : value; });

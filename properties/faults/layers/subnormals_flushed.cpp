@@ -1,6 +1,7 @@
 // The products' operands below the normal range are read as zero.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 
 DeviceTensor flushed(Run& run, const void* operand, Dtype dtype, std::int64_t elements) {
   Tensor values = read(run, operand, dtype, {elements});
-  const double least = magnitude() * (dtype == Dtype::fp16 ? 0x1p-14 : 0x1p-126);
+  const double least = magnitude() * format_row(dtype).smallest_normal();
   for (std::size_t i = 0; i < values.elements(); ++i) {
     if (std::fabs(values.value(i)) < least) values.set(i, 0);
   }

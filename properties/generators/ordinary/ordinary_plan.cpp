@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "oracle/case/formats.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/ordinary/ordinary_model.hpp"
@@ -49,9 +50,9 @@ void choose_clip(Recipe& recipe, Lots& lots) {
   if (kind == "value") recipe.clip = choice("clip", kind, {{"max_value", Decimal{lots.word({"0.5", "1.0"})}}});
 }
 
-/// GradScaler as it comes, for fp16 and where a script leaves it on; a scale a person picked now and then.
+/// GradScaler as it comes, for a range as fp16's and where a script leaves it on; a scale a person picked now and then.
 void choose_scale(Plan& plan, Lots& lots) {
-  const bool needed = plan.precision.storage == Dtype::fp16;
+  const bool needed = !format_row(plan.precision.storage).has_range_of_fp32();
   const std::string kind =
       needed ? lots.word({"dynamic", "dynamic", "dynamic", "static"}) : lots.word({"none", "none", "none", "dynamic"});
   plan.recipe.loss_scale = choice("loss_scale", "none");
@@ -95,7 +96,7 @@ void choose_formats(Plan& plan, Lots& lots) {
   } else {
     if (other == 1) precision.master = precision.storage;  // everything in 16 bits
     if (other != 0) precision.accumulate = precision.storage;
-    if (other == 2 && precision.storage == Dtype::fp16) precision.compute = Dtype::fp16;
+    if (other == 2 && format_row(precision.storage).uses.compute) precision.compute = precision.storage;
   }
 }
 

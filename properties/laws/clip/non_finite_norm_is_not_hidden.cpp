@@ -3,6 +3,7 @@
 // Vacuous where the drawn gradient is finite after all.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -14,7 +15,7 @@ void shape(Plan& plan) {
   static const char* norms[] = {"2", "1", "inf"};
   overflow_in_first_micro_batch(plan);
   plan.windows.resize(1);
-  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const bool narrow = !format_row(plan.precision.storage).has_range_of_fp32();
   plan.recipe.loss_scale =
       choice("loss_scale", "static", {{"scale", Decimal{narrow ? "65536" : "1152921504606846976"}}});
   plan.recipe.clip =

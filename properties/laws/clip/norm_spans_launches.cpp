@@ -5,6 +5,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/window/arguments.hpp"
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -17,7 +18,7 @@ constexpr std::int64_t hidden_layers = 13, tensors = 60, elements = 2;
 
 void shape(Plan& plan) {
   static const char* norms[] = {"2", "1", "inf"};
-  static const Dtype masters[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  static const std::vector<Dtype> masters = formats_for(&FormatUses::master);
   plan.input = 2;
   plan.hidden.clear();
   for (std::int64_t i = 1; i <= hidden_layers; ++i) {
@@ -32,7 +33,7 @@ void shape(Plan& plan) {
   plan.recipe.clip =
       choice("clip", "global_norm", {{"max_norm", Decimal{"0.015625"}}, {"norm", std::string(norms[plan.seed % 3])}});
   plan.recipe.optimizer = choice("optimizer", plan.seed / 3 % 2 == 0 ? "sgd" : "adam");
-  plan.precision.master = masters[plan.seed % 3];
+  plan.precision.master = masters[plan.seed % masters.size()];
   if (plan.seed / 6 % 2 == 0) plan.execution.kernels["clip_decay_step"] = "multi_tensor";
 }
 

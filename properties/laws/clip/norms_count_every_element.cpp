@@ -10,6 +10,7 @@
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -125,7 +126,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   Device& on = device(subject.executor);
   const LaunchScope launches;
   ExactNorms norms(judged.outcome, on);
-  for (const Dtype format : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+  for (const Dtype format : storage_formats()) {
     norms.require_all(format, false);
     norms.require_all(format, true);
   }

@@ -3,6 +3,7 @@
 // column's overflow. Vacuous where they stay finite.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -16,7 +17,7 @@ void shape(Plan& plan) {
   plan.hidden.clear();
   plan.input = std::max<std::int64_t>(plan.input, 2);
   plan.windows.resize(1);
-  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const bool narrow = !format_row(plan.precision.storage).has_range_of_fp32();
   plan.recipe.loss_scale = choice("loss_scale", "static", {{"scale", Decimal{narrow ? "256" : "1152921504606846976"}}});
   plan.recipe.clip =
       choice("clip", "global_norm", {{"max_norm", Decimal{"1"}}, {"norm", std::string(norms[plan.seed % 3])}});
@@ -25,7 +26,7 @@ void shape(Plan& plan) {
 Case with_one_huge_element(Case c) {
   Tensor &x = c.tensors.at("x"), &weight = c.tensors.at("out.weight");
   const auto inputs = static_cast<std::size_t>(c.model.input);
-  x.set(inputs - 1, c.precision.storage == Dtype::fp16 ? 0x1p15 : 0x1p100);
+  x.set(inputs - 1, format_row(c.precision.storage).has_range_of_fp32() ? 0x1p100 : 0x1p15);
   for (std::size_t o = inputs - 1; o < weight.elements(); o += inputs) weight.set(o, 0);
   x.drawing.reset();
   weight.drawing.reset();

@@ -3,6 +3,7 @@
 //   2^64 < |g| < 2^127: g g is infinite, g is not. Vacuous where no gradient is so large (fp16 holds none)
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -17,7 +18,7 @@ void shape(Plan& plan) {
   plan.hidden.clear();
   at_least_windows(plan, 2);
   plan.normalisation = Normalisation::window_items;
-  plan.gradient_magnitude = plan.precision.storage == Dtype::fp16 ? 0x1p6 : 0x1p45;
+  plan.gradient_magnitude = format_row(plan.precision.storage).has_range_of_fp32() ? 0x1p45 : 0x1p6;
   plan.recipe.loss_scale =
       choice("loss_scale", "dynamic", {{"initial", Decimal{"4"}}, {"growth_interval", std::int64_t{2}}});
   plan.recipe.clip =

@@ -3,6 +3,7 @@
 // Vacuous where even that gradient stays finite.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -14,7 +15,7 @@ void shape(Plan& plan) {
   overflow_in_first_micro_batch(plan);
   plan.gradient_magnitude = 1;
   plan.windows = {{2, 1, 3}, {2, 2}};
-  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const bool narrow = !format_row(plan.precision.storage).has_range_of_fp32();
   plan.recipe.loss_scale =
       choice("loss_scale", "dynamic",
              {{"initial", Decimal{narrow ? "256" : "1152921504606846976"}}, {"growth_interval", std::int64_t{2}}});
@@ -26,7 +27,7 @@ Case with_one_huge_element(Case c) {
   const auto inputs = static_cast<std::size_t>(c.model.input);
   const auto micro_batch = static_cast<std::size_t>(x.bits(0) % c.windows[0].size());
   const auto row = static_cast<std::size_t>(first_row(c, 0, micro_batch));
-  x.set(row * inputs, c.precision.storage == Dtype::fp16 ? 0x1p15 : 0x1p100);
+  x.set(row * inputs, format_row(c.precision.storage).has_range_of_fp32() ? 0x1p100 : 0x1p15);
   for (std::size_t o = 0; o * inputs < weight.elements(); ++o) weight.set(o * inputs, 0);
   x.drawing.reset();
   weight.drawing.reset();

@@ -4,6 +4,7 @@
 // only that column's weights overflow. Vacuous where they do not, or where the clean window does.
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -15,7 +16,7 @@ void shape(Plan& plan) {
   overflow_in_first_micro_batch(plan);
   plan.gradient_magnitude = 1;
   plan.windows = {{2, 1, 3}, {2, 2, 1}, {2, 2}};
-  const bool narrow = plan.precision.storage == Dtype::fp16;
+  const bool narrow = !format_row(plan.precision.storage).has_range_of_fp32();
   plan.recipe.loss_scale =
       choice("loss_scale", "dynamic",
              {{"initial", Decimal{narrow ? "4096" : "1152921504606846976"}}, {"growth_interval", std::int64_t{2}}});
@@ -28,7 +29,7 @@ Case with_huge_elements(Case c) {
   const auto drawn = static_cast<std::size_t>(x.bits(0));
   for (const std::size_t window : {0u, 1u}) {
     const auto row = static_cast<std::size_t>(first_row(c, window, (drawn + window) % 3));
-    x.set(row * inputs, c.precision.storage == Dtype::fp16 ? 0x1p15 : 0x1p100);
+    x.set(row * inputs, format_row(c.precision.storage).has_range_of_fp32() ? 0x1p100 : 0x1p15);
   }
   for (std::size_t o = 0; o * inputs < weight.elements(); ++o) weight.set(o * inputs, 0);
   x.drawing.reset();

@@ -1,6 +1,7 @@
 // Law: growth and backoff of the loss scale count windows, not micro-batches: after growth_interval clean windows it
 // doubles, after an overflow it halves and the count starts again.
 //   found: S / 2, count 0;   else count + 1, at the interval 2 S and count 0
+#include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -13,9 +14,8 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
   at_least_windows(plan, 5);
   plan.windows.resize(5);
-  const std::string initial = plan.seed % 2 != 0                      ? "1024"
-                              : plan.precision.storage == Dtype::fp16 ? "65536"
-                                                                      : "1152921504606846976";
+  const bool wide = format_row(plan.precision.storage).has_range_of_fp32();
+  const std::string initial = plan.seed % 2 != 0 ? "1024" : wide ? "1152921504606846976" : "65536";
   plan.recipe.loss_scale =
       choice("loss_scale", "dynamic", {{"initial", Decimal{initial}}, {"growth_interval", std::int64_t{2}}});
 }

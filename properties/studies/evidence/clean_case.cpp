@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/generators/random_plan.hpp"
 
@@ -72,7 +73,7 @@ std::string replay_token(const Case& c) {
 }
 
 CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const RunOptions& on) {
-  constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  const std::vector<Dtype>& storages = storage_formats();
   Schedule mixed(seed);
   Schedule random(mixed.next() ^ (0x9e3779b97f4a7c15u * (number + 1)));
   Plan plan = drawn_plan(storages[number % storages.size()], random.next());

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/device/device.hpp"
+#include "oracle/case/formats.hpp"
 #include "properties/campaign/law_plan.hpp"
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/workers.hpp"
@@ -18,7 +19,6 @@ namespace tally {
 namespace {
 
 constexpr std::uint64_t cases_a_job = 50, networks_a_job = 5;
-constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 struct Job {
   std::string title;
@@ -98,6 +98,7 @@ Job hard_job(const HardFamily& family, Dtype storage, int cases, const StudyOpti
 
 /// Every second climb starts from a hard case, the others from a clean one that the campaign does not see.
 CleanCase start_of(std::uint64_t k, std::size_t storage, const StudyOptions& options) {
+  const std::vector<Dtype>& storages = storage_formats();
   const std::uint64_t number = storages.size() * ((1u << 20) + k) + storage;
   CleanCase start = clean_case(options.seed, number, options.subject);
   const std::size_t family = (k / 2 * storages.size() + storage) % (hard_families().size() - 2);  // not the longest
@@ -106,11 +107,12 @@ CleanCase start_of(std::uint64_t k, std::size_t storage, const StudyOptions& opt
 }
 
 Job climb_job(std::uint64_t k, std::size_t storage, int steps, const StudyOptions& options) {
-  const std::string title = "climb " + std::to_string(k) + ", " + std::string(name_of(storages[storage]));
+  const std::string title = "climb " + std::to_string(k) + ", " + std::string(name_of(storage_formats()[storage]));
   return {title, [=, &options](GatheredEvidence& found) {
             if (options.interrupted != nullptr && *options.interrupted) return;
             guarded(found, title, [&] {
-              found.climbs = climb(start_of(k, storage, options), steps, options.seed + storages.size() * k + storage);
+              found.climbs =
+                  climb(start_of(k, storage, options), steps, options.seed + storage_formats().size() * k + storage);
             });
           }};
 }
@@ -118,16 +120,16 @@ Job climb_job(std::uint64_t k, std::size_t storage, int steps, const StudyOption
 std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) {
   std::vector<Job> jobs;
   for (int k = 0; k < plan.climbs; ++k) {
-    for (std::size_t s = 0; s < storages.size(); ++s) {
+    for (std::size_t s = 0; s < storage_formats().size(); ++s) {
       jobs.push_back(climb_job(static_cast<std::uint64_t>(k), s, plan.steps, options));
     }
   }
   for (const HardFamily& family : hard_families()) {
-    for (const Dtype storage : storages)
+    for (const Dtype storage : storage_formats())
       jobs.push_back(hard_job(family, storage, plan.hard_cases * family.weight, options));
   }
   for (const Law* law : laws()) {
-    for (const Dtype storage : storages)
+    for (const Dtype storage : storage_formats())
       if (plan.law_cases > 0) jobs.push_back(law_job(*law, storage, plan.law_cases, options));
   }
   for (std::uint64_t first = 0; first < plan.ordinary_networks; first += networks_a_job) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/formats.hpp"
 #include "properties/generators/ordinary/ordinary_plan.hpp"
 #include "properties/studies/evidence/counts.hpp"
 #include "properties/studies/evidence/excess.hpp"
@@ -21,7 +22,7 @@ OrdinarySize size_of(std::uint64_t number) {
 }  // namespace
 
 OrdinaryCase ordinary_case(std::uint64_t seed, std::uint64_t number) {
-  constexpr std::array storages{Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  const std::vector<Dtype>& storages = storage_formats();
   executor::Schedule mixed(seed);
   executor::Schedule random(mixed.next() ^ (0xd1342543de82ef95u * (number + 1)));
   const OrdinarySize size = size_of(number);

@@ -1,11 +1,8 @@
-#include <array>
-
+#include "oracle/case/formats.hpp"
 #include "properties/studies/evidence/tables.hpp"
 
 namespace tally {
 namespace {
-
-constexpr std::array precisions{"fp32", "fp16", "bf16"};
 
 StudySeries cumulative(const std::string& name, const RatioHistogram& ratios) {
   StudySeries series{name, {}, {}, {}, {}};
@@ -26,7 +23,7 @@ StudyPlot distribution(const Strata& strata) {
                  true,
                  false,
                  {}};
-  for (const char* precision : precisions) {
+  for (const std::string& precision : names_of(storage_formats())) {
     plot.series.push_back(cumulative(precision, strata.sum({"precision", "local", precision}).ratios));
   }
   return plot;
@@ -41,7 +38,7 @@ StudyPlot by_part(const Strata& strata) {
                  true,
                  {}};
   const auto parts = strata.parts("local");
-  for (const char* precision : precisions) {
+  for (const std::string& precision : names_of(storage_formats())) {
     StudySeries series{precision, {}, {}, {}, {}};
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const Stratum s = strata.sum({"stage", "local", precision, parts[i]});

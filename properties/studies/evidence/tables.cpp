@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "oracle/case/formats.hpp"
 #include "properties/studies/clopper_pearson.hpp"
 #include "properties/studies/evidence/adversarial.hpp"
 #include "properties/studies/evidence/ordinary_tables.hpp"
@@ -10,7 +11,6 @@
 namespace tally {
 namespace {
 
-constexpr std::array precisions{"fp32", "fp16", "bf16"};
 constexpr std::array lenses{"local", "end_to_end"};
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -43,7 +43,7 @@ StudyTable by_precision(const Strata& strata) {
   TableRows rows("False alarms by precision and lens",
                  "Cases are the independent draws; elements with a bound and an error.");
   for (const char* lens : lenses) {
-    for (const char* precision : precisions) {
+    for (const std::string& precision : names_of(storage_formats())) {
       const Stratum s = strata.sum({"precision", lens, precision});
       rows.word("lens", lens).word("precision", precision);
       put_alarms(rows, s);
@@ -58,7 +58,7 @@ StudyTable by_part(const Strata& strata, const std::string& lens, const std::str
   std::uint64_t number = 0;
   for (const std::string& part : strata.parts(lens)) {
     ++number;
-    for (const char* precision : precisions) {
+    for (const std::string& precision : names_of(storage_formats())) {
       const Stratum s = strata.sum({"stage", lens, precision, part});
       if (s.cases == 0) continue;
       rows.count("no.", number).word("part", part).word("precision", precision);
@@ -74,7 +74,7 @@ StudyTable by_depth(const Strata& strata) {
       "Vacuous checks by lens and depth",
       "Depth is the number of linear layers. Hand-overs and tensors that are zero throughout are in no share.");
   for (const char* lens : lenses) {
-    for (const char* precision : precisions) {
+    for (const std::string& precision : names_of(storage_formats())) {
       for (const std::string& depth : strata.next({"depth", lens, precision})) {
         const Stratum s = strata.sum({"depth", lens, precision, depth});
         rows.word("lens", lens).word("precision", precision).word("depth", depth).count("checks", s.judged);
@@ -88,7 +88,7 @@ StudyTable by_depth(const Strata& strata) {
 StudyTable gradients(const Strata& strata) {
   TableRows rows("First-window gradients that the end-to-end bound holds",
                  "One tensor a parameter; informative where the bound is smaller than the gradient, in the 2-norm.");
-  for (const char* precision : precisions) {
+  for (const std::string& precision : names_of(storage_formats())) {
     for (const std::string& depth : strata.next({"gradient", precision})) {
       for (const std::string& items : strata.next({"gradient", precision, depth})) {
         const Stratum s = strata.sum({"gradient", precision, depth, items});
@@ -144,7 +144,7 @@ StudyTable worst(const Strata& strata) {
   TableRows rows("Where the worst elements stand",
                  "Clean cases by number: a case is made from the seed and its number alone.");
   for (const char* lens : lenses) {
-    for (const char* precision : precisions) {
+    for (const std::string& precision : names_of(storage_formats())) {
       const Stratum s = strata.sum({"precision", lens, precision});
       rows.word("lens", lens).word("precision", precision).count("case", s.worst_case).word("tap", s.worst_tap);
       rows.number("r", s.worst);

@@ -4,12 +4,11 @@
 // there the tester would divide 0 by 0, but it is never given such factors.
 #include <cmath>
 
+#include "oracle/tolerance/format.hpp"
 #include "properties/studies/published/rule.hpp"
 
 namespace tally {
 namespace {
-
-double half_epsilon(Dtype dtype) { return dtype == Dtype::fp16 ? 0x1p-11 : dtype == Dtype::bf16 ? 0x1p-8 : 0x1p-24; }
 
 bool within(const ComparedTensor& tensor, double u) {
   if (tensor.got.size() != tensor.reference.size()) return false;
@@ -24,7 +23,7 @@ bool within(const ComparedTensor& tensor, double u) {
 
 bool accepts(const Comparison& comparison) {
   return std::all_of(comparison.tensors.begin(), comparison.tensors.end(), [&](const ComparedTensor& tensor) {
-    return !tensor.product || within(tensor, half_epsilon(comparison.storage));
+    return !tensor.product || within(tensor, oracle::format_of(comparison.storage).unit_roundoff());
   });
 }
 

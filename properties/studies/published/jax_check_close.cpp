@@ -1,5 +1,6 @@
 // jax.test_util.check_grads: default_gradient_tolerance of the dtype, multiplied by the number of elements, as both
 // atol and rtol of numpy.testing.assert_allclose, for which NaN equals NaN (jax/_src/public_test_util.py).
+#include "oracle/case/formats.hpp"
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
@@ -7,9 +8,16 @@ namespace tally {
 namespace {
 
 double of_one_element(Dtype dtype) {
-  if (dtype == Dtype::fp16) return 1e-2;
-  if (dtype == Dtype::bf16) return 1e-1;
-  return 2e-3;
+  switch (dtype) {
+    case Dtype::fp32:
+      return 2e-3;
+    case Dtype::fp16:
+      return 1e-2;
+    case Dtype::bf16:
+      return 1e-1;
+    default:
+      throw unsupported_format(dtype, "tolerance of JAX");
+  }
 }
 
 bool accepts(const Comparison& comparison) {

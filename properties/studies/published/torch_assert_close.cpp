@@ -1,5 +1,6 @@
 // torch.testing.assert_close without tolerances: rtol and atol by dtype (torch/testing/_comparison.py,
 // _DTYPE_PRECISIONS), equal_nan false.
+#include "oracle/case/formats.hpp"
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
@@ -7,9 +8,16 @@ namespace tally {
 namespace {
 
 RelativeAndAbsolute defaults(Dtype dtype) {
-  if (dtype == Dtype::fp16) return {.rtol = 1e-3, .atol = 1e-5};
-  if (dtype == Dtype::bf16) return {.rtol = 1.6e-2, .atol = 1e-5};
-  return {.rtol = 1.3e-6, .atol = 1e-5};
+  switch (dtype) {
+    case Dtype::fp32:
+      return {.rtol = 1.3e-6, .atol = 1e-5};
+    case Dtype::fp16:
+      return {.rtol = 1e-3, .atol = 1e-5};
+    case Dtype::bf16:
+      return {.rtol = 1.6e-2, .atol = 1e-5};
+    default:
+      throw unsupported_format(dtype, "tolerance of PyTorch");
+  }
 }
 
 bool accepts(const Comparison& comparison) {

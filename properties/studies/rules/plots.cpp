@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/studies/clopper_pearson.hpp"
 #include "properties/studies/rules/tables.hpp"
 
@@ -23,7 +24,7 @@ StudyPlot caught_against_alarms(const Scoreboard& board) {
   StudyPlot plot{"Caught against false alarms", "clean runs rejected, %", "faulty runs rejected, %", false, false, {}};
   for (std::size_t i = 0; i < judges().size(); ++i) {
     StudySeries series{judges()[i], {}, {}, {}, {}};
-    for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (const Dtype storage : storage_formats()) {
       const Score score = together(board, storage)[i];
       if (score.own.trials > 0 && score.clean.trials > 0) add_point(series, share(score.clean), score.own);
     }
@@ -50,8 +51,9 @@ StudyPlot caught_against_size(const Scoreboard& board, Dtype storage) {
 }  // namespace
 
 std::vector<StudyPlot> plots_of(const Scoreboard& board) {
-  return {caught_against_alarms(board), caught_against_size(board, Dtype::fp32),
-          caught_against_size(board, Dtype::fp16), caught_against_size(board, Dtype::bf16)};
+  std::vector<StudyPlot> plots{caught_against_alarms(board)};
+  for (const Dtype storage : storage_formats()) plots.push_back(caught_against_size(board, storage));
+  return plots;
 }
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "oracle/case/formats.hpp"
 #include "properties/studies/clopper_pearson.hpp"
 #include "properties/studies/published/rule.hpp"
 
@@ -57,12 +58,15 @@ std::string percent(const Count& count) {
 }
 
 StudyTable table_by_judge(const Scoreboard& board) {
-  Columns columns({"judge", "fp32 caught", "fp32 false alarms", "fp16 caught", "fp16 false alarms", "bf16 caught",
-                   "bf16 false alarms", "all caught", "told apart", "all false alarms", "at most, %"});
+  std::vector<std::string> titles{"judge"};
+  for (const std::string& format : names_of(storage_formats()))
+    titles.insert(titles.end(), {format + " caught", format + " false alarms"});
+  titles.insert(titles.end(), {"all caught", "told apart", "all false alarms", "at most, %"});
+  Columns columns(titles);
   const Scores all = together(board);
   for (std::size_t i = 0; i < judges().size(); ++i) {
     columns.word(judges()[i]);
-    for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (const Dtype storage : storage_formats()) {
       const Score score = together(board, storage)[i];
       columns.word(percent(score.own)).word(percent(score.clean));
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/studies/jobs.hpp"
 #include "properties/studies/sweeps/accumulate_part.hpp"
 #include "properties/studies/sweeps/problem.hpp"
@@ -33,7 +34,7 @@ std::vector<Part> parts_of(const StudyOptions& options) {
   std::vector<Part> parts;
   for (const SweepProblem& problem : sweep_problems()) {
     const std::int64_t most = equals_full_batch(problem) ? rows : rows / 2;  // statistics need two rows
-    for (const Dtype storage : sweep_formats) {
+    for (const Dtype storage : storage_formats()) {
       for (std::int64_t k = 1; k <= most; k *= 2) {
         for (std::size_t draw = 0; draw < scaled(options, 3, 1); ++draw) {
           parts.push_back({&problem, storage, k, options.seed + draw});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/studies/fit.hpp"
@@ -120,7 +121,7 @@ void show_drift(Study& study, const Sweep& sweep) {
     const Fit fit = fit_over_roundoff(sweep, &problem);
     StudySeries drift{problem.name + " rounding drift", {}, {}, {}, {}}, bound{problem.name + " bound", {}, {}, {}, {}},
         gap{problem.name + " semantic gap", {}, {}, {}, {}};
-    for (const Dtype storage : sweep_formats) {
+    for (const Dtype storage : storage_formats()) {
       const auto found = those_of(sweep.parts, sweep.answers, storage, &problem);
       if (found.empty()) continue;
       const double values[] = {median_of(found, &WindowDrift::semantic_gap), median_of(found, &WindowDrift::rounding),
@@ -159,7 +160,7 @@ void show_stages(Study& study, const Sweep& sweep) {
                     {"In u", {}, {}}}};
   for (std::size_t stage = 0; stage < rounding_stages().size(); ++stage) {
     StudySeries series{rounding_stages()[stage], {}, {}, {}, {}};
-    for (const Dtype storage : sweep_formats) {
+    for (const Dtype storage : storage_formats()) {
       const StageRounding worst = worst_of(those_of(sweep.parts, sweep.answers, storage), stage);
       series.x.push_back(roundoff(storage)), series.y.push_back(worst.relative_error);
       table.columns[0].words.push_back(series.name);
@@ -187,19 +188,19 @@ std::string leading_stage(const Sweep& sweep, Dtype storage) {
 /// "forward in every format", or each format with its own stage.
 std::string leading_stages(const Sweep& sweep) {
   std::vector<std::string> stages;
-  for (const Dtype storage : sweep_formats) stages.push_back(leading_stage(sweep, storage));
+  for (const Dtype storage : storage_formats()) stages.push_back(leading_stage(sweep, storage));
   const bool alike = std::all_of(stages.begin(), stages.end(), [&](const auto& stage) { return stage == stages[0]; });
   if (alike) return stages[0] + " in every format";
   std::string text;
   for (std::size_t i = 0; i < stages.size(); ++i)
-    text += (i > 0 ? ", " : "") + stages[i] + " in " + std::string(name_of(sweep_formats[i]));
+    text += (i > 0 ? ", " : "") + stages[i] + " in " + std::string(name_of(storage_formats()[i]));
   return text;
 }
 
 std::string answer_of(const Sweep& sweep) {
   std::string drifts;
   double gap = 0;
-  for (const Dtype storage : sweep_formats) {
+  for (const Dtype storage : storage_formats()) {
     const auto found = those_of(sweep.parts, sweep.answers, storage);
     drifts += (drifts.empty() ? "" : ", ") + three_digits(median_of(found, &WindowDrift::rounding)) + " in " +
               std::string(name_of(storage));
@@ -232,7 +233,7 @@ void settle(Study& study, const std::vector<Numbers>& answers) {
 Study run_sweep(const StudyOptions& options) {
   std::vector<Part> parts;
   for (const SweepProblem& problem : sweep_problems()) {
-    for (const Dtype storage : sweep_formats) {
+    for (const Dtype storage : storage_formats()) {
       for (std::size_t draw = 0; draw < scaled(options, 24, 1); ++draw)
         parts.push_back({&problem, storage, options.seed + draw});
     }

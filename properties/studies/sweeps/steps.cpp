@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/case/formats.hpp"
 #include "properties/studies/fit.hpp"
 #include "properties/studies/sweeps/free_running.hpp"
 #include "properties/studies/sweeps/problem.hpp"
@@ -40,7 +41,7 @@ std::vector<double> windows_from_one(std::size_t count) {
 
 std::vector<Curve> curves_of(const std::vector<Part>& parts, const std::vector<Numbers>& answers) {
   std::vector<Curve> curves;
-  for (const Dtype storage : sweep_formats) {
+  for (const Dtype storage : storage_formats()) {
     Curve curve{storage, {}};
     std::vector<double> slopes;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -156,7 +157,7 @@ void settle(Study& study, const std::vector<Curve>& curves) {
 Study run_sweep(const StudyOptions& options) {
   const std::size_t windows = std::min<std::size_t>(scaled(options, 28, 4), 28);
   std::vector<Part> parts;
-  for (const Dtype storage : sweep_formats) {
+  for (const Dtype storage : storage_formats()) {
     for (std::size_t draw = 0; draw < scaled(options, 6, 2); ++draw) parts.push_back({storage, options.seed + draw});
   }
   const auto answers = run_jobs(

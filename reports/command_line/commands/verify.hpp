@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/case/formats.hpp"
 #include "reports/command_line/defaults.hpp"
 #include "reports/command_line/subject.hpp"
 
@@ -14,7 +15,7 @@ struct VerifyOptions {
   SubjectOptions subject;
   std::string law = "*", out = defaults::out, corpus, seed = defaults::seed;
   std::string kernel_times;  // a file for the times of kernels; empty: none
-  std::vector<std::string> precisions = {"fp32", "fp16", "bf16"};
+  std::vector<std::string> precisions = names_of(storage_formats());
   double effort = defaults::effort;
   std::optional<int> cases;
   std::string time;  // "60s", "2m"; empty: none

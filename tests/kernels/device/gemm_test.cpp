@@ -90,7 +90,7 @@ struct Problem {
             .k = k,
             .a = a.data(),
             .b = b.data(),
-            .operands = dtype_of_storage<S>,
+            .operands = dtype_of_storage<S>(),
             .result = Dtype::fp32,
             .beta = form >> 2 & 1};
   }
@@ -113,7 +113,7 @@ template <class S, class R>
 void expect_order(const Problem<S>& problem, const GemmOrder& order) {
   Stream stream(device(ExecutorKind::host));
   GemmCall call = problem.call;
-  call.result = dtype_of_storage<R>;
+  call.result = dtype_of_storage<R>();
   std::vector<R> c;
   for (const float value : problem.old) c.push_back(from_float<R>(value));
   const std::vector<R> old = c;

@@ -20,8 +20,8 @@ namespace {
 TEST(HalfBits, WidenAsCudaDoes) {
   for (std::uint32_t bits = 0; bits < 1u << 16; ++bits) {
     const auto raw = static_cast<std::uint16_t>(bits);
-    const float halves[2] = {half_value(raw), __half2float(::__half(__half_raw{raw}))};
-    const float brains[2] = {bfloat16_value(raw), __bfloat162float(::__nv_bfloat16(__nv_bfloat16_raw{raw}))};
+    const float halves[2] = {widened<Dtype::fp16>(raw), __half2float(::__half(__half_raw{raw}))};
+    const float brains[2] = {widened<Dtype::bf16>(raw), __bfloat162float(::__nv_bfloat16(__nv_bfloat16_raw{raw}))};
     ASSERT_EQ(std::bit_cast<std::uint32_t>(halves[0]), std::bit_cast<std::uint32_t>(halves[1])) << bits;
     ASSERT_EQ(std::bit_cast<std::uint32_t>(brains[0]), std::bit_cast<std::uint32_t>(brains[1])) << bits;
   }
@@ -72,8 +72,8 @@ TEST(HalfBits, ReckonAsCudaDoes) {
 TEST(HalfBits, NarrowAsCudaDoes) {
   for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 251) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    ASSERT_EQ(half_bits(x), static_cast<__half_raw>(::__float2half_rn(x)).x) << bits;
-    ASSERT_EQ(bfloat16_bits(x), static_cast<__nv_bfloat16_raw>(::__float2bfloat16_rn(x)).x) << bits;
+    ASSERT_EQ(narrowed_bits<Dtype::fp16>(x), static_cast<__half_raw>(::__float2half_rn(x)).x) << bits;
+    ASSERT_EQ(narrowed_bits<Dtype::bf16>(x), static_cast<__nv_bfloat16_raw>(::__float2bfloat16_rn(x)).x) << bits;
   }
 }
 

@@ -1,0 +1,32 @@
+// The storage formats that the program takes and shows are those of the oracle's table.
+#include "reports/census/precisions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle/case/formats.hpp"
+#include "reports/command_line/commands/verify.hpp"
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/subject.hpp"
+
+namespace tally::command_line {
+namespace {
+
+TEST(Precisions, are_every_storage_format) {
+  EXPECT_EQ(precisions_of(VerifyOptions().precisions), storage_formats());
+  EXPECT_EQ(std::vector<std::string>(storage_precisions.begin(), storage_precisions.end()),
+            names_of(storage_formats()));
+}
+
+TEST(Precisions, refuse_another_word_and_name_those_there_are) {
+  for (const char* word : {"fp64", "i64"}) {
+    try {
+      precisions_of({word});
+      ADD_FAILURE() << word << " was taken";
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("expected fp32, fp16 or bf16"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally::command_line
