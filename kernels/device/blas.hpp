@@ -4,6 +4,7 @@
 // On CUDA this is cuBLAS, opened at first use: pedantic arithmetic unless the call chooses otherwise, TF32 only where
 // the call allows it, no atomics; cublasLt where the call names a split of k or an algorithm. It picks its own order of
 // additions. On the host the order is a parameter.
+// Defined in gemm_order.cpp.
 #pragma once
 
 #include <cstdint>

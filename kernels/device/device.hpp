@@ -2,6 +2,7 @@
 //
 // Fresh memory is poisoned: every byte 0xff, a NaN in every floating-point format. The guard zones start at the very
 // next byte on both sides and are NaN in every 16-bit and 32-bit format too.
+// Defined in device.cpp, buffer.cpp, stream.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The devices behind device(): one function each.
+// Defined in kernels/device/cuda/cuda_device.cpp, host_device.cpp.
 #pragma once
 
 #include "kernels/device/device.hpp"

@@ -1,4 +1,5 @@
 // What gemm() chooses between.
+// Defined in kernels/device/cuda/cublas.cpp, kernels/device/cuda/cublas_lt.cpp, gemm.cpp, host_gemm.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // A block of a GEMM's results, summed over k in a given order.
+// Defined in gemm_block.cpp, gemm_half.cpp.
 #pragma once
 
 #include <cstddef>

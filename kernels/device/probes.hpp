@@ -3,6 +3,8 @@
 //
 // A library chooses its kernels by format and shape, so each question goes to many shapes, both result formats and
 // every layout that a training step multiplies in, and what counts is the loosest answer of all.
+// Defined in probes.cpp, kernels/device/probes/algorithms.cpp, kernels/device/probes/answers.cpp,
+// kernels/device/probes/atomics.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made.
+// Defined in trace.cpp, tap_name.cpp, trace_file.cpp.
 #pragma once
 
 #include <filesystem>

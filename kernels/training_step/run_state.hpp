@@ -1,4 +1,5 @@
 // Everything a stage may read or change: the case, the tensors on the device, and where the loop stands.
+// Defined in run_state.cpp, build_run.cpp, layer_steps.cpp, kernels/training_step/layers/elementwise.cpp.
 #pragma once
 
 #include <cstdint>

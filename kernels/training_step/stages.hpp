@@ -11,6 +11,9 @@
 //
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
+// Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
+// forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
+// unscale.cpp, window.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // One element of an inline tensor, from text to bits and back, exactly.
+// Defined in element.cpp, hexadecimal.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // The families of drawing number 1 (oracle/case/drawing.md).
+// Defined in family_real.cpp, family_whole.cpp.
 #pragma once
 
 #include <array>

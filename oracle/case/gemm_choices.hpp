@@ -1,5 +1,6 @@
 // What `execution.kernels` may ask of the library that multiplies matrices, beside its kernel ("gemm"): the words of
 // "gemm.math" and the others (oracle/case.md).
+// Defined in rule_gemm_choices.cpp.
 #pragma once
 
 #include <array>

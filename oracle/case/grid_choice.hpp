@@ -1,4 +1,5 @@
 // What `execution.kernels` may ask of every grid, beside the kernels themselves (oracle/case.md).
+// Defined in rule_grid_choice.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Reading, writing, checking, hashing and packing a case.
+// Defined in drawing.cpp, read_case.cpp, schema.cpp, sha256.cpp, token.cpp, write_case.cpp.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // JSON as a tree that keeps what the format says: numbers as their text, members in order, duplicates noticed.
+// Defined in json.cpp, json_parse.cpp, json_write.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // One option of a contract: read, checked, written.
+// Defined in option.cpp, option_check.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,7 @@
 // The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
+// Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_names.cpp, rule_optimizer_state.cpp,
+// rule_recipe.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp, rule_tensor_shapes.cpp,
+// rule_tensor_values.cpp, rule_windows.cpp.
 #pragma once
 
 #include "oracle/case/findings.hpp"

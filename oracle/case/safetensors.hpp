@@ -1,4 +1,5 @@
 // The safetensors format: 8-byte little-endian header length, JSON header, data. Own reader and writer.
+// Defined in safetensors_read.cpp, safetensors_write.cpp.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // Exact mathematics of layers and losses: differentiated from the definition, free of rounding up to the scalar T.
 // Instantiated for Ball (proven enclosures: `tally oracle`), Real (any number of digits) and long double (the lenses).
+// Defined in exact_registry.cpp.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // Arb's view of a Ball. For the sources beside this file alone.
+// Defined in ball_product.cpp.
 #pragma once
 
 #include <arb.h>

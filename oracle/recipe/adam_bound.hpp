@@ -1,4 +1,5 @@
 // Adam with bounds.
+// Defined in adam_bound.cpp, adam_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

@@ -1,4 +1,5 @@
 // SGD with bounds.
+// Defined in sgd_bound.cpp, sgd_predicted.cpp.
 #pragma once
 
 #include "oracle/tolerance/as_written.hpp"

@@ -1,5 +1,6 @@
 // Mean and biased variance of n values by each algorithm that a subject may declare. Every rule holds for any order of
 // additions and has the same value; only the bound differs. Derivations: oracle/variants.md, "Variance".
+// Defined in variance.cpp, welford.cpp.
 #pragma once
 
 #include <vector>

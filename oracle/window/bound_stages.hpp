@@ -1,6 +1,8 @@
 // The window's stages with bounds. `rounded_...` predict the bits of a stage that is one correctly rounded operation
 // on bits that were read (e = 0); the others carry (v, e) through any number of windows. What a kind of the recipe does
 // is its own file's (oracle/recipe/recipe_rules.hpp); one that has none there is a std::logic_error.
+// Defined in bound_stages.cpp, bound_accumulate.cpp, bound_clip.cpp, bound_factor.cpp, bound_rate.cpp,
+// rounded_stages.cpp.
 #pragma once
 
 #include "oracle/tolerance/bounded.hpp"

@@ -2,6 +2,8 @@
 // Each is a function of its own inputs, so that the lenses can call it on a subject's bits. T is Real or long double.
 // Formulas: oracle/case.md, "Recipe, as a window goes through it". What a kind does is its own file's (oracle/recipe);
 // a kind that has none there is a std::logic_error, which names the section and the kind.
+// Defined in oracle/recipe/exact_optimizers.cpp, clip_exact.cpp, decay_exact.cpp, divisor_exact.cpp,
+// running_statistics_exact.cpp, scaler_exact.cpp, schedule_exact.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // The campaign: every law on drawn cases in every precision, counter-examples shrunk and kept, everything on record.
+// Defined in campaign.cpp, record.cpp.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // Every seeded fault in every precision, on every path of the executor, under every optimizer: where it is caught,
 // where it cannot be expressed and why, and where it gets away.
+// Defined in fault_matrix.cpp, fault_matrix_text.cpp.
 #pragma once
 
 #include <string>

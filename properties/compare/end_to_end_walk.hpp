@@ -1,6 +1,7 @@
 // The end-to-end lens under way: every tensor as expected from the case's bits alone. Resynchronised, it goes on from
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
+// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_forward.cpp, end_to_end_update.cpp.
 #pragma once
 
 #include <map>

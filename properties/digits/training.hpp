@@ -1,4 +1,5 @@
 // Training on real data: every cut of the same batches, in every precision, against one exact trajectory.
+// Defined in training.cpp, cases.cpp, problems.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // Memory left between what the right code writes and what the wrong code writes, as the magnitude says.
+// Defined in planted_between.cpp, planted_stage.cpp.
 #pragma once
 
 #include <functional>

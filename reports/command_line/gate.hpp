@@ -1,4 +1,5 @@
 // Options of `tally gate`, and the half of it that runs two builds.
+// Defined in against.cpp.
 #pragma once
 
 #include <string>

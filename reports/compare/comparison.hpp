@@ -1,4 +1,5 @@
 // Two runs of the same cases: which bits changed, and whether accuracy did.
+// Defined in comparison.cpp, comparison_markdown.cpp, comparison_text.cpp, decision.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Which kernels changed by themselves, and which only computed on what those changed.
+// Defined in kernel_changes.cpp, kernel_changes_text.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // Which kernel operations are faster or slower, from the same cases run by two programs in turn.
+// Defined in kernel_timing.cpp, kernel_timing_text.cpp.
 #pragma once
 
 #include <string>

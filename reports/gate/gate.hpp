@@ -6,6 +6,7 @@
 //   coverage  nothing that was blessed is gone; what is new wants a bless
 //   teeth     a seeded fault that was caught stays caught; never blessable
 //   waivers   a waiver has not expired, and what it names still fails
+// Defined in gate.cpp, gate_text.cpp.
 #pragma once
 
 #include <string>

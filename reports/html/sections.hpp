@@ -1,4 +1,8 @@
 // The sections of report.html, one file each. A section with nothing to say writes nothing.
+// Defined in anchor.cpp, baseline.cpp, bound_figure.cpp, drift.cpp, drift_figure.cpp, element_figures.cpp,
+// element_map.cpp, environment.cpp, failures.cpp, fault_coverage.cpp, footer.cpp, header.cpp, history.cpp, kernels.cpp,
+// kernels_figure.cpp, law_details.cpp, laws.cpp, overview.cpp, ratio_figure.cpp, reading.cpp, script.cpp, style.cpp,
+// training.cpp, triggers.cpp, worst_cases.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // What a campaign found, as plain data. properties/ fills it in; reports/ renders it, gates it, and never computes it.
+// Defined in read_json.cpp, verdict.cpp, words.cpp, write_json.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // What a study found, as plain data: numbers about a question, not a verdict on a change. Sweeps of drift, the evidence
 // for the tolerances and the comparison with published rules are studies. properties/studies fills it in, reports/study
 // renders it.
+// Defined in study_json.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// The binomial distribution, and what is tested by it.
+// Defined in sign_test.cpp.
 #pragma once
 
 #include <cstdint>

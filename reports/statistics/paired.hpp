@@ -1,5 +1,6 @@
 // Tests of paired differences, and an interval of their median. Every chance is one-sided: small where the differences
 // are more often, or more, above 0 than below.
+// Defined in holm.cpp, median_limit.cpp, signed_rank.cpp.
 #pragma once
 
 #include <cstdint>

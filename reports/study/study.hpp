@@ -1,4 +1,5 @@
 // A study, rendered: page, Markdown, terminal.
+// Defined in markdown.cpp, page.cpp, terminal.cpp, write_study.cpp.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // The checker's findings in words. Each ends the launch with an ExecutorFinding.
+// Defined in report.cpp, elsewhere.cpp.
 #pragma once
 
 #include <cstddef>

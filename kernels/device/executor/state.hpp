@@ -1,4 +1,5 @@
 // The block under way on this operating-system thread: who has ended, who waits for what, which fibres are free.
+// Defined in describe.cpp.
 #pragma once
 
 #include <array>

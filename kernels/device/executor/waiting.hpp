@@ -1,5 +1,6 @@
 // Where threads wait, inlined into kernels: no return may follow a switch to another stack, for it would not go where
 // the processor predicts.
+// Defined in barrier.cpp.
 #pragma once
 
 #include <cstring>

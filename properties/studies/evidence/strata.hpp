@@ -1,5 +1,6 @@
 // What a campaign over clean cases found, counted by stratum: mergeable, so that forked jobs add up to the same whole
 // whatever their number.
+// Defined in strata.cpp, strata_text.cpp.
 #pragma once
 
 #include <cstdint>

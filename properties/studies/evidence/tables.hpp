@@ -1,4 +1,5 @@
 // The evidence as tables and plots of a study.
+// Defined in tables.cpp, plots.cpp.
 #pragma once
 
 #include "properties/studies/evidence/figures.hpp"

@@ -1,4 +1,5 @@
 // The tables and plots of the study.
+// Defined in tables.cpp, plots.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // The part of the sweep over micro-batches that looks at the accumulate stage alone.
+// Defined in accumulate_part.cpp, accumulate_tables.cpp.
 #pragma once
 
 #include "properties/studies/accumulate_stage.hpp"

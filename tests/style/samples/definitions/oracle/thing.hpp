@@ -1,0 +1,3 @@
+// A thing.
+// Defined in thing.cpp, thing_text.cpp.
+#pragma once
