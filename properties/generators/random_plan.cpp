@@ -132,13 +132,9 @@ void cut_windows(Plan& plan) {
 bool has_item_weights(const Plan& plan) { return plan.loss.kind == "cross_entropy" || plan.loss.flag("item_weights"); }
 
 void choose_optimizer(Recipe& recipe) {
-  const auto further = static_cast<int>(further_optimizers().size());
-  if (const int drawn = further > 0 ? one_of(further + 4) : 0; drawn >= 4) {
-    recipe.optimizer = choice("optimizer", further_optimizers()[static_cast<std::size_t>(drawn - 4)]);
-    return;
-  }
-  if (one_in(3)) {
-    recipe.optimizer = choice("optimizer", "adam");
+  const auto& further = further_optimizers();
+  if (const int drawn = further.empty() ? 0 : one_of(static_cast<int>(further.size()) + 4); drawn >= 4 || one_in(3)) {
+    recipe.optimizer = choice("optimizer", drawn >= 4 ? further[static_cast<std::size_t>(drawn - 4)] : "adam");
     return;
   }
   const auto momentum = pick<std::string>({{2, "0"}, {3, "0.9"}, {1, "0.5"}});
@@ -235,10 +231,6 @@ bool runs(const Plan& plan, const std::string& operation) {
   return kind == "linear" ||
          std::any_of(plan.hidden.begin(), plan.hidden.end(), [&](const Layer& layer) { return layer.kind == kind; });
 }
-
-}  // namespace
-
-namespace {
 
 /// Whether the product of a weight gradient can leave the buffer's format.
 bool adds_into_buffer(const Precision& precision) {
