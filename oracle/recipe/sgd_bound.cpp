@@ -8,12 +8,11 @@ namespace tally::oracle {
 Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
   const Arithmetic fp32 = single(), master(subject.master);
   if (old.v.size() == 0) return joined(gradient.v, each([&](Bounded g) { return master.store(g); }, gradient));
-  const auto next = [&](Bounded b, Bounded sum) { return master.store(sum); };
   const Bounded mu = constant(optimizer.number("momentum")), kept = one_minus(subject, optimizer.number("dampening"));
   const Slot<long double> before{Matrix<long double>::Zero(old.v.rows(), old.v.cols()), {old.v}};
-  return joined(
-      [&] { return updated<long double>(optimizer, 0, 0, gradient.v, before).state[0]; },
-      each([&](Bounded g, Bounded b) { return next(b, fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); }, gradient, old));
+  return joined([&] { return updated<long double>(optimizer, 0, 0, gradient.v, before).state[0]; },
+                each([&](Bounded g, Bounded b) { return master.store(fp32.add(fp32.mul(mu, b), fp32.mul(kept, g))); },
+                     gradient, old));
 }
 
 Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate, const Expected& gradient,

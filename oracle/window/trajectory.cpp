@@ -54,8 +54,8 @@ State<T> initial_state(const Case& c) {
   for (const std::string& name : parameters_of(c.model)) {
     Slot<T>& slot = state.slots[name];
     slot.parameter = lift<T>(c.tensors.at(name));
-    for (const StateTensor* state : state_of(c.recipe.optimizer))
-      slot.state.push_back(lifted_if_present<T>(c, state->name + "." + name));
+    for (const StateTensor* each : state_of(c.recipe.optimizer))
+      slot.state.push_back(lifted_if_present<T>(c, each->name + "." + name));
   }
   for (const Layer& layer : c.model.layers) {
     if (layer.kind != "batch_norm") continue;

@@ -42,8 +42,8 @@ LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
       parameters(parameters_of(the_case.model)) {
   for (const std::string& p : parameters) {
     state.parameter[p] = tensor_of(c, p);
-    auto& kept = state.optimizer[p];
-    for (const StateTensor* each : state_of(c.recipe.optimizer)) kept.push_back(tensor_of(c, each->name + "." + p));
+    auto& tensors = state.optimizer[p];
+    for (const StateTensor* each : state_of(c.recipe.optimizer)) tensors.push_back(tensor_of(c, each->name + "." + p));
   }
   for (const LayerView& layer : layers) {
     state.running_mean[layer.label] = tensor_of(c, layer.label + ".running_mean");
@@ -182,10 +182,10 @@ std::vector<Direction> LocalWalk::directions(const std::string& parameter) const
     const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(window) - 1].size()) - 1;
     before = trace.find(TapName{window - 1, last, "backward", gradient}.text());
   }
-  const auto kept = state_of(c.recipe.optimizer);
-  const std::string word = kept.empty() ? "momentum" : kept.front()->word;
+  const auto optimizer = state_of(c.recipe.optimizer);
+  const std::string word = optimizer.empty() ? "momentum" : optimizer.front()->word;
   return {{"the parameter", state.parameter.at(parameter)},
-          {"the " + word, kept.empty() ? nullptr : state.optimizer.at(parameter).front()},
+          {"the " + word, optimizer.empty() ? nullptr : state.optimizer.at(parameter).front()},
           {"the gradient before", before}};
 }
 
