@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "properties/faults/fault.hpp"
+#include "properties/laws/run_and_check.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 
 namespace tally {
@@ -28,7 +29,7 @@ TEST(MaskedFault, a_factor_is_named_where_an_active_clip_hides_it) {
   Plan plan = small_plan();
   plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.0078125"}}});
   const Case c = case_of(plan);
-  const Judged faulty = judge(c, seeded("extra-times-k"));
+  const CheckedRun faulty = run_and_check(c, seeded("extra-times-k"));
   const Trace trace = run(c);
 
   const double step = distance(updated(trace), c.tensors.at("fc1.weight"));
@@ -42,7 +43,7 @@ TEST(MaskedFault, a_factor_is_named_where_adam_hides_it_to_the_last_bit) {
   Plan plan = small_plan();
   plan.recipe.optimizer = choice("optimizer", "adam", {{"eps", Decimal{"1e-30"}}});
   const Case c = case_of(plan);
-  const Judged faulty = judge(c, seeded("extra-times-k"));
+  const CheckedRun faulty = run_and_check(c, seeded("extra-times-k"));
 
   EXPECT_EQ(updated(faulty.trace), updated(run(c))) << "K = 2 doubles both moments' roots";
   EXPECT_EQ(faulty.outcome.status, Status::fail);
@@ -65,7 +66,7 @@ TEST(MaskedFault, running_values_are_judged_where_loss_and_gradient_are_right) {
                      layer("batch_norm", "norm1", {{"statistics", std::string("micro_batch")}}));
   plan.execution.recompute = true;
   const Case c = case_of(plan);
-  const Judged faulty = judge(c, seeded("bn-double-update-recompute"));
+  const CheckedRun faulty = run_and_check(c, seeded("bn-double-update-recompute"));
 
   EXPECT_EQ(updated(faulty.trace), updated(run(c)));
   EXPECT_EQ(faulty.outcome.status, Status::fail);
