@@ -84,18 +84,28 @@ std::optional<std::vector<WindowGap>> certified(const std::vector<WindowDifferen
   return gaps;
 }
 
-}  // namespace
-
-std::vector<WindowGap> semantic_gap(const Case& c) {
+/// `gaps(coarse, fine)` at rising precisions, until it has a value.
+template <class Gaps>
+auto certified_at_some(const Case& c, Gaps gaps) {
   const std::vector<unsigned> all = precisions_in_digits();
   const DigitsScope scope(all[0]);
   auto coarse = evaluate(c, all[0]);
   for (std::size_t i = 1; i < all.size(); ++i) {
     auto fine = evaluate(c, all[i]);
-    if (auto gaps = certified(coarse, fine)) return *gaps;
+    if (auto found = gaps(coarse, fine)) return *found;
     coarse = std::move(fine);
   }
   throw NotCertified("semantic gap: two precisions still disagree at " + std::to_string(all.back()) + " digits");
+}
+
+}  // namespace
+
+std::vector<WindowGap> semantic_gap(const Case& c) { return certified_at_some(c, certified); }
+
+double first_gradient_gap(const Case& c) {
+  return certified_at_some(c, [](const auto& coarse, const auto& fine) {
+    return relative_gap(coarse.front().gradient, fine.front().gradient);
+  });
 }
 
 }  // namespace tally::oracle

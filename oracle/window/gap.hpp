@@ -19,4 +19,8 @@ struct WindowGap {
 /// between them is its uncertainty, and the gap is certified to the precision of a double. Throws NotCertified.
 std::vector<WindowGap> semantic_gap(const Case& c);
 
+/// The first window's gradient alone: no step enters it, and so no decision that a step may leave open, such as the sign
+/// of a gradient that is 0. Throws NotCertified.
+double first_gradient_gap(const Case& c);
+
 }  // namespace tally::oracle

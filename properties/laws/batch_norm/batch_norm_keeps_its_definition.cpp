@@ -14,7 +14,7 @@ void shape(Plan& plan) {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome = run_and_check(c, subject).outcome;
-  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
+  outcome.semantic_gap = oracle::first_gradient_gap(c);
   return outcome;
 }
 

@@ -17,7 +17,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome = run_and_check(c, subject).outcome;
   if (outcome.status == Status::not_run) return outcome;
   add(outcome, run_and_check(full_batch_of(c), subject).outcome);
-  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
+  outcome.semantic_gap = oracle::first_gradient_gap(c);
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "forward",
           "statistics over the window leave a gap to the full batch");
   return settled(std::move(outcome));

@@ -24,7 +24,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   TwoRuns runs = compare_runs(c, apart.trace, whole, together.trace);
   for (TensorCheck& check : runs.checks) add(outcome, std::move(check));
   outcome.decision_drift = runs.decision_drift;
-  outcome.semantic_gap = oracle::semantic_gap(c).front().gradient;
+  outcome.semantic_gap = oracle::first_gradient_gap(c);
   require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
           "the exact accumulated gradient is not the exact full-batch gradient");
   outcome = settled(std::move(outcome));
