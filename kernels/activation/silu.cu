@@ -1,0 +1,20 @@
+// silu: s = fl(1 / fl(1 + exp(-x))), y = fl(x s); backward from x: dx = fl(dy fl(s fl(1 + fl(x fl(1 - s))))); store S.
+#include "kernels/activation/activation.hpp"
+#include "kernels/device/detmath.hpp"
+
+namespace tally {
+namespace {
+
+struct Silu {
+  __device__ static float logistic(float x) { return __fdiv_rn(1.0f, __fadd_rn(1.0f, det_exp(-x))); }
+  __device__ static float forward(float x) { return __fmul_rn(x, logistic(x)); }
+  __device__ static float backward(float x, float dy) {
+    const float s = logistic(x);
+    return __fmul_rn(dy, __fmul_rn(s, __fadd_rn(1.0f, __fmul_rn(x, __fsub_rn(1.0f, s)))));
+  }
+};
+
+const RegisterActivation<InFloat<Silu>> registered("silu", {.variant = "grid_stride", .function_ulp = detmath_ulp});
+
+}  // namespace
+}  // namespace tally

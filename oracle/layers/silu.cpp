@@ -1,0 +1,10 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract registered{
+    {.section = "layer", .kind = "silu", .options = {}, .definition = "y = x / (1 + exp(-x))"}};
+
+}  // namespace
+}  // namespace tally

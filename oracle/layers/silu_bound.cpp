@@ -1,0 +1,25 @@
+// silu: s as sigmoid's, fl(x s), and backward from x: fl(dy fl(s fl(1 + fl(x fl(1 - s))))).
+#include "oracle/layers/logistic_bound.hpp"
+
+namespace tally::oracle {
+namespace {
+
+constexpr Bounded one{1, 0};
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  return elementwise_forward(
+      pass, x, [](const Elementary& fp32, Bounded input) { return fp32.mul(input, logistic_of(fp32, input)); });
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
+    const Bounded s = logistic_of(fp32, input);
+    const Bounded bracket = fp32.add(one, fp32.mul(input, fp32.sub(one, s)));
+    return fp32.mul(gradient, fp32.mul(s, bracket));
+  });
+}
+
+const RegisterBoundRule registered("silu", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle
