@@ -1,0 +1,28 @@
+// Chen et al. 2023, "Symbolic discovery of optimization algorithms": the sign is of an interpolation with the old
+// momentum, which then moves by another factor. sign(0) = 0, and the sign of NaN is NaN.
+#include "oracle/recipe/register_exact_recipe.hpp"
+
+namespace tally::oracle {
+namespace {
+
+template <class T>
+T sign_of(const T& x) {
+  if (x > 0) return T(1);
+  if (x < 0) return T(-1);
+  return x;  // 0 or NaN
+}
+
+template <class T>
+Slot<T> lion(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<T>& gradient, Slot<T> slot) {
+  const T beta1 = number<T>(optimizer.number("beta1")), beta2 = number<T>(optimizer.number("beta2"));
+  Matrix<T>& momentum = slot.state[0];
+  const Matrix<T> direction = beta1 * momentum + T(1 - beta1) * gradient;
+  slot.parameter -= rate * direction.unaryExpr([](const T& c) -> T { return sign_of(c); });
+  momentum = (beta2 * momentum + T(1 - beta2) * gradient).eval();
+  return slot;
+}
+
+const RegisterExactOptimizer registered("lion", []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; });
+
+}  // namespace
+}  // namespace tally::oracle
