@@ -1,0 +1,118 @@
+"""Adds each thing of oracle/architecture.md to the program, in a temporary folder, and runs it.
+
+usage: adds.py BUILD. A folder of samples/ holds the files that the page's row of its name asks for, at the paths where
+they would stand. Each is compiled as its neighbours in BUILD are, and linked with everything that BUILD's program is
+made of: no other file is touched, so what runs needs no list edited. CMake finds new files by itself (a glob)."""
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "oracle" / "architecture.md"
+
+
+class Program:
+    """BUILD's program, as ninja makes it."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        told = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "reports/tally"], check=True,
+                              capture_output=True, text=True).stdout.splitlines()
+        self.compiling = [shlex.split(line) for line in told if " -c " in line]
+        self.linking = told[-1]
+
+    def compile(self, source, root, out):
+        """As the first neighbour of the same kind that is compiled for the host."""
+        place = source.relative_to(root).parent
+        for words in self.compiling:
+            at = pathlib.Path(words[-1])
+            host = "-DTALLY_CHECKED" not in words and not any(word.endswith("nvcc") for word in words)
+            if host and at.parent == ROOT / place and at.suffix == source.suffix:
+                break
+        else:
+            raise AssertionError(f"{place}: nothing there is compiled for the host as {source.suffix}")
+        words = words[: words.index("-MD")] + [f"-I{root}", "-o", str(out), "-c", str(source)]
+        subprocess.run(words, cwd=self.build, check=True)
+
+    def link(self, objects, out):
+        line = self.linking.replace(" -o reports/tally ", f" {shlex.join(map(str, objects))} -o {shlex.quote(str(out))} ")
+        assert str(out) in line, line
+        subprocess.run(["bash", "-c", line], cwd=self.build, check=True)
+
+    def with_sample(self, name, folder):
+        root = HERE / "samples" / name
+        objects = []
+        for i, source in enumerate(sorted(root.rglob("*.c*"))):
+            objects.append(folder / f"{i}.o")
+            self.compile(source, root, objects[-1])
+        self.link(objects, folder / "tally")
+        return folder / "tally"
+
+
+def case_with(layer="relu", optimizer="sgd", kernels=None):
+    third = [[0.5, -0.25, 1], [-1, 0.75, 0.125], [2, -0.5, -0.75], [0.25, 1.5, -2]]
+    tensors = {
+        "x": {"dtype": "fp32", "shape": [4, 3], "data": sum(third, [])},
+        "target": {"dtype": "i64", "shape": [4], "data": [0, 1, 1, 0]},
+        "fc1.weight": {"dtype": "fp32", "shape": [4, 3], "data": sum(third, [])},
+        "fc1.bias": {"dtype": "fp32", "shape": [4], "data": [0.5, 0, -0.5, 0.25]},
+        "fc2.weight": {"dtype": "fp32", "shape": [2, 4], "data": [1, -1, 0.5, 0.25, -0.75, 0.5, 1, 2]},
+        "fc2.bias": {"dtype": "fp32", "shape": [2], "data": [0, 0.125]},
+    }
+    layers = [{"kind": "linear", "name": "fc1", "out": 4}, {"kind": layer}, {"kind": "linear", "name": "fc2", "out": 2}]
+    recipe = {"optimizer": {"kind": optimizer}, "learning_rate": {"kind": "constant", "base": 0.1},
+              "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}}
+    return {"tally_case": 1, "name": "a sample",
+            "model": {"input": 3, "layers": layers, "loss": {"kind": "cross_entropy"}},
+            "windows": [[1, 3]], "normalisation": "window_items", "recipe": recipe, "tensors": tensors,
+            "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": False},
+            "execution": {"recompute": False, **({"kernels": kernels} if kernels else {})}}
+
+
+def replayed(case):
+    """The words that replay a case, written where they run."""
+    return lambda folder: ((folder / "case.json").write_text(json.dumps(case)),
+                           ["replay", folder / "case.json", "--subject", "host"])[1]
+
+
+def always(*words):
+    return lambda folder: [*words, *(["--out", folder / "out"] if words[0] == "verify" else [])]
+
+
+RUNS = {  # sample: what is run, what it says with the sample
+    "activation": (replayed(case_with(layer="softsign")), "pass"),
+    "optimizer": (replayed(case_with(optimizer="descent")), "pass"),
+    "kernel": (replayed(case_with(kernels={"relu.forward": "by_product"})), "pass"),
+    "law": (always("verify", "--subject", "host", "--law", "two_runs_agree", "--precision", "fp32", "--cases", "3",
+                   "--no-training", "--processes", "1"), "two_runs_agree"),
+    "fault": (always("faults", "decay-forgotten", "--subject", "host", "--processes", "1"), "right first stage: 1 of 1"),
+    "command": (always("greet", "reader"), "hello, reader"),
+}
+
+
+def run(program, words):
+    ran = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=300)
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+def main():
+    program = Program(sys.argv[1])
+    samples = {folder.name for folder in (HERE / "samples").iterdir()}
+    linked = set(re.findall(r"\(\.\./tests/additions/samples/([a-z_]+)\)", PAGE.read_text()))
+    assert samples == linked == set(RUNS), f"{PAGE}: found rows for {linked}; expected {samples}, run: {set(RUNS)}"
+    for name, (words, said) in RUNS.items():
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            code, text = run(program.build / "reports" / "tally", words(folder))
+            assert code not in (0, 1), f"{name}: known without its files: {text}"
+            code, text = run(program.with_sample(name, folder), words(folder))
+            assert code == 0 and said in text, f"{name}: exit code {code}; expected {said!r} in:\n{text}"
+            print(f"{name}: added and run", flush=True)
+
+
+main()

@@ -1,0 +1,28 @@
+// The decay is tapped and never applied.
+#include "properties/faults/planted_between.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+void decay(Run& run) {
+  std::vector<bool> decays;
+  for (Parameter& parameter : run.parameters) decays.push_back(std::exchange(parameter.decays, false));
+  stage::decay(run);
+  for (std::size_t i = 0; i < decays.size(); ++i) run.parameters[i].decays = decays[i];
+}
+
+const RegisterFault registered{{
+    .name = "decay-forgotten",
+    .stage = "decay",
+    .right = "g + λ p, or p (1 - lr λ)",
+    .wrong = "g, p",
+    .condition = "weight decay",
+    .knob = "none",
+    .source = "a sample",
+    .laws = {"decay_and_momentum_once"},
+    .stages = replaced<&Stages::decay, decay>,
+}};
+
+}  // namespace
+}  // namespace tally
