@@ -1,8 +1,10 @@
-"""A folder's README has at most 40 lines, and every relative link of every page leads somewhere."""
+"""A folder's README has at most 40 lines, a line of another page at most 120 characters where it is no row of a table,
+and every relative link of every page leads somewhere."""
 import os
 import re
 
 LIMIT = 40
+WIDTH = 120
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
@@ -12,6 +14,10 @@ def problems(tree):
         count = len(tree.lines(path))
         if os.path.basename(path) == "README.md" and path != "README.md" and not count <= LIMIT:
             yield path, f"{count} lines; a folder's README has at most {LIMIT}"
+        if os.path.basename(path) != "README.md" and not path.startswith("reports/evidence/"):
+            for number, line in enumerate(tree.lines(path), 1):
+                if len(line) > WIDTH and not line.startswith("|") and " " in line[:WIDTH].strip():
+                    yield f"{path}:{number}", f"{len(line)} characters; at most {WIDTH}"
         prose = CODE.sub(lambda code: "\n" * code[0].count("\n"), tree.read(path))
         for match in LINK.finditer(prose):
             target = match[1].split("#")[0]
