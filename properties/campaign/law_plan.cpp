@@ -1,8 +1,11 @@
 #include "properties/campaign/law_plan.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "oracle/case/io.hpp"
+#include "properties/campaign/campaign.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
 
@@ -11,6 +14,10 @@ namespace tally {
 std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage) {
   const std::string text = std::to_string(seed) + law.name + std::string(name_of(storage));
   return std::stoull(sha256(text).substr(0, 15), nullptr, 16);
+}
+
+int cases_drawn(const Law& law, double effort) {
+  return std::max(1, static_cast<int>(std::lround(cases_at_effort_one * effort * law.weight)));
 }
 
 Plan shaped(Plan plan, const Law& law) {

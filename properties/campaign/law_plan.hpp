@@ -13,6 +13,9 @@ namespace tally {
 /// Another seed for each law and precision, from one for all.
 std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage);
 
+/// How many cases of a law a campaign of this effort draws in each precision: 40 at effort 1 and weight 1, at least one.
+int cases_drawn(const Law& law, double effort);
+
 /// With options, formats and ways to execute drawn by the plan's seed, values of any bits where the law holds for
 /// them; in the law's domain.
 Plan shaped(Plan plan, const Law& law);

@@ -113,7 +113,7 @@ class LawTask {
 
   int number_of_cases() const {
     if (options_.cases) return *options_.cases;
-    return std::max(1, static_cast<int>(std::lround(cases_at_effort_one * options_.effort * law_.weight)));
+    return cases_drawn(law_, options_.effort);
   }
 
   bool interrupted() const { return !died_ && options_.interrupted && *options_.interrupted; }

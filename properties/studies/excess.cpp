@@ -12,7 +12,7 @@
 namespace tally {
 namespace {
 
-constexpr double clean_cases = 9000, ordinary_networks = 600, law_cases = 20;
+constexpr double clean_cases = 9000, ordinary_networks = 600;
 
 std::uint64_t scaled(double number, double effort) {
   return static_cast<std::uint64_t>(std::max(1LL, std::llround(number * effort)));
@@ -21,7 +21,7 @@ std::uint64_t scaled(double number, double effort) {
 Study run(const StudyOptions& options) {
   const EvidencePlan plan{.clean_cases = scaled(clean_cases, options.effort),
                           .ordinary_networks = scaled(ordinary_networks, options.effort),
-                          .law_cases = scaled(law_cases, options.effort),
+                          .law_effort = options.effort,
                           .hard_cases = 0,
                           .climbs = 0,
                           .steps = 0};
@@ -38,12 +38,12 @@ Study run(const StudyOptions& options) {
                  nlohmann::json(std::floor(1000 * all.worst) / 1000).dump() + ".";
   study.status = evidence.problems.empty() ? Status::pass : Status::fail;
   if (!evidence.problems.empty()) study.message = "first problem: " + evidence.problems.front();
-  study.notes = {std::to_string(plan.clean_cases) + " clean cases and " + std::to_string(plan.ordinary_networks) +
-                     " ordinary networks, drawn as those of tally bench tolerances are, and of each law " +
-                     std::to_string(plan.law_cases) +
-                     " cases a format as verify draws them; each tensor by the local lens.",
-                 "Quantiles are the lower edges of bins an eighth of an octave wide.",
-                 "reports/excess.md says what the excess is and what is ranked by it."};
+  study.notes = {
+      std::to_string(plan.clean_cases) + " clean cases and " + std::to_string(plan.ordinary_networks) +
+          " ordinary networks, drawn as those of tally bench tolerances are, and the cases of a campaign that is not "
+          "steered; each tensor by the local lens.",
+      "Quantiles are the lower edges of bins an eighth of an octave wide.",
+      "reports/excess.md says what the excess is and what is ranked by it."};
   return study;
 }
 

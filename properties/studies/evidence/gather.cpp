@@ -63,11 +63,11 @@ Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& opt
 }
 
 /// As a campaign draws them for the law: shapes, values and ways to execute that clean cases do not meet.
-Job law_job(const Law& law, Dtype storage, std::uint64_t cases, const StudyOptions& options) {
+Job law_job(const Law& law, Dtype storage, int cases, const StudyOptions& options) {
   const std::string title = law.name + ", " + std::string(name_of(storage));
   return {title, [=, &law, &options](GatheredEvidence& found) {
-            PlanSource source(storage, seed_of(options.seed, law, storage), static_cast<int>(cases));
-            for (std::uint64_t i = 0; i < cases; ++i) {
+            PlanSource source(storage, seed_of(options.seed, law, storage), cases);
+            for (int i = 0; i < cases; ++i) {
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, title + ", case " + std::to_string(i), [&] {
                 const Case c = case_of(shaped(source.next(), law));
@@ -129,8 +129,9 @@ std::vector<Job> jobs_of(const EvidencePlan& plan, const StudyOptions& options) 
       jobs.push_back(hard_job(family, storage, plan.hard_cases * family.weight, options));
   }
   for (const Law* law : laws()) {
+    const int cases = plan.law_effort > 0 ? cases_drawn(*law, plan.law_effort) : 0;
     for (const Dtype storage : storage_formats())
-      if (plan.law_cases > 0) jobs.push_back(law_job(*law, storage, plan.law_cases, options));
+      if (cases > 0) jobs.push_back(law_job(*law, storage, cases, options));
   }
   for (std::uint64_t first = 0; first < plan.ordinary_networks; first += networks_a_job) {
     jobs.push_back(ordinary_job(first, std::min(first + networks_a_job, plan.ordinary_networks), options));

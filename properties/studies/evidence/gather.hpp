@@ -14,10 +14,10 @@ namespace tally {
 struct EvidencePlan {
   std::uint64_t clean_cases = 3000;
   std::uint64_t ordinary_networks = 200;
-  std::uint64_t law_cases = 0;  // a law and precision
-  int hard_cases = 8;           // a family and precision
-  int climbs = 10;              // a precision
-  int steps = 300;              // a climb
+  double law_effort = 0;  // of each law and precision: as many cases as verify draws at this effort
+  int hard_cases = 8;     // a family and precision
+  int climbs = 10;        // a precision
+  int steps = 300;        // a climb
 
   /// What a study of this effort does: 3,000 clean cases and 200 ordinary networks at 1, ten times as many at 10;
   /// climbs grow with its root.
