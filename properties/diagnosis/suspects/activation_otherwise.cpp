@@ -1,6 +1,7 @@
 // An activation or its derivative with one thing done otherwise.
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
+#include "oracle/registered_files.hpp"
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_at.hpp"
@@ -62,7 +63,9 @@ const RegisterSuspect registered{{
 
 }  // namespace
 
-RegisterActivationOtherwise::RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways) {
+RegisterActivationOtherwise::RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways,
+                                                         std::source_location at) {
+  note_registered(at);
   all_ways().insert(all_ways().end(), ways.begin(), ways.end());
 }
 

@@ -1,6 +1,7 @@
 // Known mistakes in an activation and in its derivative, for the suspect activation-otherwise.
 #pragma once
 
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct ActivationOtherwise {
 
 /// One file a kind or a family of kinds, `<kind>_otherwise.cpp`.
 struct RegisterActivationOtherwise {
-  explicit RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways);
+  explicit RegisterActivationOtherwise(std::vector<ActivationOtherwise> ways,
+                                       std::source_location at = std::source_location::current());
 };
 
 }  // namespace tally

@@ -68,8 +68,8 @@ TEST(KernelRegistry, SaysWhatThereIsInThePlaceOfWhatIsMissing) {
             "no kernel registry_test.set/fast on host; there are test_doubled, test_once");
   EXPECT_EQ(message_of([] { find_kernel("linear.weight_gradient", ExecutorKind::host); }),
             "no standard kernel linear.weight_gradient on host; there are into_buffer, separate");
-  const auto words = message_of([] { find_kernel("silu.forward", ExecutorKind::host); });
-  EXPECT_TRUE(words.starts_with("no standard kernel silu.forward on host; there are kernels of accumulate, adam, "))
+  const auto words = message_of([] { find_kernel("swish.forward", ExecutorKind::host); });
+  EXPECT_TRUE(words.starts_with("no standard kernel swish.forward on host; there are kernels of accumulate, adam, "))
       << words;
 }
 

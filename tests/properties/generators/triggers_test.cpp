@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "oracle/case/optimizer_state.hpp"
 #include "properties/generators/random_plan.hpp"
 
 namespace tally {
@@ -36,8 +37,7 @@ std::map<std::string, int> census() {
     seen["a second window"] += plan.windows.size() > 1;
     seen["a shorter last window"] += plan.windows.back().size() < first.size();
     seen["ignored rows"] += plan.ignored_percent > 0;
-    seen["momentum or moments"] +=
-        plan.recipe.optimizer.kind == "adam" || plan.recipe.optimizer.number("momentum").text != "0";
+    seen["momentum or moments"] += !state_of(plan.recipe.optimizer).empty();
     seen["decay"] += plan.recipe.weight_decay.kind != "none";
     seen["no clip"] += plan.recipe.clip.kind == "none";
     seen["a clip of another limit than 1"] += plan.recipe.clip.kind != "none";

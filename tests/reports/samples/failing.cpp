@@ -58,7 +58,10 @@ void spoil_all(Results& r) {
       spoil(*text);
     for (OperationRecord& o : c.operations)
       spoil(o.operation), spoil(o.variant), spoil(o.standing.format), spoil(o.standing.shapes);
-    for (TensorCheck& t : c.worst) spoil(t.tap), spoil(t.stage), spoil(t.message), spoil(t.lens);
+    for (TensorCheck& t : c.worst) {
+      spoil(t.tap), spoil(t.stage), spoil(t.lens);
+      if (!t.message.empty()) spoil(t.message);
+    }
     for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
   r.studies.push_back(hostile_study());
