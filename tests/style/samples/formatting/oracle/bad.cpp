@@ -1,2 +1,2 @@
 int one() { return 1; }
-int two() { return 2; }
+int two( ){return 2;}

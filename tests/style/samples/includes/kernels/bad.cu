@@ -1,6 +1,5 @@
-#include <boost/multiprecision/mpfr.hpp>
-
-#include "good.hpp"
 #include "oracle/layers/exact.hpp"
 #include "oracle/tolerance/format.hpp"
+#include <boost/multiprecision/mpfr.hpp>
 #include "properties/good.hpp"
+#include "good.hpp"

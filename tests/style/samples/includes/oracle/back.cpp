@@ -1,3 +1,3 @@
 #include "kernels/good.hpp"
-#include "oracle/real/real.hpp"
 #include "reports/record/record.hpp"
+#include "oracle/real/real.hpp"

@@ -1,3 +1,3 @@
-#include "kernels/good.hpp"
 #include "oracle/real/real.hpp"
+#include "kernels/good.hpp"
 #include "properties/good.hpp"
