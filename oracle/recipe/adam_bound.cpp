@@ -1,5 +1,6 @@
 #include "oracle/recipe/adam_bound.hpp"
 
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
@@ -10,10 +11,6 @@ namespace {
 std::vector<Matrix<long double>> moments(const Choice& optimizer, const Expected& gradient,
                                          const Slot<long double>& old) {
   return updated<long double>(optimizer, 0, 0, gradient.v, old).state;
-}
-
-Expected zeros_like(const Expected& x) {
-  return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
 }
 
 struct Corrections {

@@ -1,5 +1,6 @@
 // Adam, bit by bit.
 #include "oracle/recipe/adam_bound.hpp"
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/tolerance/constants.hpp"
 
 namespace tally::oracle {
@@ -27,7 +28,7 @@ Prediction moment(const Declared& subject, const Decimal& beta, const Matrix<flo
   if (!as_written(subject, "adam") || !rest) return {};
   const float keep = held(beta);
   return of_each(now.rows(), now.cols(), [&](Eigen::Index i) {
-    const float kept = keep * (old.size() == 0 ? 0.0F : old.data()[i]);
+    const float kept = keep * begun_at_zero(old, i);
     const float taken = *rest * now.data()[i];
     return stored(subject.master, kept + taken);
   });

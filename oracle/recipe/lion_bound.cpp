@@ -2,15 +2,12 @@
 // m = fl(fl(b2 m) + fl((1 - b2) g)).
 #include "oracle/recipe/lion_bound.hpp"
 
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
 namespace tally::oracle {
 namespace {
-
-Expected zeros_like(const Expected& x) {
-  return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
-}
 
 /// fl(fl(beta m) + fl((1 - beta) g)).
 class Interpolation {

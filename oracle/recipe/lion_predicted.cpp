@@ -1,10 +1,9 @@
 // Lion, bit by bit.
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/recipe/lion_bound.hpp"
 
 namespace tally::oracle {
 namespace {
-
-float before(const Matrix<float>& old, Eigen::Index i) { return old.size() == 0 ? 0.0F : old.data()[i]; }
 
 float interpolated(float beta, float rest, float gradient, float momentum) {
   const float kept = beta * momentum;
@@ -20,7 +19,7 @@ Prediction predicted_lion_momentum(const Declared& subject, const Choice& optimi
   if (!as_written(subject, "lion") || !rest) return {};
   const float beta = held(optimizer.number("beta2"));
   return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    return stored(subject.master, interpolated(beta, *rest, gradient.data()[i], before(old, i)));
+    return stored(subject.master, interpolated(beta, *rest, gradient.data()[i], begun_at_zero(old, i)));
   });
 }
 
@@ -31,7 +30,7 @@ Prediction predicted_lion_parameter(const Declared& subject, const Choice& optim
   if (!as_written(subject, "lion") || !rest) return {};
   const float beta = held(optimizer.number("beta1"));
   return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
-    const float c = interpolated(beta, *rest, gradient.data()[i], before(old, i));
+    const float c = interpolated(beta, *rest, gradient.data()[i], begun_at_zero(old, i));
     const float sign = c > 0 ? 1.0F : c < 0 ? -1.0F : c;
     const float move = rate * sign;
     return stored(subject.master, parameter.data()[i] - move);

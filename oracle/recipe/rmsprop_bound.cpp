@@ -2,15 +2,12 @@
 // p = fl(p - fl(lr b)), or fl(p - fl(lr q)) without momentum.
 #include "oracle/recipe/rmsprop_bound.hpp"
 
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
 namespace tally::oracle {
 namespace {
-
-Expected zeros_like(const Expected& x) {
-  return {Matrix<long double>::Zero(x.v.rows(), x.v.cols()), Matrix<double>::Zero(x.v.rows(), x.v.cols())};
-}
 
 Matrix<long double> exact_quotient(const Choice& optimizer, const Expected& gradient, const Expected& square) {
   return gradient.v.array() / (square.v.array().max(0).sqrt() + number<long double>(optimizer.number("eps")));

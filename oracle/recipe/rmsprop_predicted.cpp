@@ -1,4 +1,5 @@
 // RMSProp, bit by bit.
+#include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/recipe/rmsprop_bound.hpp"
 
 namespace tally::oracle {
@@ -10,8 +11,6 @@ float quotient_of(float gradient, float square, float eps) {
   return gradient / divisor;
 }
 
-float before(const Matrix<float>& old, Eigen::Index i) { return old.size() == 0 ? 0.0F : old.data()[i]; }
-
 }  // namespace
 
 Prediction predicted_square(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
@@ -20,7 +19,7 @@ Prediction predicted_square(const Declared& subject, const Choice& optimizer, co
   if (!as_written(subject, "rmsprop") || !rest) return {};
   const float alpha = held(optimizer.number("alpha"));
   return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    const float kept = alpha * before(old, i);
+    const float kept = alpha * begun_at_zero(old, i);
     const float squared = gradient.data()[i] * gradient.data()[i];
     const float taken = *rest * squared;
     return stored(subject.master, kept + taken);
@@ -32,7 +31,7 @@ Prediction predicted_buffer(const Declared& subject, const Choice& optimizer, co
   if (!as_written(subject, "rmsprop")) return {};
   const float mu = held(optimizer.number("momentum")), eps = held(optimizer.number("eps"));
   return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    const float kept = mu * before(old, i);
+    const float kept = mu * begun_at_zero(old, i);
     return stored(subject.master, kept + quotient_of(gradient.data()[i], square.data()[i], eps));
   });
 }

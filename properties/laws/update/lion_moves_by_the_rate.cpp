@@ -13,6 +13,7 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   plan.recipe.weight_decay = choice("weight_decay", "none");
   plan.recipe.loss_scale = choice("loss_scale", "none");
+  plan.recipe.loss_scale = choice("loss_scale", "none");  // every window steps
   plan.recipe.optimizer = choice("optimizer", "lion");
 }
 
@@ -35,6 +36,7 @@ std::size_t astray(const Tensor& before, const Tensor& after, float rate) {
 Outcome holds(const Case& c, const RunOptions& options) {
   CheckedRun checked = run_and_check(c, options);
   if (checked.outcome.status == Status::not_run) return checked.outcome;
+  std::size_t compared = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     const std::string at = "w" + std::to_string(w) + "/optimizer/";
     const Tensor* rate = checked.trace.find(at + "in.learning_rate");
@@ -42,11 +44,13 @@ Outcome holds(const Case& c, const RunOptions& options) {
       const Tensor* before = checked.trace.find(at + "in." + parameter);
       const Tensor* after = checked.trace.find(at + parameter);
       if (!rate || !before || !after) continue;  // the lenses name what is missing
+      ++compared;
       const std::size_t count = astray(*before, *after, static_cast<float>(rate->value(0)));
       require(checked.outcome, count == 0, at + parameter, "optimizer",
               std::to_string(count) + " elements of " + parameter + " moved by something else than the rate");
     }
   }
+  require(checked.outcome, compared > 0, "w0/optimizer", "optimizer", "no step left what the law compares");
   return settled(std::move(checked.outcome));
 }
 

@@ -28,6 +28,7 @@ std::size_t astray(const Tensor& gradient, const Tensor& before, const Tensor& a
 Outcome holds(const Case& c, const RunOptions& options) {
   CheckedRun checked = run_and_check(c, options);
   if (checked.outcome.status == Status::not_run) return checked.outcome;
+  std::size_t compared = 0;
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     const std::string at = "w" + std::to_string(w) + "/optimizer/";
     for (const std::string& parameter : parameters_of(c.model)) {
@@ -35,11 +36,13 @@ Outcome holds(const Case& c, const RunOptions& options) {
       const Tensor* before = checked.trace.find(at + "in." + parameter);
       const Tensor* after = checked.trace.find(at + parameter);
       if (!gradient || !before || !after) continue;  // the lenses name what is missing
+      ++compared;
       const std::size_t count = astray(*gradient, *before, *after);
       require(checked.outcome, count == 0, at + parameter, "optimizer",
               std::to_string(count) + " elements of " + parameter + " moved with their gradient");
     }
   }
+  require(checked.outcome, compared > 0, "w0/optimizer", "optimizer", "no step left what the law compares");
   return settled(std::move(checked.outcome));
 }
 
