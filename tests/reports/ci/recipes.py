@@ -120,7 +120,8 @@ class Recipes(unittest.TestCase):
                 f'tally_add_campaign(NAME c PROGRAM "{crashing}" SHARDS 3 OUT "{folder}/out" ARGUMENTS --subject host '
                 "--law exact_lane --cases 1 --no-training)\n")
             build = folder / "build"
-            subprocess.run(["cmake", "-S", folder, "-B", build], check=True, capture_output=True, timeout=120)
+            subprocess.run(["cmake", "-G", "Ninja", "-S", folder, "-B", build], check=True, capture_output=True,
+                           timeout=120)
             for chosen in ([], ["-R", "c.2"]):
                 ran = subprocess.run(["ctest", "--test-dir", build, *chosen], capture_output=True, text=True,
                                      timeout=300)
