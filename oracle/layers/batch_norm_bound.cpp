@@ -22,12 +22,12 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
   const Bounded eps = constant(pass.layer.number("eps"));
   if (frozen(pass)) {
     const Bounded var = element(pass.tensors.at("running_var"), 0, feature);
-    const bool by_function = claim_of(pass.subject, "batch_norm.frozen_statistics").rsqrt;
+    const bool by_function = claim_of(pass.declared, "batch_norm.frozen_statistics").rsqrt;
     return {element(pass.tensors.at("running_mean"), 0, feature), var, rstd_of(var, eps, by_function)};
   }
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
-  return sample_moments(pass.subject, claim_of(pass.subject, "batch_norm.statistics"), column, eps);
+  return sample_moments(pass.declared, claim_of(pass.declared, "batch_norm.statistics"), column, eps);
 }
 
 /// A parameter's gradient. Where a window shares its statistics, a cut into one part says that dy is that of a
@@ -60,7 +60,7 @@ Expected exact_rstd(const BoundPass& pass, const Matrix<long double>& var, const
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
   const BoundedMatrix in(x);
   const Cut groups = groups_of(pass, in.rows());
   const auto exact = exact_forward(pass, x);
@@ -106,7 +106,7 @@ class Column {
 
   void write(BoundedMatrix& dx, Bounded s1, Bounded s2) const {
     const Bounded scale = shared(fp32_.mul(weight_, moments_.rstd));
-    const Bounded inverse = reciprocal(pass_.subject, static_cast<double>(size_));
+    const Bounded inverse = reciprocal(pass_.declared, static_cast<double>(size_));
     const Bounded mean_dy = shared(fp32_.mul(s1, inverse)), mean_dy_h = shared(fp32_.mul(s2, inverse));
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
       const Bounded dy = dy_.at(i, feature_);
@@ -125,13 +125,13 @@ class Column {
   Bounded weight_;
   std::vector<Bounded> h_;  // normalised x
   Arithmetic fp32_ = single();
-  Arithmetic storage_{pass_.subject.storage};
+  Arithmetic storage_{pass_.declared.storage};
 };
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
-  const KernelClaim& sums = claim_of(pass.subject, "batch_norm.parameter_gradients");
+  const KernelClaim& sums = claim_of(pass.declared, "batch_norm.parameter_gradients");
   BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
   Matrix<double> all(in.rows(), in.cols());  // what dw adds up
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
@@ -159,8 +159,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!pass.tensors.contains("weight")) return result;
-  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(pass.subject.storage, dw));
-  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(pass.subject.storage, db));
+  result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(pass.declared.storage, dw));
+  result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(pass.declared.storage, db));
   return result;
 }
 

@@ -13,7 +13,7 @@ bool one_a_feature(const Matrix<float>& statistic, Eigen::Index features) { retu
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
   const Matrix<float>&mean = statistics.mean, &rstd = statistics.rstd;
   const bool known_here = one_a_feature(mean, x.cols()) && one_a_feature(rstd, x.cols());
-  if (!as_written(pass.subject, "batch_norm.forward") || !known_here) return {};
+  if (!as_written(pass.declared, "batch_norm.forward") || !known_here) return {};
   const bool affine = pass.tensors.contains("weight");
   const Matrix<float> weight = affine ? held(pass.tensors.at("weight")) : Matrix<float>();
   const Matrix<float> bias = affine ? held(pass.tensors.at("bias")) : Matrix<float>();
@@ -25,14 +25,14 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
       const float scaled = value * weight.data()[column];
       value = scaled + bias.data()[column];
     }
-    return stored(pass.subject.storage, value);
+    return stored(pass.declared.storage, value);
   });
 }
 
 Prediction rstd(const BoundPass& pass, const Statistics& statistics) {
   const char* operation = frozen(pass) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
-  const bool by_function = claim_of(pass.subject, operation).rsqrt;
-  if (!as_written(pass.subject, operation) || by_function || statistics.var.size() == 0) return {};
+  const bool by_function = claim_of(pass.declared, operation).rsqrt;
+  if (!as_written(pass.declared, operation) || by_function || statistics.var.size() == 0) return {};
   const float eps = held(pass.layer.number("eps"));
   return of_each(statistics.var.rows(), statistics.var.cols(), [&](Eigen::Index i) {
     const float root = std::sqrt(statistics.var.data()[i] + eps);
@@ -42,11 +42,11 @@ Prediction rstd(const BoundPass& pass, const Statistics& statistics) {
 
 Prediction dx(const BoundPass& pass, const Statistics& statistics, const Matrix<float>& dy) {
   const bool known_here = one_a_feature(statistics.rstd, dy.cols());
-  if (!frozen(pass) || !as_written(pass.subject, "batch_norm.backward_frozen") || !known_here) return {};
+  if (!frozen(pass) || !as_written(pass.declared, "batch_norm.backward_frozen") || !known_here) return {};
   Matrix<float> scale = statistics.rstd;
   if (pass.tensors.contains("weight")) scale = held(pass.tensors.at("weight")).cwiseProduct(scale);
   return of_each(dy.rows(), dy.cols(), [&](Eigen::Index i) {
-    return stored(pass.subject.storage, scale.data()[i % dy.cols()] * dy.data()[i]);
+    return stored(pass.declared.storage, scale.data()[i % dy.cols()] * dy.data()[i]);
   });
 }
 

@@ -11,11 +11,11 @@ Bounded factor(const BoundPass& pass) {
   const Arithmetic fp32 = single();
   const Bounded in_fp32 = fp32.div({1, 0}, fp32.sub({1, 0}, constant(p)));
   const long double exact = 1 / (1 - number<long double>(p));
-  return derived_constant(pass.subject, exact, in_fp32, exact * of_inverse(exact * 0x1p-51L));
+  return derived_constant(pass.declared, exact, in_fp32, exact * of_inverse(exact * 0x1p-51L));
 }
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
   const Bounded f = factor(pass);
   const auto& mask = pass.tensors.at("mask").v;
   BoundedMatrix out(in);

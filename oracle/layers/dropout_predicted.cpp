@@ -8,11 +8,11 @@ namespace {
 
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
   const long double exact = 1 / (1 - number<long double>(pass.layer.number("p")));
-  const HeldConstant factor = held(pass.subject, exact, exact * of_inverse(exact * 0x1p-51L));
-  if (!as_written(pass.subject, operation) || !factor) return {};
+  const HeldConstant factor = held(pass.declared, exact, exact * of_inverse(exact * 0x1p-51L));
+  if (!as_written(pass.declared, operation) || !factor) return {};
   const auto& mask = pass.tensors.at("mask").v;
   return of_each(in.rows(), in.cols(), [&](Eigen::Index i) {
-    return mask.data()[i] != 0 ? stored(pass.subject.storage, in.data()[i] * *factor) : 0.0F;
+    return mask.data()[i] != 0 ? stored(pass.declared.storage, in.data()[i] * *factor) : 0.0F;
   });
 }
 

@@ -11,8 +11,8 @@ namespace {
 Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
   std::vector<Bounded> features;
   for (Eigen::Index j = 0; j < x.cols(); ++j) features.push_back(x.at(row, j));
-  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.forward");
-  return sample_moments(pass.subject, claim, features, constant(pass.layer.number("eps")));
+  const KernelClaim& claim = claim_of(pass.declared, "layer_norm.forward");
+  return sample_moments(pass.declared, claim, features, constant(pass.layer.number("eps")));
 }
 
 Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
@@ -20,7 +20,7 @@ Bounded normalised(const Arithmetic& fp32, Bounded x, const Moments& m) {
 }
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
   const BoundedMatrix in(x);
   const bool affine = pass.tensors.contains("weight");
   const BoundedMatrix weight(affine ? pass.tensors.at("weight") : Expected{});
@@ -46,8 +46,8 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
 /// dx of one row, and that row's fl(dy h) for the weight's gradient.
 void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
                   Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
-  const Arithmetic fp32 = single(), storage(pass.subject.storage);
-  const KernelClaim& claim = claim_of(pass.subject, "layer_norm.backward");
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const KernelClaim& claim = claim_of(pass.declared, "layer_norm.backward");
   const Moments m = moments(pass, x, i);
   const auto gradient = [&](Eigen::Index j) {
     return weight.cols() == 0 ? dy.at(i, j) : fp32.mul(dy.at(i, j), weight.at(0, j));
@@ -59,7 +59,7 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
     sum_g_h.add(fp32.mul(gradient(j), h));
     dy_h.set(i, j, fp32.mul(dy.at(i, j), h));
   }
-  const Bounded inverse = reciprocal(pass.subject, static_cast<double>(x.cols()));
+  const Bounded inverse = reciprocal(pass.declared, static_cast<double>(x.cols()));
   const Bounded m1 = shared(fp32.mul(sum_of(fp32, claim, sum_g), inverse));
   const Bounded m2 = shared(fp32.mul(sum_of(fp32, claim, sum_g_h), inverse));
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
@@ -78,8 +78,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!affine) return result;
-  const KernelClaim& sums = claim_of(pass.subject, "layer_norm.parameter_gradients");
-  const Format& storage = pass.subject.storage;
+  const KernelClaim& sums = claim_of(pass.declared, "layer_norm.parameter_gradients");
+  const Format& storage = pass.declared.storage;
   result.parameters["weight"] = joined(exact.parameters.at("weight"), stored(storage, column_sums(dy_h, sums)));
   result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(storage, column_sums(gradient, sums)));
   return result;

@@ -7,7 +7,7 @@ namespace {
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
   const Matrix<float>&mean = statistics.mean, &rstd = statistics.rstd;
   const bool known_here = mean.size() == x.rows() && rstd.size() == x.rows();
-  if (!as_written(pass.subject, "layer_norm.forward") || !known_here) return {};
+  if (!as_written(pass.declared, "layer_norm.forward") || !known_here) return {};
   const bool affine = pass.tensors.contains("weight");
   const Matrix<float> weight = affine ? held(pass.tensors.at("weight")) : Matrix<float>();
   const Matrix<float> bias = affine ? held(pass.tensors.at("bias")) : Matrix<float>();
@@ -19,7 +19,7 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
       const float scaled = value * weight.data()[column];
       value = scaled + bias.data()[column];
     }
-    return stored(pass.subject.storage, value);
+    return stored(pass.declared.storage, value);
   });
 }
 

@@ -9,12 +9,12 @@ namespace {
 /// The derivative's weights a_c = (1 - eps) w_t [c = t] + (eps / C) w_c and their sum W, in fp32.
 class ClassWeights {
  public:
-  ClassWeights(const Declared& subject, const Choice& loss, double classes) : classes_(classes) {
+  ClassWeights(const Declared& declared, const Choice& loss, double classes) : classes_(classes) {
     const Decimal& smoothing = loss.number("label_smoothing");
     const auto exact = number<long double>(smoothing);
     smooth_ = exact != 0;
-    keep_ = one_minus(subject, smoothing);
-    spread_ = derived_constant(subject, exact / static_cast<long double>(classes),
+    keep_ = one_minus(declared, smoothing);
+    spread_ = derived_constant(declared, exact / static_cast<long double>(classes),
                                fp32_.div(constant(smoothing), {classes_, 0}));
     for (const Decimal& w : loss.numbers("weight")) weights_.push_back(constant(w));
   }
@@ -61,12 +61,13 @@ Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const Soft
   return wider(first, second);
 }
 
-ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,
-                      const Matrix<long double>& item_weight, const Expected& row_factor) {
-  const Arithmetic fp32 = single(), storage(subject.storage);
-  const SoftmaxForm form = softmax_form(claim_of(subject, "cross_entropy"), static_cast<double>(y.v.cols()));
+ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expected& y,
+                      const Matrix<long double>& target, const Matrix<long double>& item_weight,
+                      const Expected& row_factor) {
+  const Arithmetic fp32 = single(), storage(declared.storage);
+  const SoftmaxForm form = softmax_form(claim_of(declared, "cross_entropy"), static_cast<double>(y.v.cols()));
   const auto ignored = static_cast<long double>(loss.integer("ignore_index"));
-  const ClassWeights weights(subject, loss, static_cast<double>(y.v.cols()));
+  const ClassWeights weights(declared, loss, static_cast<double>(y.v.cols()));
   const BoundedMatrix z(y), factor(row_factor);
   BoundedMatrix losses(1, z.rows()), dz(z.rows(), z.cols());
   for (Eigen::Index i = 0; i < z.rows(); ++i) {

@@ -6,17 +6,18 @@
 namespace tally::oracle {
 namespace {
 
-Bounded two_over(const Declared& subject, double features) {
+Bounded two_over(const Declared& declared, double features) {
   const long double exact = 2 / static_cast<long double>(features);
-  return derived_constant(subject, exact, single().div({2, 0}, {features, 0}));
+  return derived_constant(declared, exact, single().div({2, 0}, {features, 0}));
 }
 
-ExpectedLoss evaluate(const Choice& loss, const Declared& subject, const Expected& y, const Matrix<long double>& target,
-                      const Matrix<long double>& item_weight, const Expected& row_factor) {
-  const Arithmetic fp32 = single(), storage(subject.storage);
+ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expected& y,
+                      const Matrix<long double>& target, const Matrix<long double>& item_weight,
+                      const Expected& row_factor) {
+  const Arithmetic fp32 = single(), storage(declared.storage);
   const auto features = static_cast<double>(y.v.cols());
-  const KernelClaim& claim = claim_of(subject, "mse");
-  const Bounded share = reciprocal(subject, features), slope = two_over(subject, features);
+  const KernelClaim& claim = claim_of(declared, "mse");
+  const Bounded share = reciprocal(declared, features), slope = two_over(declared, features);
   const BoundedMatrix in(y), factor(row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
   row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;

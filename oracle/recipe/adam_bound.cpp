@@ -18,7 +18,7 @@ struct Corrections {
   Bounded rate, root_of_second;  // fl(lr / bc1), fl(sqrt bc2)
 };
 
-Corrections corrections(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step) {
+Corrections corrections(const Declared& declared, const Choice& optimizer, const StepRate& rate, std::int64_t step) {
   const auto times = static_cast<long double>(step) + 1;
   const Complement first = complement_of_power(optimizer.number("beta1"), times),
                    second = complement_of_power(optimizer.number("beta2"), times);
@@ -32,8 +32,8 @@ Corrections corrections(const Declared& subject, const Choice& optimizer, const 
   const long double corrected = rate.exact / c.first, root = std::sqrt(c.second);
   const long double off = of_inverse(first.relative);
   const long double margin = off < infinite ? std::fabs(corrected) * off + rate.margin / c.first * (1 + off) : infinite;
-  c.rate = derived_constant(subject, corrected, fp32.div(held_rate(subject, rate), in_fp32(1 - c.first)), margin);
-  c.root_of_second = derived_constant(subject, root, fp32.sqrt(in_fp32(1 - c.second)), root * second.relative);
+  c.rate = derived_constant(declared, corrected, fp32.div(held_rate(declared, rate), in_fp32(1 - c.first)), margin);
+  c.root_of_second = derived_constant(declared, root, fp32.sqrt(in_fp32(1 - c.second)), root * second.relative);
   return c;
 }
 
@@ -60,7 +60,7 @@ double relative(Bounded c) { return c.v == 0 ? 0 : c.e / std::fabs(c.v); }
 /// carries 6t + 16 roundings, what its constants are off, and what underflows. Its second moment may have lost 3 eta a
 /// step (the square, its share, the decay) and its first 2 eta, so that beside the ratio times sqrt v^ there is the
 /// ratio times sqrt(3 t eta / bc2) and 2 t eta / bc1, each over epsilon.
-double longest_step(const Declared& subject, const Choice& optimizer, const Corrections& c, const StepRate& rate,
+double longest_step(const Declared& declared, const Choice& optimizer, const Corrections& c, const StepRate& rate,
                     std::int64_t step, double least_divisor) {
   const double ratio = largest_ratio(optimizer, c, step), eta = single().underflow();
   if (!(ratio < infinite) || !(least_divisor > 0) || !decided(c.rate) || !is_positive(c.root_of_second))
@@ -70,8 +70,8 @@ double longest_step(const Declared& subject, const Choice& optimizer, const Corr
       (ratio * std::sqrt(3 * t * eta / static_cast<double>(c.second)) + 2 * t * eta / static_cast<double>(c.first)) /
       least_divisor;
   const double off = relative(c.rate) + relative(c.root_of_second) +
-                     relative(one_minus(subject, optimizer.number("beta1"))) +
-                     relative(one_minus(subject, optimizer.number("beta2")));
+                     relative(one_minus(declared, optimizer.number("beta1"))) +
+                     relative(one_minus(declared, optimizer.number("beta2")));
   const double grown = (1 + gam(6 * t + 16, single().u())) * std::exp(2 * off);
   // The rate takes no part in the quotient: it may overflow where the step would not.
   if (!((ratio + lost) * grown * inflation < single().threshold())) return infinite;
@@ -82,21 +82,22 @@ double longest_step(const Declared& subject, const Choice& optimizer, const Corr
 
 }  // namespace
 
-Expected adam_exp_avg(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old) {
-  const Arithmetic fp32 = single(), master(subject.master);
+Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                      const Expected& old) {
+  const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
-  const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(subject, optimizer.number("beta1"));
+  const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(declared, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {before.v, zeros_like(gradient).v}};
   return joined([&] { return moments(optimizer, gradient, slot)[0]; },
                 each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
                      gradient, before));
 }
 
-Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected adam_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                          const Expected& old) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
-  const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(subject, optimizer.number("beta2"));
+  const Bounded beta = constant(optimizer.number("beta2")), rest = one_minus(declared, optimizer.number("beta2"));
   const Slot<long double> slot{zeros_like(gradient).v, {zeros_like(gradient).v, before.v}};
   return joined(
       [&] { return moments(optimizer, gradient, slot)[1]; },
@@ -105,11 +106,11 @@ Expected adam_exp_avg_sq(const Declared& subject, const Choice& optimizer, const
            gradient, before));
 }
 
-Expected adam_parameter(const Declared& subject, const Choice& optimizer, const StepRate& rate, std::int64_t step,
+Expected adam_parameter(const Declared& declared, const Choice& optimizer, const StepRate& rate, std::int64_t step,
                         const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter,
                         bool from_zero) {
-  const Arithmetic fp32 = single(), master(subject.master);
-  const Corrections c = corrections(subject, optimizer, rate, step);
+  const Arithmetic fp32 = single(), master(declared.master);
+  const Corrections c = corrections(declared, optimizer, rate, step);
   const Bounded eps = constant(optimizer.number("eps"));
   const auto exact_eps = number<long double>(optimizer.number("eps"));
   const auto exact = [&]() -> Matrix<long double> {
@@ -119,8 +120,8 @@ Expected adam_parameter(const Declared& subject, const Choice& optimizer, const 
   // The subject's divisor is at least its epsilon: the interval of v may reach 0 without the quotient losing its bound.
   const double least_divisor = std::max(0.0, eps.v - eps.e) * (1 - gam(4, fp32.u()));
   // In a narrower format moments are rounded by more than the cap counts.
-  const bool capped = from_zero && subject.master.p == 24;
-  const double cap = capped ? longest_step(subject, optimizer, c, rate, step, least_divisor) : infinite;
+  const bool capped = from_zero && declared.master.p == 24;
+  const double cap = capped ? longest_step(declared, optimizer, c, rate, step, least_divisor) : infinite;
   const auto step_of = [&](Bounded p, Bounded m, Bounded v) {
     const Bounded divisor = fp32.add(fp32.div(fp32.sqrt({std::max(v.v, 0.0), v.e}), c.root_of_second), eps);
     const double least = std::max(divisor.v - divisor.e, least_divisor);

@@ -10,7 +10,7 @@ struct Corrections {
   HeldConstant rate, root;  // lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1))
 };
 
-Corrections corrections(const Declared& subject, const Choice& optimizer, const Choice& schedule, std::int64_t step) {
+Corrections corrections(const Declared& declared, const Choice& optimizer, const Choice& schedule, std::int64_t step) {
   const auto rate = learning_rate<long double>(schedule, step);
   const auto times = static_cast<long double>(step) + 1;
   const Complement first = complement_of_power(optimizer.number("beta1"), times);
@@ -19,38 +19,39 @@ Corrections corrections(const Declared& subject, const Choice& optimizer, const 
   if (!(off < infinite)) return {};
   const long double corrected = rate / first.value, root = std::sqrt(second.value);
   const long double of_rate = 2 * margin_of_rate(schedule, rate, step) / first.value * (1 + off);
-  return {held(subject, corrected, of_rate + std::fabs(corrected) * off), held(subject, root, root * second.relative)};
+  return {held(declared, corrected, of_rate + std::fabs(corrected) * off),
+          held(declared, root, root * second.relative)};
 }
 
 /// fl(fl(beta old) + fl(fl(1 - beta) now)), stored.
-Prediction moment(const Declared& subject, const Decimal& beta, const Matrix<float>& old, const Matrix<float>& now) {
-  const HeldConstant rest = held_one_minus(subject, beta);
-  if (!as_written(subject, "adam") || !rest) return {};
+Prediction moment(const Declared& declared, const Decimal& beta, const Matrix<float>& old, const Matrix<float>& now) {
+  const HeldConstant rest = held_one_minus(declared, beta);
+  if (!as_written(declared, "adam") || !rest) return {};
   const float keep = held(beta);
   return of_each(now.rows(), now.cols(), [&](Eigen::Index i) {
     const float kept = keep * begun_at_zero(old, i);
     const float taken = *rest * now.data()[i];
-    return stored(subject.master, kept + taken);
+    return stored(declared.master, kept + taken);
   });
 }
 
 }  // namespace
 
-Prediction predicted_exp_avg(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_exp_avg(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                              const Matrix<float>& old) {
-  return moment(subject, optimizer.number("beta1"), old, gradient);
+  return moment(declared, optimizer.number("beta1"), old, gradient);
 }
 
-Prediction predicted_exp_avg_sq(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                                 const Matrix<float>& old) {
-  return moment(subject, optimizer.number("beta2"), old, gradient.cwiseProduct(gradient));
+  return moment(declared, optimizer.number("beta2"), old, gradient.cwiseProduct(gradient));
 }
 
-Prediction predicted_adam_parameter(const Declared& subject, const Choice& optimizer, const Choice& schedule,
+Prediction predicted_adam_parameter(const Declared& declared, const Choice& optimizer, const Choice& schedule,
                                     std::int64_t step, const Matrix<float>& exp_avg, const Matrix<float>& exp_avg_sq,
                                     const Matrix<float>& parameter) {
-  if (!as_written(subject, "adam")) return {};
-  const Corrections c = corrections(subject, optimizer, schedule, step);
+  if (!as_written(declared, "adam")) return {};
+  const Corrections c = corrections(declared, optimizer, schedule, step);
   if (!c.rate || !c.root) return {};
   const float eps = held(optimizer.number("eps"));
   return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
@@ -59,7 +60,7 @@ Prediction predicted_adam_parameter(const Declared& subject, const Choice& optim
     const float divisor = corrected + eps;
     const float quotient = exp_avg.data()[i] / divisor;
     const float move = *c.rate * quotient;
-    return stored(subject.master, parameter.data()[i] - move);
+    return stored(declared.master, parameter.data()[i] - move);
   });
 }
 

@@ -5,26 +5,26 @@
 namespace tally::oracle {
 namespace {
 
-Expected shrunk(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+Expected shrunk(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                 const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const auto lambda = number<long double>(decay.number("lambda"));
-  const Bounded product = fp32.mul(held_rate(subject, rate), constant(decay.number("lambda")));
+  const Bounded product = fp32.mul(held_rate(declared, rate), constant(decay.number("lambda")));
   const long double exact = 1 - rate.exact * lambda, margin = (1 + rate.exact * lambda) * 0x1p-51L;
-  const Bounded kept = derived_constant(subject, exact, fp32.sub({1, 0}, product), margin + rate.margin * lambda);
+  const Bounded kept = derived_constant(declared, exact, fp32.sub({1, 0}, product), margin + rate.margin * lambda);
   return joined([&] { return decayed<long double>(decay, rate.exact, gradient.v, parameter.v); },
                 each([&](Bounded p) { return master.store(fp32.mul(p, kept)); }, parameter));
 }
 
-Prediction predicted(const Declared& subject, const Choice& decay, const Choice& schedule, std::int64_t step,
+Prediction predicted(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
                      const Matrix<float>&, const Matrix<float>& parameter) {
   const auto rate = learning_rate<long double>(schedule, step), lambda = number<long double>(decay.number("lambda"));
   const long double margin =
       (1 + std::fabs(rate * lambda)) * 0x1p-51L + std::fabs(lambda) * margin_of_rate(schedule, rate, step);
-  const HeldConstant kept = held(subject, 1 - rate * lambda, margin);
-  if (!as_written(subject, "decay.decoupled") || !kept) return {};
+  const HeldConstant kept = held(declared, 1 - rate * lambda, margin);
+  if (!as_written(declared, "decay.decoupled") || !kept) return {};
   return of_each(parameter.rows(), parameter.cols(),
-                 [&](Eigen::Index i) { return stored(subject.master, parameter.data()[i] * *kept); });
+                 [&](Eigen::Index i) { return stored(declared.master, parameter.data()[i] * *kept); });
 }
 
 const RegisterDecayRules registered("decoupled", {shrunk, predicted});

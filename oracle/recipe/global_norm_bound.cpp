@@ -30,8 +30,8 @@ Expected coefficient(const Choice& clip, const Expected& norm) {
   return scalar(exact, std::min(ratio.e, 1 - least));
 }
 
-Prediction predicted_coefficient(const Declared& subject, const Choice& clip, float norm) {
-  if (!as_written(subject, "clip_coefficient")) return {};
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm) {
+  if (!as_written(declared, "clip_coefficient")) return {};
   const float divisor = norm + held(clip.number("epsilon"));
   const float ratio = held(clip.number("max_norm")) / divisor;
   return Matrix<float>::Constant(1, 1, divisor == 0 || ratio > 1 ? 1 : ratio);

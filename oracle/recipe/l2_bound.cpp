@@ -13,9 +13,9 @@ Expected gradient_with_decay(const Declared&, const Choice& decay, const StepRat
                 each([&](Bounded g, Bounded p) { return fp32.add(g, fp32.mul(lambda, p)); }, gradient, parameter));
 }
 
-Prediction predicted(const Declared& subject, const Choice& decay, const Choice&, std::int64_t,
+Prediction predicted(const Declared& declared, const Choice& decay, const Choice&, std::int64_t,
                      const Matrix<float>& gradient, const Matrix<float>& parameter) {
-  if (!as_written(subject, "decay.l2")) return {};
+  if (!as_written(declared, "decay.l2")) return {};
   const float lambda = held(decay.number("lambda"));
   return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
     const float decayed = lambda * parameter.data()[i];

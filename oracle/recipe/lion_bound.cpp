@@ -12,8 +12,8 @@ namespace {
 /// fl(fl(beta m) + fl((1 - beta) g)).
 class Interpolation {
  public:
-  Interpolation(const Declared& subject, const Decimal& beta)
-      : kept_(constant(beta)), taken_(one_minus(subject, beta)) {}
+  Interpolation(const Declared& declared, const Decimal& beta)
+      : kept_(constant(beta)), taken_(one_minus(declared, beta)) {}
   Bounded of(Bounded g, Bounded m) const { return fp32_.add(fp32_.mul(kept_, m), fp32_.mul(taken_, g)); }
 
  private:
@@ -33,21 +33,21 @@ Bounded sign_of(Bounded c) {
 
 }  // namespace
 
-Expected lion_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected lion_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                        const Expected& old) {
-  const Arithmetic master(subject.master);
+  const Arithmetic master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
-  const Interpolation next(subject, optimizer.number("beta2"));
+  const Interpolation next(declared, optimizer.number("beta2"));
   const auto beta = number<long double>(optimizer.number("beta2"));
   return joined([&]() -> Matrix<long double> { return beta * before.v + (1 - beta) * gradient.v; },
                 each([&](Bounded g, Bounded m) { return master.store(next.of(g, m)); }, gradient, before));
 }
 
-Expected lion_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate,
+Expected lion_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                         const Expected& gradient, const Expected& old, const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
-  const Interpolation direction(subject, optimizer.number("beta1"));
+  const Interpolation direction(declared, optimizer.number("beta1"));
   const Bounded lr = bounded_scalar(rate);
   const auto beta = number<long double>(optimizer.number("beta1"));
   const auto exact = [&]() -> Matrix<long double> {

@@ -9,16 +9,17 @@
 namespace tally::oracle {
 
 /// The new momentum; `old` empty: it began at zero.
-Expected lion_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old);
+Expected lion_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient,
+                       const Expected& old);
 /// The new parameter, from the old momentum. Where the interval of beta1 m + (1 - beta1) g reaches over 0, the sign is
 /// open: the subject may have moved by -rate, 0 or rate.
-Expected lion_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate,
+Expected lion_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                         const Expected& gradient, const Expected& old, const Expected& parameter);
 
 /// The same bit by bit: kernels/arithmetic.md.
-Prediction predicted_lion_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_lion_momentum(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                                    const Matrix<float>& old);
-Prediction predicted_lion_parameter(const Declared& subject, const Choice& optimizer, float rate,
+Prediction predicted_lion_parameter(const Declared& declared, const Choice& optimizer, float rate,
                                     const Matrix<float>& gradient, const Matrix<float>& old,
                                     const Matrix<float>& parameter);
 

@@ -13,27 +13,27 @@ float interpolated(float beta, float rest, float gradient, float momentum) {
 
 }  // namespace
 
-Prediction predicted_lion_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_lion_momentum(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                                    const Matrix<float>& old) {
-  const HeldConstant rest = held_one_minus(subject, optimizer.number("beta2"));
-  if (!as_written(subject, "lion") || !rest) return {};
+  const HeldConstant rest = held_one_minus(declared, optimizer.number("beta2"));
+  if (!as_written(declared, "lion") || !rest) return {};
   const float beta = held(optimizer.number("beta2"));
   return of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    return stored(subject.master, interpolated(beta, *rest, gradient.data()[i], begun_at_zero(old, i)));
+    return stored(declared.master, interpolated(beta, *rest, gradient.data()[i], begun_at_zero(old, i)));
   });
 }
 
-Prediction predicted_lion_parameter(const Declared& subject, const Choice& optimizer, float rate,
+Prediction predicted_lion_parameter(const Declared& declared, const Choice& optimizer, float rate,
                                     const Matrix<float>& gradient, const Matrix<float>& old,
                                     const Matrix<float>& parameter) {
-  const HeldConstant rest = held_one_minus(subject, optimizer.number("beta1"));
-  if (!as_written(subject, "lion") || !rest) return {};
+  const HeldConstant rest = held_one_minus(declared, optimizer.number("beta1"));
+  if (!as_written(declared, "lion") || !rest) return {};
   const float beta = held(optimizer.number("beta1"));
   return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {
     const float c = interpolated(beta, *rest, gradient.data()[i], begun_at_zero(old, i));
     const float sign = c > 0 ? 1.0F : c < 0 ? -1.0F : c;
     const float move = rate * sign;
-    return stored(subject.master, parameter.data()[i] - move);
+    return stored(declared.master, parameter.data()[i] - move);
   });
 }
 

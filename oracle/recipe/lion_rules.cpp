@@ -7,17 +7,17 @@ namespace {
 class Lion final : public OptimizerRules {
  public:
   Expected state(std::size_t, const StepSetting& at, const StepTensors<Expected>& t) const override {
-    return lion_momentum(at.subject, at.optimizer, t.gradient, t.before[0]);
+    return lion_momentum(at.declared, at.optimizer, t.gradient, t.before[0]);
   }
   Expected parameter(const StepSetting& at, const Expected& rate, const StepTensors<Expected>& t, bool) const override {
-    return lion_parameter(at.subject, at.optimizer, rate, t.gradient, t.before[0], t.parameter);
+    return lion_parameter(at.declared, at.optimizer, rate, t.gradient, t.before[0], t.parameter);
   }
   Prediction predicted_state(std::size_t, const StepSetting& at, const StepTensors<Matrix<float>>& t) const override {
-    return predicted_lion_momentum(at.subject, at.optimizer, t.gradient, t.before[0]);
+    return predicted_lion_momentum(at.declared, at.optimizer, t.gradient, t.before[0]);
   }
   Prediction predicted_parameter(const StepSetting& at, float rate,
                                  const StepTensors<Matrix<float>>& t) const override {
-    return predicted_lion_parameter(at.subject, at.optimizer, rate, t.gradient, t.before[0], t.parameter);
+    return predicted_lion_parameter(at.declared, at.optimizer, rate, t.gradient, t.before[0], t.parameter);
   }
   bool is_linear() const override { return false; }
   bool moves_by_old_state() const override { return true; }

@@ -13,7 +13,7 @@ namespace tally::oracle {
 
 /// The step number `step` (the first is 0) under this recipe.
 struct StepSetting {
-  const Declared& subject;
+  const Declared& declared;
   const Choice &optimizer, &schedule;
   std::int64_t step;
 };

@@ -25,15 +25,15 @@ struct ClipRules {
   Expected (*rounded)(const Choice& clip, float coefficient, const Matrix<float>& gradient);
   /// The coefficient by the norm, fp32 [1, 1], and its bits; nullptr for a kind that reads no norm.
   Expected (*coefficient)(const Choice& clip, const Expected& norm) = nullptr;
-  Prediction (*predicted_coefficient)(const Declared& subject, const Choice& clip, float norm) = nullptr;
+  Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm) = nullptr;
 };
 using RegisterClipRules = RegisterKind<ClipRules>;
 
 /// As oracle::decayed and oracle::predicted_decayed say.
 struct DecayRules {
-  Expected (*decayed)(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+  Expected (*decayed)(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                       const Expected& parameter);
-  Prediction (*predicted)(const Declared& subject, const Choice& decay, const Choice& schedule, std::int64_t step,
+  Prediction (*predicted)(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
                           const Matrix<float>& gradient, const Matrix<float>& parameter);
 };
 using RegisterDecayRules = RegisterKind<DecayRules>;

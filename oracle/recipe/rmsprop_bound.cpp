@@ -20,11 +20,11 @@ Matrix<long double> exact_quotient(const Choice& optimizer, const Expected& grad
 /// subject's and g is not.
 class Quotient {
  public:
-  Quotient(const Declared& subject, const Choice& optimizer) : eps_(constant(optimizer.number("eps"))) {
+  Quotient(const Declared& declared, const Choice& optimizer) : eps_(constant(optimizer.number("eps"))) {
     least_divisor_ = std::max(0.0, eps_.v - eps_.e) * (1 - gam(2, fp32_.u()));
-    const Bounded rest = one_minus(subject, optimizer.number("alpha"));
+    const Bounded rest = one_minus(declared, optimizer.number("alpha"));
     const double least_rest = rest.v - rest.e;
-    if (subject.master.p != 24 || !(least_rest > 0) || !(least_divisor_ > 0)) return;
+    if (declared.master.p != 24 || !(least_rest > 0) || !(least_divisor_ > 0)) return;
     const double most = 1 / std::sqrt(least_rest);
     const double lost = std::sqrt(3 * fp32_.underflow() / least_rest) / least_divisor_;
     const double own = most * (1 + gam(8, fp32_.u())) * (1 + lost);
@@ -52,11 +52,11 @@ class Quotient {
 
 }  // namespace
 
-Expected rmsprop_square(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected rmsprop_square(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& old) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
-  const Bounded alpha = constant(optimizer.number("alpha")), rest = one_minus(subject, optimizer.number("alpha"));
+  const Bounded alpha = constant(optimizer.number("alpha")), rest = one_minus(declared, optimizer.number("alpha"));
   const auto exact = number<long double>(optimizer.number("alpha"));
   return joined(
       [&]() -> Matrix<long double> { return exact * before.v + (1 - exact) * gradient.v.cwiseProduct(gradient.v); },
@@ -65,12 +65,12 @@ Expected rmsprop_square(const Declared& subject, const Choice& optimizer, const 
            gradient, before));
 }
 
-Expected rmsprop_buffer(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected rmsprop_buffer(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& square, const Expected& old) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded mu = constant(optimizer.number("momentum"));
-  const Quotient quotient(subject, optimizer);
+  const Quotient quotient(declared, optimizer);
   return joined(
       [&]() -> Matrix<long double> {
         return number<long double>(optimizer.number("momentum")) * before.v +
@@ -80,16 +80,16 @@ Expected rmsprop_buffer(const Declared& subject, const Choice& optimizer, const 
            gradient, square, before));
 }
 
-Expected rmsprop_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate,
+Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                            const Expected& gradient, const Expected& square, const Expected& buffer,
                            const Expected& parameter) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Bounded lr = bounded_scalar(rate);
   const auto moved = [&](Bounded p, Bounded d) { return master.store(fp32.sub(p, fp32.mul(lr, d))); };
   if (buffer.v.size() != 0)
     return joined([&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * buffer.v; },
                   each(moved, parameter, buffer));
-  const Quotient quotient(subject, optimizer);
+  const Quotient quotient(declared, optimizer);
   return joined(
       [&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * exact_quotient(optimizer, gradient, square); },
       each([&](Bounded p, Bounded g, Bounded v) { return moved(p, quotient.of(g, v)); }, parameter, gradient, square));

@@ -9,22 +9,22 @@
 namespace tally::oracle {
 
 /// The new second moment; `old` empty: it began at zero.
-Expected rmsprop_square(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected rmsprop_square(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& old);
 /// The new momentum buffer, from the new second moment; `old` empty: it began at zero.
-Expected rmsprop_buffer(const Declared& subject, const Choice& optimizer, const Expected& gradient,
+Expected rmsprop_buffer(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& square, const Expected& old);
 /// The new parameter, from the new state; `buffer` empty without momentum. `rate` as the kernel holds it.
-Expected rmsprop_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate,
+Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                            const Expected& gradient, const Expected& square, const Expected& buffer,
                            const Expected& parameter);
 
 /// The same bit by bit: kernels/arithmetic.md.
-Prediction predicted_square(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_square(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                             const Matrix<float>& old);
-Prediction predicted_buffer(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_buffer(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                             const Matrix<float>& square, const Matrix<float>& old);
-Prediction predicted_rmsprop_parameter(const Declared& subject, const Choice& optimizer, float rate,
+Prediction predicted_rmsprop_parameter(const Declared& declared, const Choice& optimizer, float rate,
                                        const Matrix<float>& gradient, const Matrix<float>& square,
                                        const Matrix<float>& buffer, const Matrix<float>& parameter);
 

@@ -9,15 +9,15 @@
 namespace tally::oracle {
 
 /// The new momentum buffer; `old` empty where there is none yet (then it is the gradient).
-Expected sgd_momentum(const Declared& subject, const Choice& optimizer, const Expected& gradient, const Expected& old);
+Expected sgd_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient, const Expected& old);
 /// The new parameter; `momentum` is the new buffer, empty without momentum. `rate` as the kernel holds it.
-Expected sgd_parameter(const Declared& subject, const Choice& optimizer, const Expected& rate, const Expected& gradient,
-                       const Expected& momentum, const Expected& parameter);
+Expected sgd_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
+                       const Expected& gradient, const Expected& momentum, const Expected& parameter);
 
 /// The same bit by bit: kernels/arithmetic.md.
-Prediction predicted_sgd_momentum(const Declared& subject, const Choice& optimizer, const Matrix<float>& gradient,
+Prediction predicted_sgd_momentum(const Declared& declared, const Choice& optimizer, const Matrix<float>& gradient,
                                   const Matrix<float>& old);
-Prediction predicted_sgd_parameter(const Declared& subject, const Choice& optimizer, float rate,
+Prediction predicted_sgd_parameter(const Declared& declared, const Choice& optimizer, float rate,
                                    const Matrix<float>& gradient, const Matrix<float>& momentum,
                                    const Matrix<float>& parameter);
 

@@ -13,17 +13,17 @@ M momentum_in(const std::vector<M>& state) {
 class Sgd final : public OptimizerRules {
  public:
   Expected state(std::size_t i, const StepSetting& at, const StepTensors<Expected>& t) const override {
-    return sgd_momentum(at.subject, at.optimizer, t.gradient, t.before[i]);
+    return sgd_momentum(at.declared, at.optimizer, t.gradient, t.before[i]);
   }
   Expected parameter(const StepSetting& at, const Expected& rate, const StepTensors<Expected>& t, bool) const override {
-    return sgd_parameter(at.subject, at.optimizer, rate, t.gradient, momentum_in(t.after), t.parameter);
+    return sgd_parameter(at.declared, at.optimizer, rate, t.gradient, momentum_in(t.after), t.parameter);
   }
   Prediction predicted_state(std::size_t i, const StepSetting& at, const StepTensors<Matrix<float>>& t) const override {
-    return predicted_sgd_momentum(at.subject, at.optimizer, t.gradient, t.before[i]);
+    return predicted_sgd_momentum(at.declared, at.optimizer, t.gradient, t.before[i]);
   }
   Prediction predicted_parameter(const StepSetting& at, float rate,
                                  const StepTensors<Matrix<float>>& t) const override {
-    return predicted_sgd_parameter(at.subject, at.optimizer, rate, t.gradient, momentum_in(t.after), t.parameter);
+    return predicted_sgd_parameter(at.declared, at.optimizer, rate, t.gradient, momentum_in(t.after), t.parameter);
   }
   bool is_linear() const override { return true; }
 };

@@ -6,14 +6,14 @@
 namespace tally::oracle {
 namespace {
 
-bool exact_products(const Declared& subject) { return subject.storage.p <= 11 && subject.compute.p == 24; }
+bool exact_products(const Declared& declared) { return declared.storage.p <= 11 && declared.compute.p == 24; }
 
 /// One rounding a product (none where products are exact) and k - 1 additions, in any order. Flushed, every product and
 /// every addition may lose the smallest normal number. Products of bf16 may underflow, those of fp16 cannot.
-Accumulation by_scalars(const Declared& subject, const Arithmetic& arithmetic, double k, bool flushes) {
-  const double additions = height_of(claim_of(subject, "gemm"), k);
-  const double kappa = gam(additions + (exact_products(subject) ? 0 : 1), arithmetic.u());
-  const bool may_underflow = !exact_products(subject) || 2 * subject.storage.emin < subject.compute.emin;
+Accumulation by_scalars(const Declared& declared, const Arithmetic& arithmetic, double k, bool flushes) {
+  const double additions = height_of(claim_of(declared, "gemm"), k);
+  const double kappa = gam(additions + (exact_products(declared) ? 0 : 1), arithmetic.u());
+  const bool may_underflow = !exact_products(declared) || 2 * declared.storage.emin < declared.compute.emin;
   const double lost = flushes ? 2 * k : may_underflow ? k : 0;
   const double absolute = lost * arithmetic.underflow() * (1 + kappa);
   if (arithmetic.swamps(additions)) return {kappa, absolute, arithmetic.threshold()};
@@ -30,12 +30,12 @@ double parts_of(const KernelClaim& gemm, double k) {
 /// fp32 results: truncation only shrinks, so nothing grows: k 2^-F for alignment and 2^-23 a block. fp16 results: each
 /// block grows what came before by (1 + u)(1 + terms 2^-F). A part has at most ceil(k / terms) blocks in a row; all
 /// parts together, each with its own last one, have at most (k + parts (terms - 1)) / terms that may underflow.
-Accumulation by_blocks(const Declared& subject, const Arithmetic& arithmetic, double k) {
-  const TensorCore core = tensor_core(subject.claims.tensor_core, subject.tf32);
+Accumulation by_blocks(const Declared& declared, const Arithmetic& arithmetic, double k) {
+  const TensorCore core = tensor_core(declared.claims.tensor_core, declared.tf32);
   const double blocks = std::ceil(k / core.terms), u = arithmetic.u();
-  const double parts = parts_of(claim_of(subject, "gemm"), k);
+  const double parts = parts_of(claim_of(declared, "gemm"), k);
   const double all_blocks = std::floor((k + parts * (core.terms - 1)) / core.terms);
-  if (subject.compute.p < 24) {
+  if (declared.compute.p < 24) {
     const double aligned = std::ldexp(core.terms, static_cast<int>(-core.fraction_bits));
     const double kappa = gam(blocks, u + aligned + u * aligned);
     return {kappa, all_blocks * (arithmetic.underflow() + 0x1p-41) * (1 + kappa), arithmetic.threshold()};
@@ -49,11 +49,11 @@ Accumulation by_blocks(const Declared& subject, const Arithmetic& arithmetic, do
 
 /// Parts summed apart meet in `reduction`: a conversion each where that is narrower, and an addition less than parts.
 /// Scalar parts in the accumulator's own format are one more order of addition.
-Accumulation reduced(const Declared& subject, Accumulation all, double k, bool blocks, bool onto) {
-  const KernelClaim& claim = claim_of(subject, "gemm");
+Accumulation reduced(const Declared& declared, Accumulation all, double k, bool blocks, bool onto) {
+  const KernelClaim& claim = claim_of(declared, "gemm");
   const Format format = format_of(claim.reduction);
   const Arithmetic reduction(format);
-  const bool narrows = format.p < subject.compute.p;
+  const bool narrows = format.p < declared.compute.p;
   const double parts = parts_of(claim, k);
   if (claim.splits == 1 || !(narrows || blocks)) return all;
   const double roundings = narrows ? parts + (onto ? 1 : 0) : parts - 1;
@@ -81,25 +81,25 @@ TensorCore tensor_core(const std::string& generation, bool tf32) {
   return tf32 ? row->second.second : row->second.first;
 }
 
-bool on_tensor_cores(const Declared& subject) {
-  return subject.claims.tensor_cores && (subject.storage.p <= 11 || subject.tf32);
+bool on_tensor_cores(const Declared& declared) {
+  return declared.claims.tensor_cores && (declared.storage.p <= 11 || declared.tf32);
 }
 
-Accumulation accumulation(const Declared& subject, double k, bool onto) {
-  Format format = subject.compute;
-  format.flushes_subnormals = subject.claims.flushes_subnormals;
+Accumulation accumulation(const Declared& declared, double k, bool onto) {
+  Format format = declared.compute;
+  format.flushes_subnormals = declared.claims.flushes_subnormals;
   const Arithmetic arithmetic(format);
-  const bool blocks = on_tensor_cores(subject);
-  Accumulation all = by_scalars(subject, arithmetic, k, format.flushes_subnormals);
+  const bool blocks = on_tensor_cores(declared);
+  Accumulation all = by_scalars(declared, arithmetic, k, format.flushes_subnormals);
   if (blocks) {
-    const Accumulation apart = by_blocks(subject, arithmetic, k);
-    const bool known = subject.claims.tensor_core != "unknown";  // else a scalar kernel may have run as well
+    const Accumulation apart = by_blocks(declared, arithmetic, k);
+    const bool known = declared.claims.tensor_core != "unknown";  // else a scalar kernel may have run as well
     all.kappa = known ? apart.kappa : std::max(apart.kappa, all.kappa);
     all.random = known ? apart.random : 0;
     all.spread = known ? apart.spread : 0;
     all.absolute = known && !format.flushes_subnormals ? apart.absolute : all.absolute + apart.absolute;
   }
-  all = reduced(subject, all, k, blocks, onto);
+  all = reduced(declared, all, k, blocks, onto);
   if (onto) {
     all.kappa += (1 + all.kappa) * arithmetic.u();
     all.absolute += format.flushes_subnormals ? arithmetic.underflow() : 0;

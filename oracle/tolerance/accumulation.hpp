@@ -17,7 +17,7 @@ struct TensorCore {
 TensorCore tensor_core(const std::string& generation, bool tf32);
 
 /// True where the subject's GEMMs may run on tensor cores.
-bool on_tensor_cores(const Declared& subject);
+bool on_tensor_cores(const Declared& declared);
 
 struct Accumulation {
   double kappa, absolute, threshold;
@@ -27,7 +27,7 @@ struct Accumulation {
 };
 
 /// Over k products; with `onto` the old result is one addend more (beta = 1).
-Accumulation accumulation(const Declared& subject, double k, bool onto = false);
+Accumulation accumulation(const Declared& declared, double k, bool onto = false);
 
 /// Relative rounding of one TF32 operand: 2^-10 truncated or unknown, 2^-11 to nearest.
 double tf32_roundoff(const Claims& claims);

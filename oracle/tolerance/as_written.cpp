@@ -5,19 +5,21 @@
 
 namespace tally::oracle {
 
-bool as_written(const Declared& subject, std::string_view operation) { return claim_of(subject, operation).as_written; }
+bool as_written(const Declared& declared, std::string_view operation) {
+  return claim_of(declared, operation).as_written;
+}
 
 float held(const Decimal& written) { return static_cast<float>(written.to_double()); }
 
-HeldConstant held(const Declared& subject, long double exact, long double margin) {
-  if (subject.claims.constants != "binary64") return {};
+HeldConstant held(const Declared& declared, long double exact, long double margin) {
+  if (declared.claims.constants != "binary64") return {};
   const auto low = static_cast<float>(static_cast<double>(exact - margin));
   const auto high = static_cast<float>(static_cast<double>(exact + margin));
   return low == high ? HeldConstant(low) : std::nullopt;
 }
 
-HeldConstant held_one_minus(const Declared& subject, const Decimal& c) {
-  return held(subject, 1 - number<long double>(c), 0x1p-52L);
+HeldConstant held_one_minus(const Declared& declared, const Decimal& c) {
+  return held(declared, 1 - number<long double>(c), 0x1p-52L);
 }
 
 long double margin_of_rate(const Choice& schedule, long double exact, std::int64_t step) {

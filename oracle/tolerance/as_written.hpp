@@ -15,7 +15,7 @@ namespace tally::oracle {
 using Prediction = std::optional<Matrix<float>>;
 
 /// Whether the subject claims it of an operation.
-bool as_written(const Declared& subject, std::string_view operation);
+bool as_written(const Declared& declared, std::string_view operation);
 
 /// A constant of the recipe as the subject holds it.
 using HeldConstant = std::optional<float>;
@@ -24,9 +24,9 @@ using HeldConstant = std::optional<float>;
 float held(const Decimal& written);
 /// Derived in binary64 within `margin` of the exact number and rounded once to fp32: none where that may be either of
 /// two floats, or where the subject derives its constants otherwise.
-HeldConstant held(const Declared& subject, long double exact, long double margin);
+HeldConstant held(const Declared& declared, long double exact, long double margin);
 /// 1 - c.
-HeldConstant held_one_minus(const Declared& subject, const Decimal& c);
+HeldConstant held_one_minus(const Declared& declared, const Decimal& c);
 
 /// How far a learning rate in binary64 may be from the exact one.
 long double margin_of_rate(const Choice& schedule, long double exact, std::int64_t step);

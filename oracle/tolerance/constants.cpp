@@ -24,17 +24,17 @@ Bounded constant(const Decimal& written) {
   return {static_cast<double>(exact), static_cast<double>(std::fabs(held - exact)) * inflation};
 }
 
-Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32, long double margin) {
-  if (subject.claims.constants == "binary64") return constant(exact, margin);
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32, long double margin) {
+  if (declared.claims.constants == "binary64") return constant(exact, margin);
   return {static_cast<double>(exact), in_fp32.e};
 }
 
-Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32) {
-  return derived_constant(subject, exact, in_fp32, std::fabs(exact) * 0x1p-49L);
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32) {
+  return derived_constant(declared, exact, in_fp32, std::fabs(exact) * 0x1p-49L);
 }
 
-Bounded reciprocal(const Declared& subject, double n) {
-  return derived_constant(subject, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
+Bounded reciprocal(const Declared& declared, double n) {
+  return derived_constant(declared, 1 / static_cast<long double>(n), single().div({1, 0}, {n, 0}));
 }
 
 Complement complement_of_power(const Decimal& beta, long double times) {
@@ -44,10 +44,10 @@ Complement complement_of_power(const Decimal& beta, long double times) {
 
 long double of_inverse(long double relative) { return relative < 1 ? relative / (1 - relative) : infinite; }
 
-Bounded one_minus(const Declared& subject, const Decimal& c) {
+Bounded one_minus(const Declared& declared, const Decimal& c) {
   const long double exact = 1 - number<long double>(c);
   const bool held = number<long double>(c) == c.to_double();
-  return derived_constant(subject, exact, single().sub({1, 0}, constant(c)), held ? exact * 0x1p-52L : 0x1p-52L);
+  return derived_constant(declared, exact, single().sub({1, 0}, constant(c)), held ? exact * 0x1p-52L : 0x1p-52L);
 }
 
 }  // namespace tally::oracle

@@ -20,11 +20,11 @@ Bounded constant(const Decimal& written);
 
 /// A derived constant under the subject's claim: `constants: binary64` rounds once; `fp32` computes it from rounded
 /// constants, whose (v, e) the caller gives.
-Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32, long double margin);
-Bounded derived_constant(const Declared& subject, long double exact, Bounded in_fp32);
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32, long double margin);
+Bounded derived_constant(const Declared& declared, long double exact, Bounded in_fp32);
 
 /// 1 / n for a count that fp32 holds.
-Bounded reciprocal(const Declared& subject, double n);
+Bounded reciprocal(const Declared& declared, double n);
 
 /// 1 - beta^times, and how far a binary64 one may be from it, relatively: beta's own rounding `times` over, the power's
 /// and the difference's. At 1 and beyond it may be 0.
@@ -37,6 +37,6 @@ Complement complement_of_power(const Decimal& beta, long double times);
 long double of_inverse(long double relative);
 
 /// 1 - c: the binary64 nearest to c may be off by 2^-53 where it is not c, and the difference rounds once more.
-Bounded one_minus(const Declared& subject, const Decimal& c);
+Bounded one_minus(const Declared& declared, const Decimal& c);
 
 }  // namespace tally::oracle

@@ -10,7 +10,7 @@ namespace tally::oracle {
 class Elementary : public Arithmetic {
  public:
   Elementary(const BoundPass& pass, const char* direction)
-      : Arithmetic(single()), error_(functions_of(claim_of(pass.subject, kernel_family_of(pass.layer) + direction))) {}
+      : Arithmetic(single()), error_(functions_of(claim_of(pass.declared, kernel_family_of(pass.layer) + direction))) {}
 
   Bounded exp(Bounded x) const {
     return monotone([](double t) { return std::exp(t); }, x, error_);
@@ -30,7 +30,7 @@ class Elementary : public Arithmetic {
 template <class F>
 ExpectedForward elementwise_forward(const BoundPass& pass, const Expected& x, F&& f) {
   const Elementary fp32(pass, ".forward");
-  const Arithmetic storage(pass.subject.storage);
+  const Arithmetic storage(pass.declared.storage);
   const BoundedMatrix input(x);
   BoundedMatrix y(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < y.rows(); ++i) {
@@ -43,7 +43,7 @@ ExpectedForward elementwise_forward(const BoundPass& pass, const Expected& x, F&
 template <class F>
 ExpectedBackward elementwise_backward(const BoundPass& pass, const Expected& x, const Expected& dy, F&& f) {
   const Elementary fp32(pass, ".backward");
-  const Arithmetic storage(pass.subject.storage);
+  const Arithmetic storage(pass.declared.storage);
   const BoundedMatrix input(x), gradient(dy);
   BoundedMatrix dx(x.v.rows(), x.v.cols());
   for (Eigen::Index i = 0; i < dx.rows(); ++i) {

@@ -42,7 +42,7 @@ struct BoundPass {
   const Layer& layer;
   const ExpectedTensors& tensors;  // by short name
   Cut cut;
-  const Declared& subject;
+  const Declared& declared;
   Decisions decisions = {};
   bool gives_dx = true;  // else a rule may leave dx out
 };
@@ -71,7 +71,7 @@ struct ExpectedLoss {
   Expected dy;    // [rows, features] storage
 };
 struct LossBoundRule {
-  ExpectedLoss (*evaluate)(const Choice& loss, const Declared& subject, const Expected& y,
+  ExpectedLoss (*evaluate)(const Choice& loss, const Declared& declared, const Expected& y,
                            const Matrix<long double>& target, const Matrix<long double>& item_weight,
                            const Expected& row_factor);
 };

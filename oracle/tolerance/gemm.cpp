@@ -7,20 +7,20 @@
 namespace tally::oracle {
 namespace {
 
-bool loses_operand_bits(const Declared& subject) { return subject.tf32 || subject.claims.flushes_subnormals; }
+bool loses_operand_bits(const Declared& declared) { return declared.tf32 || declared.claims.flushes_subnormals; }
 
 /// What the operand loses before it is multiplied: rounding to TF32, subnormals of the compute format read as zero.
 /// From the last TF32 number on, rounding to nearest may give infinity.
-Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
+Matrix<double> operand_error(const Declared& declared, const BoundedMatrix& a) {
   Matrix<double> error = a.e;
-  const double smallest_normal = std::ldexp(1, subject.compute.emin), roundoff = tf32_roundoff(subject.claims);
+  const double smallest_normal = std::ldexp(1, declared.compute.emin), roundoff = tf32_roundoff(declared.claims);
   const double share = sources().accumulation;
-  const bool may_overflow = subject.tf32 && subject.claims.tf32_rounding != "truncate";
+  const bool may_overflow = declared.tf32 && declared.claims.tf32_rounding != "truncate";
   for (Eigen::Index i = 0; i < error.size(); ++i) {
     const double magnitude = std::fabs(a.v.data()[i]) + a.e.data()[i];
-    if (subject.tf32) error.data()[i] += share * (roundoff * magnitude + std::ldexp(1, -136));
+    if (declared.tf32) error.data()[i] += share * (roundoff * magnitude + std::ldexp(1, -136));
     if (may_overflow && magnitude >= 0x1p128 - 0x1p116) error.data()[i] = infinite;
-    if (subject.claims.flushes_subnormals && std::fabs(a.v.data()[i]) - a.e.data()[i] < smallest_normal) {
+    if (declared.claims.flushes_subnormals && std::fabs(a.v.data()[i]) - a.e.data()[i] < smallest_normal) {
       error.data()[i] += share * std::min(magnitude, smallest_normal);
     }
   }
@@ -29,9 +29,9 @@ Matrix<double> operand_error(const Declared& subject, const BoundedMatrix& a) {
 
 /// |A||B| as the accumulation sees it. Tensor cores align a product as if a subnormal operand had the smallest normal
 /// exponent.
-Matrix<double> accumulated_size(const Declared& subject, const Matrix<double>& a, const Matrix<double>& b) {
-  if (!on_tensor_cores(subject)) return a * b;
-  const double smallest_normal = std::ldexp(1, subject.storage.emin);
+Matrix<double> accumulated_size(const Declared& declared, const Matrix<double>& a, const Matrix<double>& b) {
+  if (!on_tensor_cores(declared)) return a * b;
+  const double smallest_normal = std::ldexp(1, declared.storage.emin);
   const auto aligned = [=](double x) { return x == 0 ? 0 : std::max(x, smallest_normal); };
   return Matrix<double>(a.unaryExpr(aligned)) * Matrix<double>(b.unaryExpr(aligned));
 }
@@ -87,39 +87,39 @@ void settle_non_finite(const BoundedMatrix& a, const BoundedMatrix& b, double li
 }
 
 /// A B, and the old C where there is one.
-BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const BoundedMatrix& a,
+BoundedMatrix multiplied(const Declared& declared, const BoundedMatrix* c, const BoundedMatrix& a,
                          const BoundedMatrix& b) {
   BoundedMatrix z;
   z.v.resize(a.rows(), b.cols());
   z.e.resize(a.rows(), b.cols());
-  const Accumulation sum = accumulation(subject, static_cast<double>(a.cols()), c != nullptr);
-  const bool loses = loses_operand_bits(subject);
-  const Matrix<double> more_a = loses ? operand_error(subject, a) : Matrix<double>(),
-                       more_b = loses ? operand_error(subject, b) : Matrix<double>();
+  const Accumulation sum = accumulation(declared, static_cast<double>(a.cols()), c != nullptr);
+  const bool loses = loses_operand_bits(declared);
+  const Matrix<double> more_a = loses ? operand_error(declared, a) : Matrix<double>(),
+                       more_b = loses ? operand_error(declared, b) : Matrix<double>();
   const Matrix<double>&error_a = loses ? more_a : a.e, &error_b = loses ? more_b : b.e;
   Matrix<double> magnitude;
   z.v.noalias() = a.v * b.v;
   if (is_zero(error_a) && is_zero(error_b)) {
-    magnitude = accumulated_size(subject, a.v.cwiseAbs(), b.v.cwiseAbs());
+    magnitude = accumulated_size(declared, a.v.cwiseAbs(), b.v.cwiseAbs());
     z.e.setZero();
   } else {
     const Matrix<double> size_a = a.v.cwiseAbs(), size_b = b.v.cwiseAbs() + error_b;
     z.e.noalias() = error_a * size_b;
     z.e.noalias() += size_a * error_b;
-    magnitude = accumulated_size(subject, size_a + error_a, size_b);
+    magnitude = accumulated_size(declared, size_a + error_a, size_b);
   }
   if (c != nullptr) {
     z.v += c->v;
     z.e += c->e;
     magnitude += c->v.cwiseAbs() + c->e;
   }
-  add_random_part(a, b, sum, subject.compute.unit_roundoff(), magnitude, z);
+  add_random_part(a, b, sum, declared.compute.unit_roundoff(), magnitude, z);
   if (c != nullptr && c->random()) {
     z.r += c->r;
     z.s += c->s;
   }
   if (tried_order() != nullptr && sum.spread > 0) {
-    const OrderOfSum& claimed = claim_of(subject, "gemm").additions;
+    const OrderOfSum& claimed = claim_of(declared, "gemm").additions;
     z.v = multiplied(*tried_order(), claimed, c != nullptr ? c->v : Matrix<double>(), a.v, b.v);
   }
   const double limit = sum.threshold / (1 + sum.kappa);
@@ -136,13 +136,13 @@ BoundedMatrix multiplied(const Declared& subject, const BoundedMatrix* c, const 
 
 }  // namespace
 
-BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b) {
-  return multiplied(subject, nullptr, a, b);
+BoundedMatrix product(const Declared& declared, const BoundedMatrix& a, const BoundedMatrix& b) {
+  return multiplied(declared, nullptr, a, b);
 }
 
-BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, const BoundedMatrix& a,
+BoundedMatrix product_onto(const Declared& declared, const BoundedMatrix& c, const BoundedMatrix& a,
                            const BoundedMatrix& b) {
-  return multiplied(subject, &c, a, b);
+  return multiplied(declared, &c, a, b);
 }
 
 BoundedMatrix transposed(const Expected& a) {

@@ -11,10 +11,10 @@ namespace tally::oracle {
 ///                       exact (16-bit operands in fp32); the declared height stands for k - 1 where it is smaller,
 ///   k 2^-F + 2^-23 ceil(k/L)   tensor cores with blocks of L products aligned to F bits; unknown: the widest of all,
 /// and splits that meet in a narrower format a rounding each more. TF32 rounds each operand, 2^-10 or 2^-11 relative.
-BoundedMatrix product(const Declared& subject, const BoundedMatrix& a, const BoundedMatrix& b);
+BoundedMatrix product(const Declared& declared, const BoundedMatrix& a, const BoundedMatrix& b);
 
 /// The same added onto the old C [m, n] in one accumulation or one more addition (beta = 1), not yet stored.
-BoundedMatrix product_onto(const Declared& subject, const BoundedMatrix& c, const BoundedMatrix& a,
+BoundedMatrix product_onto(const Declared& declared, const BoundedMatrix& c, const BoundedMatrix& a,
                            const BoundedMatrix& b);
 
 /// The transpose.

@@ -10,16 +10,16 @@ namespace {
 bool any_algorithm(const KernelClaim& claim) { return claim.algorithm.empty() || claim.algorithm == "any"; }
 
 /// By the claimed algorithm, or with the larger bound of all where none is.
-MeanAndVariance by_algorithm(const Declared& subject, const KernelClaim& claim, const Sample& x) {
+MeanAndVariance by_algorithm(const Declared& declared, const KernelClaim& claim, const Sample& x) {
   const double h = height_of(claim, x.n);
-  if (claim.algorithm == "two_pass") return two_pass(subject, h, x);
-  if (claim.algorithm == "one_pass") return one_pass(subject, h, x);
+  if (claim.algorithm == "two_pass") return two_pass(declared, h, x);
+  if (claim.algorithm == "one_pass") return one_pass(declared, h, x);
   if (claim.algorithm == "welford") return welford(h, x);
   if (!any_algorithm(claim)) {
     throw std::logic_error("statistics by '" + claim.algorithm +
                            "' have no bound; expected two_pass, one_pass, welford or any");
   }
-  const auto first = two_pass(subject, h, x), second = one_pass(subject, h, x), third = welford(h, x);
+  const auto first = two_pass(declared, h, x), second = one_pass(declared, h, x), third = welford(h, x);
   return {wider(wider(first.mean, second.mean), third.mean),
           wider(wider(first.variance, second.variance), third.variance)};
 }
@@ -39,8 +39,8 @@ Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
   return shared(by_function || !(quotient.e <= cut.e) ? cut : quotient);
 }
 
-Moments sample_moments(const Declared& subject, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps) {
-  const MeanAndVariance found = by_algorithm(subject, claim, sample_of(x));
+Moments sample_moments(const Declared& declared, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps) {
+  const MeanAndVariance found = by_algorithm(declared, claim, sample_of(x));
   return {shared(found.mean), shared(found.variance),
           rstd_of(found.variance, eps, claim.rsqrt || any_algorithm(claim))};
 }

@@ -13,7 +13,7 @@ struct Moments {
 
 /// The claim's algorithm: two_pass, one_pass or welford (oracle/tolerance/variance.hpp); "" and "any" take the largest
 /// bound of them. Throws std::logic_error for another one.
-Moments sample_moments(const Declared& subject, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps);
+Moments sample_moments(const Declared& declared, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps);
 
 /// fl(1 / fl(sqrt fl(var + eps))), or a function within 2 ulp of 1 / sqrt, which covers the quotient too (claim
 /// `rsqrt`, and a claim without an algorithm). The subject's var is not negative, so its sum with eps is at least eps.

@@ -41,9 +41,9 @@ TALLY_CLONES void add_products(float a, const float* b, float* acc, Eigen::Index
 
 }  // namespace
 
-std::optional<Matrix<float>> ordered_product(const Declared& subject, const Matrix<float>& a, const Matrix<float>& b) {
-  const KernelClaim& claim = claim_of(subject, "gemm");
-  const bool rounds_in_fp32 = subject.compute.p == 24 && !subject.tf32 && !subject.claims.flushes_subnormals;
+std::optional<Matrix<float>> ordered_product(const Declared& declared, const Matrix<float>& a, const Matrix<float>& b) {
+  const KernelClaim& claim = claim_of(declared, "gemm");
+  const bool rounds_in_fp32 = declared.compute.p == 24 && !declared.tf32 && !declared.claims.flushes_subnormals;
   if (claim.algorithm != "in_order_fma" || claim.splits != 1 || !rounds_in_fp32) return std::nullopt;
   Matrix<float> product = Matrix<float>::Zero(a.rows(), b.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
@@ -56,14 +56,14 @@ std::optional<Matrix<float>> ordered_product(const Declared& subject, const Matr
   return product.unaryExpr([&](float x) { return static_cast<float>(rounded(stored, static_cast<double>(x))); });
 }
 
-std::optional<Matrix<float>> ordered_bias_gradient(const Declared& subject, const Matrix<float>& dy) {
-  const std::string& order = claim_of(subject, "linear.bias_gradient").algorithm;
+std::optional<Matrix<float>> ordered_bias_gradient(const Declared& declared, const Matrix<float>& dy) {
+  const std::string& order = claim_of(declared, "linear.bias_gradient").algorithm;
   if (order != "in_order" && order != "column_lanes") return std::nullopt;
   const bool apart = order == "column_lanes" && dy.rows() >= shared_rows;
   Matrix<float> sums(1, dy.cols());
   for (Eigen::Index column = 0; column < dy.cols(); ++column) {
     const float sum = apart ? by_lanes(dy, column) : in_order(dy, column, 0, 1);
-    sums(0, column) = static_cast<float>(rounded(subject.storage, static_cast<double>(sum)));
+    sums(0, column) = static_cast<float>(rounded(declared.storage, static_cast<double>(sum)));
   }
   return sums;
 }

@@ -14,11 +14,11 @@ namespace tally::oracle {
 ///   column_lanes  below 64 rows in order; from 64 rows on, lane l of 8 adds rows l, l + 8, ... in order, and the
 ///   lanes'
 ///                 sums are added pairwise: l and l + 4, then l and l + 2, then 0 and 1
-std::optional<Matrix<float>> ordered_bias_gradient(const Declared& subject, const Matrix<float>& dy);
+std::optional<Matrix<float>> ordered_bias_gradient(const Declared& declared, const Matrix<float>& dy);
 
 /// A [m, k] times B [k, n] as the claim of "gemm" says by its `algorithm`, rounded once to its result format. nullopt:
 /// it names no order, rounds otherwise than to nearest in fp32, or comes to something that is not finite.
 ///   in_order_fma   from 0, acc = fma(a, b, acc) in fp32 from the first of the k terms to the last
-std::optional<Matrix<float>> ordered_product(const Declared& subject, const Matrix<float>& a, const Matrix<float>& b);
+std::optional<Matrix<float>> ordered_product(const Declared& declared, const Matrix<float>& a, const Matrix<float>& b);
 
 }  // namespace tally::oracle

@@ -34,7 +34,7 @@ Prediction predicted_dx(const BoundPass& pass, const Statistics& statistics, con
 Matrix<float> held(const Expected& tensor);
 
 /// mse's gradient of the predictions: fl(fl(c weight) fl(fl(y - t) fl(2/F))), stored.
-Prediction predicted_mse_gradient(const Declared& subject, const Matrix<float>& y, const Matrix<float>& target,
+Prediction predicted_mse_gradient(const Declared& declared, const Matrix<float>& y, const Matrix<float>& target,
                                   const Matrix<long double>& item_weight, float factor);
 
 }  // namespace tally::oracle

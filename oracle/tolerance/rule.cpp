@@ -62,10 +62,10 @@ LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, con
   return exact_loss<long double>(loss.kind).evaluate(loss, y.v, target, item_weight, row_factor.v);
 }
 
-const KernelClaim& claim_of(const Declared& subject, std::string_view operation) {
+const KernelClaim& claim_of(const Declared& declared, std::string_view operation) {
   static const KernelClaim standard{};
-  const auto found = subject.claims.kernels.find(std::string(operation));
-  return found == subject.claims.kernels.end() ? standard : found->second;
+  const auto found = declared.claims.kernels.find(std::string(operation));
+  return found == declared.claims.kernels.end() ? standard : found->second;
 }
 
 double height_of(const KernelClaim& claim, double n) { return height_of(claim, std::vector<double>{n}); }

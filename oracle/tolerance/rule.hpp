@@ -81,7 +81,7 @@ LossResult<long double> exact_loss_of(const Choice& loss, const Expected& y, con
                                       const Matrix<long double>& item_weight, const Expected& row_factor);
 
 /// A kernel's claim; a standard one (any order, nothing unusual) where the subject declares none.
-const KernelClaim& claim_of(const Declared& subject, std::string_view operation);
+const KernelClaim& claim_of(const Declared& declared, std::string_view operation);
 
 /// The additions that an addend of a sum passes through, at most: of `n` addends, or of all elements of tensors of
 /// these sizes. By the claim's number and by its steps; n - 1 where it declares neither.

@@ -11,9 +11,9 @@ struct MeanBound {
   double rounding;
 };
 
-MeanBound mean_by_sum(const Declared& subject, double height, const Sample& x) {
+MeanBound mean_by_sum(const Declared& declared, double height, const Sample& x) {
   const Arithmetic fp32 = single();
-  const Bounded inverse = reciprocal(subject, x.n);
+  const Bounded inverse = reciprocal(declared, x.n);
   const auto sum = [&](double e) { return Addends{x.mean * x.n, e, x.magnitude * x.n, x.n, x.finite_magnitude * x.n}; };
   const Bounded given = fp32.mul(fp32.sum(sum(x.moved_mean * x.n), height), inverse);
   const Bounded read = fp32.mul(fp32.sum(sum(0), height), inverse);
@@ -52,8 +52,8 @@ Sample sample_of(const std::vector<Bounded>& x) {
 /// sum (x - m^)^2 = sum (x - m)^2 + n (m^ - m)^2, so the rounded mean costs its error squared; every term then carries
 /// the same h + 5 roundings: two of d, one of d d, h additions, 1/n and the product. Inputs within e_x move the root
 /// of the variance by at most r, the root mean square of e_x.
-MeanAndVariance two_pass(const Declared& subject, double height, const Sample& x) {
-  const MeanBound mean = mean_by_sum(subject, height, x);
+MeanAndVariance two_pass(const Declared& declared, double height, const Sample& x) {
+  const MeanBound mean = mean_by_sum(declared, height, x);
   if (!x.finite()) return {mean.given, not_finite(x)};
   const Arithmetic fp32 = single();
   const double shift = mean.rounding * mean.rounding, passed_on = x.passed_on();
@@ -65,8 +65,8 @@ MeanAndVariance two_pass(const Declared& subject, double height, const Sample& x
 /// E[x^2] carries h + 3 roundings of E[x^2]; the square of the mean its error twice and one rounding; the difference
 /// one more. The exact variance is not negative, so cutting at 0 brings the subject no further away. Where an x is not
 /// finite, cutting may turn NaN into 0.
-MeanAndVariance one_pass(const Declared& subject, double height, const Sample& x) {
-  const MeanBound mean = mean_by_sum(subject, height, x);
+MeanAndVariance one_pass(const Declared& declared, double height, const Sample& x) {
+  const MeanBound mean = mean_by_sum(declared, height, x);
   if (!x.finite()) return {mean.given, {NAN, infinite}};
   const Arithmetic fp32 = single();
   const double growth = gam(height + 3, fp32.u()), passed_on = x.passed_on();

@@ -29,10 +29,10 @@ struct MeanAndVariance {
 };
 
 /// mean = fl(sum fl(1/n)), var = fl(sum fl(d d) fl(1/n)) with d = fl(x - mean). `height`: of the additions.
-MeanAndVariance two_pass(const Declared& subject, double height, const Sample& x);
+MeanAndVariance two_pass(const Declared& declared, double height, const Sample& x);
 
 /// var = max(0, fl(fl(sum fl(x x) fl(1/n)) - fl(mean mean))).
-MeanAndVariance one_pass(const Declared& subject, double height, const Sample& x);
+MeanAndVariance one_pass(const Declared& declared, double height, const Sample& x);
 
 /// Sequential updates and merges of parts (Chan) in any tree of `height` merges: delta = fl(m_b - m_a),
 /// m = fl(m_a + fl(delta fl(n_b/n))), M = fl(fl(M_a + M_b) + fl(fl(delta delta) fl(n_a n_b/n))); one value x is a part

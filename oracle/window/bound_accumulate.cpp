@@ -16,9 +16,9 @@ Bounded plain(const Arithmetic& store, Bounded buffer, Bounded gradient) {
 }
 
 /// The gradient in A: as it is where A holds every number of the storage format.
-Bounded converted(const Declared& subject, Bounded gradient) {
-  const bool held = subject.accumulate.p == 24 || subject.accumulate.p == subject.storage.p;
-  return held ? gradient : Arithmetic(subject.accumulate).store(gradient);
+Bounded converted(const Declared& declared, Bounded gradient) {
+  const bool held = declared.accumulate.p == 24 || declared.accumulate.p == declared.storage.p;
+  return held ? gradient : Arithmetic(declared.accumulate).store(gradient);
 }
 
 /// One addition in A.
@@ -30,16 +30,16 @@ Bounded compensated(const Arithmetic& in, Bounded buffer, Bounded gradient) {
   return in.add(buffer, in.sub(gradient, compensation));
 }
 
-Bounded one_addition(const Declared& subject, const std::string& algorithm, Bounded a, Bounded g) {
-  const Arithmetic in(subject.accumulate);
+Bounded one_addition(const Declared& declared, const std::string& algorithm, Bounded a, Bounded g) {
+  const Arithmetic in(declared.accumulate);
   if (algorithm.empty() || algorithm == "plain") return plain(in, a, g);
-  if (algorithm == "native") return native(in, a, converted(subject, g));
-  if (algorithm == "kahan") return compensated(in, a, converted(subject, g));
+  if (algorithm == "native") return native(in, a, converted(declared, g));
+  if (algorithm == "kahan") return compensated(in, a, converted(declared, g));
   if (algorithm != "any") {
     throw std::logic_error("accumulation by '" + algorithm + "' has no bound; expected plain, native, kahan or any");
   }
-  const Bounded first = plain(in, a, g), second = native(in, a, converted(subject, g));
-  return wider(wider(first, second), compensated(in, a, converted(subject, g)));
+  const Bounded first = plain(in, a, g), second = native(in, a, converted(declared, g));
+  return wider(wider(first, second), compensated(in, a, converted(declared, g)));
 }
 
 /// After j steps of y = fl(g - c), t = fl(s + y), c = fl(fl(t - s) - y), s = t: s - c is the sum of the g within
@@ -60,14 +60,14 @@ struct Compensated {
 
 }  // namespace
 
-Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient) {
-  const std::string& algorithm = claim_of(subject, "accumulate").algorithm;
+Expected accumulated(const Declared& declared, const Expected& buffer, const Expected& gradient) {
+  const std::string& algorithm = claim_of(declared, "accumulate").algorithm;
   return joined(buffer.v + gradient.v,
-                each([&](Bounded a, Bounded g) { return one_addition(subject, algorithm, a, g); }, buffer, gradient));
+                each([&](Bounded a, Bounded g) { return one_addition(declared, algorithm, a, g); }, buffer, gradient));
 }
 
-Expected compensated_sum(const Declared& subject, const std::vector<Expected>& gradients) {
-  const Arithmetic in(subject.accumulate);
+Expected compensated_sum(const Declared& declared, const std::vector<Expected>& gradients) {
+  const Arithmetic in(declared.accumulate);
   Expected sum{Matrix<long double>::Zero(gradients.at(0).v.rows(), gradients.at(0).v.cols()), {}};
   for (const Expected& g : gradients) sum.v += g.v;
   const auto element = [&](Eigen::Index i) -> Bounded {
@@ -76,7 +76,7 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
     bool spoilt = false;  // an infinity makes the compensation NaN, and with it every later sum
     for (const Expected& g : gradients) {
       spoilt = spoilt || !std::isfinite(state.addends.v);
-      state.add(in, converted(subject, {static_cast<double>(g.v.data()[i]), incoming(g.e.data()[i])}));
+      state.add(in, converted(declared, {static_cast<double>(g.v.data()[i]), incoming(g.e.data()[i])}));
       largest = std::max(largest, state.held);
     }
     const double off = state.addends.e < infinite ? 0 : infinite;
@@ -94,11 +94,11 @@ Expected compensated_sum(const Declared& subject, const std::vector<Expected>& g
   return joined(sum.v, bound);
 }
 
-Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, const Expected& a, const Expected& b) {
+Expected accumulated_by_gemm(const Declared& declared, const Expected& buffer, const Expected& a, const Expected& b) {
   const bool empty = (buffer.v.array() == 0).all() && (buffer.e.array() == 0).all();
-  const BoundedMatrix sum = empty ? product(subject, BoundedMatrix(a), BoundedMatrix(b))
-                                  : product_onto(subject, BoundedMatrix(buffer), BoundedMatrix(a), BoundedMatrix(b));
-  return joined(buffer.v + a.v * b.v, stored(subject.accumulate, sum));
+  const BoundedMatrix sum = empty ? product(declared, BoundedMatrix(a), BoundedMatrix(b))
+                                  : product_onto(declared, BoundedMatrix(buffer), BoundedMatrix(a), BoundedMatrix(b));
+  return joined(buffer.v + a.v * b.v, stored(declared.accumulate, sum));
 }
 
 }  // namespace tally::oracle

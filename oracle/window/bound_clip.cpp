@@ -64,13 +64,13 @@ double two_norm_error(const Census& all, double value, double additions, bool at
 
 }  // namespace
 
-Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients) {
+Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients) {
   const Census all = census_of(gradients);
   Tensors<long double> values;
   for (const auto& [name, g] : gradients) values.emplace(name, g.v);
   const auto exact = gradient_norm<long double>(clip, values);
   if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
-  const KernelClaim& claim = claim_of(subject, "norm");
+  const KernelClaim& claim = claim_of(declared, "norm");
   const NormOrder order = norm_of(clip);
   if (order == NormOrder::largest) return scalar(exact, all.largest_e);
   if (order == NormOrder::one) {

@@ -56,7 +56,7 @@ Expected held(long double exact, Interval by_subject) {
   return scalar(exact, e > 0 ? e * inflation : e);
 }
 
-bool by_window(const Declared& subject) { return subject.claims.divide == "window"; }
+bool by_window(const Declared& declared) { return declared.claims.divide == "window"; }
 
 /// K, over which micro-batches take their mean; the item weights' sum takes its place where there is no such mean.
 long double micro_batches(const Case& c, std::size_t window) {
@@ -71,16 +71,16 @@ long double window_divisor(const Case& c, std::size_t window) {
 }
 
 /// What factor() divides the scale by. 0 where the factor is 0.
-long double factor_divisor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch) {
+long double factor_divisor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch) {
   const long double by = divisor<long double>(c, window, micro_batch), whole = window_divisor(c, window);
-  return by_window(subject) && whole != 0 ? by / whole : by;
+  return by_window(declared) && whole != 0 ? by / whole : by;
 }
 
 /// fl(fl(scale / K) / n) where K n is the divisor. Where it is not, two operations that are not known: one rounding
 /// each.
-Interval divided_twice(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Interval divided_twice(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                        Interval scale, long double by) {
-  const bool one_factor = by_window(subject) || c.normalisation == Normalisation::sum;
+  const bool one_factor = by_window(declared) || c.normalisation == Normalisation::sum;
   const long double first = one_factor ? 1 : micro_batches(c, window);
   const long double second = one_factor ? by : micro_batch_items<long double>(c, window, micro_batch);
   const auto divided = [&](Interval x, long double n) {
@@ -92,34 +92,34 @@ Interval divided_twice(const Declared& subject, const Case& c, std::size_t windo
   return {exact.low - lost, exact.high + lost};
 }
 
-Interval factor_interval(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Interval factor_interval(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                          const Expected& scale, long double by) {
   const Interval over = around(scale);
-  if (subject.claims.factor == "binary64") return rounded_to_float(in_binary64(quotient(over, {by, by}), c, window));
-  if (subject.claims.factor == "fp32") return rounded_to_float(quotient(over, counted_in_fp32(by, c, window)));
-  return divided_twice(subject, c, window, micro_batch, over, by);
+  if (declared.claims.factor == "binary64") return rounded_to_float(in_binary64(quotient(over, {by, by}), c, window));
+  if (declared.claims.factor == "fp32") return rounded_to_float(quotient(over, counted_in_fp32(by, c, window)));
+  return divided_twice(declared, c, window, micro_batch, over, by);
 }
 
 }  // namespace
 
-Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Expected factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                 const Expected& scale) {
-  const long double by = factor_divisor(subject, c, window, micro_batch);
+  const long double by = factor_divisor(declared, c, window, micro_batch);
   if (by == 0) return scalar(0);
-  return held(scale.v(0, 0) / by, factor_interval(subject, c, window, micro_batch, scale, by));
+  return held(scale.v(0, 0) / by, factor_interval(declared, c, window, micro_batch, scale, by));
 }
 
-Expected predicted_factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Expected predicted_factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                           const Expected& scale) {
-  const long double by = factor_divisor(subject, c, window, micro_batch);
+  const long double by = factor_divisor(declared, c, window, micro_batch);
   if (by == 0) return scalar(0);
-  const Interval held_by_subject = factor_interval(subject, c, window, micro_batch, scale, by);
+  const Interval held_by_subject = factor_interval(declared, c, window, micro_batch, scale, by);
   const bool known = held_by_subject.low == held_by_subject.high;
-  return known ? scalar(held_by_subject.low) : factor(subject, c, window, micro_batch, scale);
+  return known ? scalar(held_by_subject.low) : factor(declared, c, window, micro_batch, scale);
 }
 
-Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale) {
-  const long double whole = by_window(subject) ? window_divisor(c, window) : 1;
+Expected inverse_scale(const Declared& declared, const Case& c, std::size_t window, const Expected& scale) {
+  const long double whole = by_window(declared) ? window_divisor(c, window) : 1;
   if (whole == 0) return scalar(0);
   const Interval s = around(scale);
   const Interval inverse = quotient({1 / whole, 1 / whole}, s);

@@ -12,15 +12,15 @@ StepRate few_roundings(long double exact, long double size) {
   return {exact, size * 0x1p-49L, 8 * single().u() * static_cast<double>(size)};
 }
 
-Bounded held_rate(const Declared& subject, const StepRate& rate) {
+Bounded held_rate(const Declared& declared, const StepRate& rate) {
   Bounded held = constant(rate.exact, rate.margin + std::fabs(rate.exact) * 0x1p-49L);
-  if (subject.claims.constants != "binary64") held.e += rate.in_fp32;
+  if (declared.claims.constants != "binary64") held.e += rate.in_fp32;
   return held;
 }
 
-Expected rate(const Declared& subject, const Choice& schedule, std::int64_t step) {
+Expected rate(const Declared& declared, const Choice& schedule, std::int64_t step) {
   const StepRate derived = step_rate(schedule, step);
-  return scalar(derived.exact, held_rate(subject, derived).e);
+  return scalar(derived.exact, held_rate(declared, derived).e);
 }
 
 }  // namespace tally::oracle

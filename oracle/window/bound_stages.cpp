@@ -29,19 +29,19 @@ Expected scaled(const Expected& x, const Expected& factor) {
   return joined([&] { return x.v * factor.v(0, 0); }, each([&](Bounded a) { return fp32.mul(a, by); }, x));
 }
 
-Expected decayed(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+Expected decayed(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                  const Expected& parameter) {
-  return decay_rules(decay).decayed(subject, decay, rate, gradient, parameter);
+  return decay_rules(decay).decayed(declared, decay, rate, gradient, parameter);
 }
 
 namespace {
 
 /// fl(fl(fl(1 - m) r) + fl(fl(m) value)), stored.
-BoundedMatrix moved(const Declared& subject, const Layer& layer, const Expected& running, const Expected& batch,
+BoundedMatrix moved(const Declared& declared, const Layer& layer, const Expected& running, const Expected& batch,
                     Bounded correction) {
-  const Arithmetic fp32 = single(), master(subject.master);
+  const Arithmetic fp32 = single(), master(declared.master);
   const Decimal& momentum = layer.number("momentum");
-  const Bounded keep = one_minus(subject, momentum), take = constant(momentum);
+  const Bounded keep = one_minus(declared, momentum), take = constant(momentum);
   return each(
       [&](Bounded r, Bounded value) {
         const Bounded sum = fp32.add(fp32.mul(keep, r), fp32.mul(take, fp32.mul(value, correction)));
@@ -52,17 +52,17 @@ BoundedMatrix moved(const Declared& subject, const Layer& layer, const Expected&
 
 }  // namespace
 
-Expected running_mean(const Declared& subject, const Layer& layer, const Expected& running, const Expected& mean) {
-  return joined(running_mean<long double>(layer, running.v, mean.v), moved(subject, layer, running, mean, {1, 0}));
+Expected running_mean(const Declared& declared, const Layer& layer, const Expected& running, const Expected& mean) {
+  return joined(running_mean<long double>(layer, running.v, mean.v), moved(declared, layer, running, mean, {1, 0}));
 }
 
-Expected running_var(const Declared& subject, const Layer& layer, const Expected& running, const Expected& biased_var,
+Expected running_var(const Declared& declared, const Layer& layer, const Expected& running, const Expected& biased_var,
                      std::int64_t rows) {
   const auto n = static_cast<double>(rows);
   const long double exact = static_cast<long double>(n) / static_cast<long double>(n - 1);
-  const Bounded correction = derived_constant(subject, exact, single().div({n, 0}, {n - 1, 0}));
+  const Bounded correction = derived_constant(declared, exact, single().div({n, 0}, {n - 1, 0}));
   return joined(running_var<long double>(layer, running.v, biased_var.v, rows),
-                moved(subject, layer, running, biased_var, correction));
+                moved(declared, layer, running, biased_var, correction));
 }
 
 ExpectedScale first_scale(const Choice& loss_scale) {

@@ -20,12 +20,12 @@ Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffe
 Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
                                    const Matrix<float>& gradient);
 /// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
-Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, const Matrix<float>& gradient);
+Expected held_accumulate(const Declared& declared, const Matrix<float>& buffer, const Matrix<float>& gradient);
 /// A buffer and its compensation after one compensated addition, bit by bit, where the compensation is known as well.
 struct CompensatedStep {
   Expected buffer, compensation;
 };
-CompensatedStep rounded_compensated(const Declared& subject, const Matrix<float>& buffer,
+CompensatedStep rounded_compensated(const Declared& declared, const Matrix<float>& buffer,
                                     const Matrix<float>& compensation, const Matrix<float>& gradient);
 /// fl32(x factor).
 Expected rounded_product(const Matrix<float>& x, float factor);
@@ -39,25 +39,25 @@ bool any_non_finite(const Tensor& buffer);
 Expected cast(const Format& to, const Expected& x);
 /// buffer + gradient by the claimed algorithm, one step. A compensated sum carries an unseen compensation of at most
 /// 4 u |buffer|. Throws std::logic_error for an algorithm without a bound.
-Expected accumulated(const Declared& subject, const Expected& buffer, const Expected& gradient);
+Expected accumulated(const Declared& declared, const Expected& buffer, const Expected& gradient);
 /// A compensated (Kahan) sum of all gradients of a window in the accumulate format, the buffer it leaves.
-Expected compensated_sum(const Declared& subject, const std::vector<Expected>& gradients);
+Expected compensated_sum(const Declared& declared, const std::vector<Expected>& gradients);
 /// The epilogue form: a GEMM with beta = 1, buffer + a b [m, k] [k, n], stored once in the accumulate format. A buffer
 /// of exact zeros costs no addition.
-Expected accumulated_by_gemm(const Declared& subject, const Expected& buffer, const Expected& a, const Expected& b);
+Expected accumulated_by_gemm(const Declared& declared, const Expected& buffer, const Expected& a, const Expected& b);
 Expected scaled(const Expected& x, const Expected& factor);
 
 /// c of micro-batch k, fp32 [1, 1]: scale / divisor, 0 where the divisor is 0. With `divide: window` the divisor of the
 /// window (N, or K) enters in inverse_scale instead. Claim `factor` says how it is rounded.
-Expected factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Expected factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                 const Expected& scale);
 /// Its bits, where the claim leaves one float; else the bound.
-Expected predicted_factor(const Declared& subject, const Case& c, std::size_t window, std::size_t micro_batch,
+Expected predicted_factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                           const Expected& scale);
 /// 1 / scale, with `divide: window` also over the window's divisor.
-Expected inverse_scale(const Declared& subject, const Case& c, std::size_t window, const Expected& scale);
+Expected inverse_scale(const Declared& declared, const Case& c, std::size_t window, const Expected& scale);
 
-Expected norm(const Declared& subject, const Choice& clip, const ExpectedTensors& gradients);
+Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients);
 /// Of a clip by norm.
 Expected coefficient(const Choice& clip, const Expected& norm);
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);
@@ -72,19 +72,19 @@ struct StepRate {
 };
 StepRate step_rate(const Choice& schedule, std::int64_t step);
 /// The float that holds it.
-Bounded held_rate(const Declared& subject, const StepRate& rate);
+Bounded held_rate(const Declared& declared, const StepRate& rate);
 
 /// The new gradient where decays_gradient says so, which does not read the rate; else the new parameter, which does not
 /// read the gradient.
-Expected decayed(const Declared& subject, const Choice& decay, const StepRate& rate, const Expected& gradient,
+Expected decayed(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                  const Expected& parameter);
 
-Expected running_mean(const Declared& subject, const Layer& layer, const Expected& running, const Expected& mean);
-Expected running_var(const Declared& subject, const Layer& layer, const Expected& running, const Expected& biased_var,
+Expected running_mean(const Declared& declared, const Layer& layer, const Expected& running, const Expected& mean);
+Expected running_var(const Declared& declared, const Layer& layer, const Expected& running, const Expected& biased_var,
                      std::int64_t rows);
 
 /// fp32 [1, 1]: the rate of step t.
-Expected rate(const Declared& subject, const Choice& schedule, std::int64_t step);
+Expected rate(const Declared& declared, const Choice& schedule, std::int64_t step);
 
 struct ExpectedScale {
   Expected scale;  // fp32 [1, 1]

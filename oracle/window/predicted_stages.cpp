@@ -7,40 +7,40 @@ namespace tally::oracle {
 namespace {
 
 /// fl(fl(fl(1 - m) r) + fl(fl(m) fl(batch correction))), stored.
-Prediction moved(const Declared& subject, const Layer& layer, const Matrix<float>& running, const Matrix<float>& batch,
+Prediction moved(const Declared& declared, const Layer& layer, const Matrix<float>& running, const Matrix<float>& batch,
                  HeldConstant correction) {
-  const HeldConstant keep = held_one_minus(subject, layer.number("momentum"));
-  if (!as_written(subject, "running_stats") || !keep || !correction) return {};
+  const HeldConstant keep = held_one_minus(declared, layer.number("momentum"));
+  if (!as_written(declared, "running_stats") || !keep || !correction) return {};
   const float take = held(layer.number("momentum"));
   return of_each(running.rows(), running.cols(), [&](Eigen::Index i) {
     const float value = batch.data()[i] * *correction;
     const float kept = *keep * running.data()[i];
     const float taken = take * value;
-    return stored(subject.master, kept + taken);
+    return stored(declared.master, kept + taken);
   });
 }
 
 }  // namespace
 
-Prediction predicted_coefficient(const Declared& subject, const Choice& clip, float norm) {
-  return clip_rules(clip).predicted_coefficient(subject, clip, norm);
+Prediction predicted_coefficient(const Declared& declared, const Choice& clip, float norm) {
+  return clip_rules(clip).predicted_coefficient(declared, clip, norm);
 }
 
-Prediction predicted_decayed(const Declared& subject, const Choice& decay, const Choice& schedule, std::int64_t step,
+Prediction predicted_decayed(const Declared& declared, const Choice& decay, const Choice& schedule, std::int64_t step,
                              const Matrix<float>& gradient, const Matrix<float>& parameter) {
-  return decay_rules(decay).predicted(subject, decay, schedule, step, gradient, parameter);
+  return decay_rules(decay).predicted(declared, decay, schedule, step, gradient, parameter);
 }
 
-Prediction predicted_running_mean(const Declared& subject, const Layer& layer, const Matrix<float>& running,
+Prediction predicted_running_mean(const Declared& declared, const Layer& layer, const Matrix<float>& running,
                                   const Matrix<float>& mean) {
-  return moved(subject, layer, running, mean, 1.0F);
+  return moved(declared, layer, running, mean, 1.0F);
 }
 
-Prediction predicted_running_var(const Declared& subject, const Layer& layer, const Matrix<float>& running,
+Prediction predicted_running_var(const Declared& declared, const Layer& layer, const Matrix<float>& running,
                                  const Matrix<float>& biased_var, std::int64_t rows) {
   if (rows < 2) return {};
   const long double correction = static_cast<long double>(rows) / static_cast<long double>(rows - 1);
-  return moved(subject, layer, running, biased_var, held(subject, correction, correction * 0x1p-49L));
+  return moved(declared, layer, running, biased_var, held(declared, correction, correction * 0x1p-49L));
 }
 
 }  // namespace tally::oracle

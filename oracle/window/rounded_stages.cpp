@@ -34,17 +34,17 @@ Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>
   });
 }
 
-Expected held_accumulate(const Declared& subject, const Matrix<float>& buffer, const Matrix<float>& gradient) {
-  const std::string& algorithm = claim_of(subject, "accumulate").algorithm;
+Expected held_accumulate(const Declared& declared, const Matrix<float>& buffer, const Matrix<float>& gradient) {
+  const std::string& algorithm = claim_of(declared, "accumulate").algorithm;
   const bool plain = algorithm.empty() || algorithm == "plain";
-  if (!plain && algorithm != "native") return accumulated(subject, exactly(buffer), exactly(gradient));
-  return plain ? rounded_accumulate(subject.accumulate, buffer, gradient)
-               : rounded_native_accumulate(subject.accumulate, buffer, gradient);
+  if (!plain && algorithm != "native") return accumulated(declared, exactly(buffer), exactly(gradient));
+  return plain ? rounded_accumulate(declared.accumulate, buffer, gradient)
+               : rounded_native_accumulate(declared.accumulate, buffer, gradient);
 }
 
-CompensatedStep rounded_compensated(const Declared& subject, const Matrix<float>& buffer,
+CompensatedStep rounded_compensated(const Declared& declared, const Matrix<float>& buffer,
                                     const Matrix<float>& compensation, const Matrix<float>& gradient) {
-  const Format& in = subject.accumulate;
+  const Format& in = declared.accumulate;
   CompensatedStep next{exactly(buffer), exactly(compensation)};
   for (Eigen::Index i = 0; i < buffer.size(); ++i) {
     const double s = buffer.data()[i], c = compensation.data()[i];

@@ -32,7 +32,7 @@ using GradientsOfEach = std::vector<Gradients>;
 /// Whether the subject adds this parameter's gradients to its buffer without making them.
 bool is_added_by_product(const EndToEndWalk& walk, const LayerView& layer, const std::string& name) {
   return layer.layer->kind == "linear" && name == "weight" &&
-         oracle::claim_of(walk.subject, "linear.weight_gradient").algorithm == "into_buffer";
+         oracle::claim_of(walk.declared, "linear.weight_gradient").algorithm == "into_buffer";
 }
 
 Expected transpose(const Expected& x) {
@@ -48,7 +48,7 @@ Evaluation of_all_rows(EndToEndWalk& walk, const Group& group, std::size_t i, co
   return Evaluation([&walk, &group, i, &dy] {
     const LayerView& layer = walk.layers[i];
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first), walk.rows_of(group));
-    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.subject, group.decisions[i]};
+    const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.declared, group.decisions[i]};
     return named(oracle::bound_rule(layer.layer->kind).backward(pass, group.inputs[i], dy));
   });
 }
@@ -61,7 +61,7 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
     const bool together = layer.window_statistics;
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first) + row, count);
     const oracle::BoundPass pass{
-        *layer.layer,  tensors, oracle::Cut{count}, walk.subject, decisions_of(group.decisions[i], row, count),
+        *layer.layer,  tensors, oracle::Cut{count}, walk.declared, decisions_of(group.decisions[i], row, count),
         layer.gives_dx};
     const Expected& x = group.inputs[i];
     const auto& rule = oracle::bound_rule(layer.layer->kind);
@@ -99,9 +99,9 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
     Evaluation& own = backward.own[k];
     const Output dx = backward.whole ? Output{*backward.whole, "dx", row, count} : Output{own, "dx"};
-    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", dx, group.count);
+    if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
-      walk.hold("backward", "d." + layer.full_name(name), {own, name}, group.count);
+      walk.check_output("backward", "d." + layer.full_name(name), {own, name}, group.count);
       if (is_added_by_product(walk, layer, name)) {
         kept[k].products[layer.full_name(name)] = {transpose(rows_of(dy, row, count)),
                                                    rows_of(group.inputs[i], row, count)};
@@ -118,12 +118,12 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
 /// sum is bounded as a whole, since its compensation is not in the buffer.
 Expected added(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
   const auto before = walk.buffers.find(p);
-  const bool compensated = oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan";
+  const bool compensated = oracle::claim_of(walk.declared, "accumulate").algorithm == "kahan";
   if (compensated) walk.addends[p].push_back(gradient);
   const auto rule = [&] {
-    if (compensated) return oracle::compensated_sum(walk.subject, walk.addends.at(p));
-    return before == walk.buffers.end() ? oracle::cast(walk.subject.accumulate, gradient)
-                                        : oracle::accumulated(walk.subject, before->second, gradient);
+    if (compensated) return oracle::compensated_sum(walk.declared, walk.addends.at(p));
+    return before == walk.buffers.end() ? oracle::cast(walk.declared.accumulate, gradient)
+                                        : oracle::accumulated(walk.declared, before->second, gradient);
   };
   const bool direct = walk.micro_batches() == 1 && walk.tap("accumulate", "buffer." + p) == nullptr &&
                       walk.tap("accumulate", "in.buffer." + p) == nullptr;
@@ -136,7 +136,7 @@ Expected added(EndToEndWalk& walk, const std::string& p, const Gradients::Produc
   const Expected zero = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
   const Expected& buffer = before == walk.buffers.end() ? zero : before->second;
   return walk.held("accumulate", "buffer." + p,
-                   [&] { return oracle::accumulated_by_gemm(walk.subject, buffer, product.a, product.b); });
+                   [&] { return oracle::accumulated_by_gemm(walk.declared, buffer, product.a, product.b); });
 }
 
 /// One more gradient: the buffer by its bits, and within the bound of any order.
@@ -146,17 +146,17 @@ void add_in_order(const EndToEndWalk& walk, const std::string& p, SumInOrder& su
     sum.in_any_order = sum.bits;
     sum.size = oracle::Matrix<double>::Zero(gradient.v.rows(), gradient.v.cols());
   }
-  sum.bits = oracle::held_accumulate(walk.subject, sum.bits.v.cast<float>(), gradient.v.cast<float>());
+  sum.bits = oracle::held_accumulate(walk.declared, sum.bits.v.cast<float>(), gradient.v.cast<float>());
   sum.size += gradient.v.cwiseAbs().cast<double>();
   sum.in_any_order.v += gradient.v;
-  sum.in_any_order.e = oracle::gam(2 * sum.additions, walk.subject.accumulate.unit_roundoff()) * sum.size;
+  sum.in_any_order.e = oracle::gam(2 * sum.additions, walk.declared.accumulate.unit_roundoff()) * sum.size;
 }
 
 /// Gradients that are all tapped, added one micro-batch after another: the buffer's bits are known, though the buffers
 /// between are not tapped. Other bits that some order may leave are another order.
 void hold_order(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
   const bool known = (gradient.e.array() == 0).all() && walk.buffers.contains(p) == walk.in_order.contains(p);
-  if (!known || oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan") {
+  if (!known || oracle::claim_of(walk.declared, "accumulate").algorithm == "kahan") {
     walk.in_order.erase(p);
     return;
   }

@@ -14,7 +14,7 @@ void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage,
   Eigen::Index row = 0;
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    walk.hold(stage, tensor, {all.of, all.name, row, count}, behind);
+    walk.check_output(stage, tensor, {all.of, all.name, row, count}, behind);
     row += count;
   }
   walk.micro_batch = -1;
@@ -69,7 +69,7 @@ void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& la
     if (kind == "layer_norm") return hold_rows(walk, group, "forward", tensor, {forward, what}, group.count);
     walk.micro_batch = layer.window_statistics ? -1 : group.first;
     for (Eigen::Index g = 0; g < forward.at(what).v.rows(); ++g, ++walk.micro_batch) {
-      walk.hold("forward", tensor, {forward, what, g, 1}, group.count);
+      walk.check_output("forward", tensor, {forward, what, g, 1}, group.count);
     }
     walk.micro_batch = -1;
   };
@@ -88,11 +88,11 @@ void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer
       return walk.seen("forward", layer.label + "." + what, rows_of(forward.at(what), g, 1));
     };
     Evaluation next_mean =
-        evaluation_of([&] { return oracle::running_mean(walk.subject, *layer.layer, mean, statistics("mean")); });
+        evaluation_of([&] { return oracle::running_mean(walk.declared, *layer.layer, mean, statistics("mean")); });
     Evaluation next_var =
-        evaluation_of([&] { return oracle::running_var(walk.subject, *layer.layer, var, statistics("var"), rows); });
-    walk.hold("running_stats", layer.label + ".running_mean", {next_mean}, group.count);
-    walk.hold("running_stats", layer.label + ".running_var", {next_var}, group.count);
+        evaluation_of([&] { return oracle::running_var(walk.declared, *layer.layer, var, statistics("var"), rows); });
+    walk.check_output("running_stats", layer.label + ".running_mean", {next_mean}, group.count);
+    walk.check_output("running_stats", layer.label + ".running_var", {next_var}, group.count);
     mean = walk.seen("running_stats", layer.label + ".running_mean", next_mean.at(""));
     var = walk.seen("running_stats", layer.label + ".running_var", next_var.at(""));
   }
@@ -110,7 +110,7 @@ Expected row_factors(EndToEndWalk& walk, const Group& group) {
   Expected factors{oracle::Matrix<long double>(1, walk.rows_of(group)), oracle::Matrix<double>(1, walk.rows_of(group))};
   Eigen::Index row = 0;
   for (int k = group.first; k < group.last; ++k) {
-    const Expected c = oracle::factor(walk.subject, walk.c, static_cast<std::size_t>(walk.window),
+    const Expected c = oracle::factor(walk.declared, walk.c, static_cast<std::size_t>(walk.window),
                                       static_cast<std::size_t>(k), walk.state.scale.scale);
     const auto count = static_cast<Eigen::Index>(walk.rows(k));
     factors.v.middleCols(row, count).setConstant(c.v(0, 0));
@@ -129,7 +129,7 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
     const oracle::ExpectedTensors tensors = expected_inputs(walk, layer, first, rows);
     oracle::Decisions decisions;
     if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
-    const oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.subject, decisions};
+    const oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
     Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, x)); });
     hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
     hold_statistics(walk, group, layer, forward);
@@ -150,7 +150,7 @@ void expect_loss(EndToEndWalk& walk, Group& group) {
   const auto weights = item_weights(walk.c, first, rows);
   Evaluation expected([&] {
     auto both =
-        oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.subject, group.output, target.v, weights, factors);
+        oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, group.output, target.v, weights, factors);
     both.loss = {both.loss.v.transpose().eval(), both.loss.e.transpose().eval()};  // one row an item
     return named(std::move(both));
   });

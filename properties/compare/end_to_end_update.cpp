@@ -30,7 +30,7 @@ Overflow overflow_of(const oracle::ExpectedTensors& buffers) {
 void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   const Recipe& recipe = walk.c.recipe;
   const oracle::OptimizerRules& rules = oracle::rules_of(recipe.optimizer);
-  const oracle::StepSetting setting{walk.subject, recipe.optimizer, recipe.learning_rate, walk.state.step};
+  const oracle::StepSetting setting{walk.declared, recipe.optimizer, recipe.learning_rate, walk.state.step};
   const auto state = state_of(recipe.optimizer);
   ExpectedState::Slot& slot = walk.state.slots[p];
   const std::vector<Expected> before = std::exchange(slot.state, std::vector<Expected>(state.size()));
@@ -50,7 +50,7 @@ void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
 void expect_cast(EndToEndWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Expected& master = walk.state.slots[p].parameter;
-    walk.copies[p] = walk.held("cast", p, [&] { return oracle::cast(walk.subject.storage, master); });
+    walk.copies[p] = walk.held("cast", p, [&] { return oracle::cast(walk.declared.storage, master); });
   }
 }
 
@@ -59,11 +59,11 @@ void expect_overflow_check(EndToEndWalk& walk) {
   const Tensor* found = walk.tap("overflow_check", "found");
   walk.skipped = overflow == Overflow::certain;
   if (overflow != Overflow::open) {
-    walk.hold("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
+    walk.check_output("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
     if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
     return;
   }
-  walk.hold("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
+  walk.check_output("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
   // Adopted only where the subject's own bits certify it; otherwise nothing can be expected any more.
   walk.ended = found == nullptr || !walk.certified(walk.name("overflow_check", "found"));
   walk.skipped = found != nullptr && found->integer(0) != 0;
@@ -72,13 +72,13 @@ void expect_overflow_check(EndToEndWalk& walk) {
 void expect_gradient(EndToEndWalk& walk) {
   const Choice &clip = walk.c.recipe.clip, &decay = walk.c.recipe.weight_decay;
   const Expected by =
-      oracle::inverse_scale(walk.subject, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
+      oracle::inverse_scale(walk.declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
   for (const std::string& p : walk.parameters) {
     walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(walk.buffers.at(p), by); });
   }
   Expected coefficient = oracle::scalar(1);
   if (clips_by_norm(clip)) {
-    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.subject, clip, walk.gradients); });
+    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.declared, clip, walk.gradients); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
   const oracle::StepRate derived_rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
@@ -89,7 +89,7 @@ void expect_gradient(EndToEndWalk& walk) {
     }
     if (decays_gradient(decay) && oracle::decays(walk.c.model, decay, p)) {
       gradient = walk.held("decay", "d." + p, [&] {
-        return oracle::decayed(walk.subject, decay, derived_rate, gradient, walk.state.slots[p].parameter);
+        return oracle::decayed(walk.declared, decay, derived_rate, gradient, walk.state.slots[p].parameter);
       });
     }
   }
@@ -98,12 +98,12 @@ void expect_gradient(EndToEndWalk& walk) {
 void expect_update(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
   const oracle::StepRate derived_rate = oracle::step_rate(recipe.learning_rate, walk.state.step);
-  const Expected rate = oracle::rate(walk.subject, recipe.learning_rate, walk.state.step);
+  const Expected rate = oracle::rate(walk.declared, recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
     if (!decays_gradient(recipe.weight_decay) && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
       parameter = walk.held("decay", p, [&] {
-        return oracle::decayed(walk.subject, recipe.weight_decay, derived_rate, walk.gradients.at(p), parameter);
+        return oracle::decayed(walk.declared, recipe.weight_decay, derived_rate, walk.gradients.at(p), parameter);
       });
     }
     step_of(walk, p, rate);
@@ -124,13 +124,14 @@ void expect_end(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
   if (checks_overflow(recipe.loss_scale)) {
     walk.state.scale = oracle::scale_after(recipe.loss_scale, walk.state.scale, walk.skipped);
-    walk.hold("scaler", "scale", walk.state.scale.scale);
-    walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));
+    walk.check_output("scaler", "scale", walk.state.scale.scale);
+    walk.check_output("scaler", "growth_counter",
+                      oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));
   }
-  walk.hold("schedule", "learning_rate",
-            oracle::predicted_constant(oracle::rate(walk.subject, recipe.learning_rate, walk.state.step)));
+  walk.check_output("schedule", "learning_rate",
+                    oracle::predicted_constant(oracle::rate(walk.declared, recipe.learning_rate, walk.state.step)));
   walk.state.step += walk.skipped ? 0 : 1;
-  walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
 }
 
 }  // namespace tally

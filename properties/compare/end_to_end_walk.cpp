@@ -18,7 +18,7 @@ oracle::Expected read_or_none(const Case& c, const std::string& name) {
 EndToEndWalk::EndToEndWalk(const Case& the_case, const Trace& the_trace)
     : c(the_case),
       trace(the_trace),
-      subject(oracle::declared(the_case.precision, the_trace.claims)),
+      declared(oracle::declared(the_case.precision, the_trace.claims)),
       layers(layers_of(the_case.model)),
       parameters(parameters_of(the_case.model)) {
   for (const std::string& p : parameters) {
@@ -50,8 +50,8 @@ std::string EndToEndWalk::name(const std::string& stage, const std::string& tens
   return TapName{window, micro_batch, stage, tensor}.text();
 }
 
-void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
-                        const DecisionCount& behind) {
+void EndToEndWalk::check_output(const std::string& stage, const std::string& tensor, const Output& output,
+                                const DecisionCount& behind) {
   const Place place{resynchronise ? "group" : "end_to_end", name(stage, tensor), stage};
   const Tensor* got = trace.find(place.tap);
   const bool split = wanted != nullptr && wanted->contains(place.tap);
@@ -61,7 +61,7 @@ void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, con
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
 }
 
-void EndToEndWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
+void EndToEndWalk::check_output(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
   held(stage, tensor, [&] { return expected; });
 }
 
@@ -69,7 +69,7 @@ oracle::Expected EndToEndWalk::held(const std::string& stage, const std::string&
                                     std::function<oracle::Expected()> rule) {
   Evaluation evaluation = evaluation_of(std::move(rule));
   const Output output{evaluation};
-  hold(stage, tensor, output, count);
+  check_output(stage, tensor, output, count);
   return seen(stage, tensor, output.expected());
 }
 

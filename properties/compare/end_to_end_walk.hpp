@@ -65,7 +65,7 @@ class EndToEndWalk {
 
   const Case& c;
   const Trace& trace;
-  const oracle::Declared subject;
+  const oracle::Declared declared;
   const std::vector<LayerView> layers;
   const std::vector<std::string> parameters;
   ExpectedState state;
@@ -95,8 +95,9 @@ class EndToEndWalk {
     return trace.find(name(stage, tensor));
   }
   /// An output of this window (and micro-batch) against its expectation; vacuous behind too many adopted decisions.
-  void hold(const std::string& stage, const std::string& tensor, const Output& output, const DecisionCount& behind);
-  void hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+  void check_output(const std::string& stage, const std::string& tensor, const Output& output,
+                    const DecisionCount& behind);
+  void check_output(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
   /// A rule with one output: held, then given back. What the rule reads is still there while it is held.
   oracle::Expected held(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule);
   /// Where the walk resynchronises and the tap is there, its bits; else what was expected.

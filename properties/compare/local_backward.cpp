@@ -36,9 +36,9 @@ Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGra
   if (layer.layer->kind != "linear") return {};
   const auto predict = [&walk, read, name]() -> oracle::Prediction {
     const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);
-    if (name == "bias") return oracle::ordered_bias_gradient(walk.subject, dy);
-    if (name == "weight") return oracle::ordered_product(walk.subject, dy.transpose(), oracle::floats_of(*read.x));
-    return oracle::ordered_product(walk.subject, dy, oracle::floats_of(*read.inputs.tensors.at("weight")));
+    if (name == "bias") return oracle::ordered_bias_gradient(walk.declared, dy);
+    if (name == "weight") return oracle::ordered_product(walk.declared, dy.transpose(), oracle::floats_of(*read.x));
+    return oracle::ordered_product(walk.declared, dy, oracle::floats_of(*read.inputs.tensors.at("weight")));
   };
   return {predict, FailureClass::order};
 }
@@ -47,8 +47,8 @@ void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backwa
                      const LayerGradients* read = nullptr) {
   for (const std::string& name : layer.parameters) {
     const std::string parameter = layer.full_name(name);
-    walk.hold("backward", "d." + parameter, {backward, name}, walk.directions(parameter),
-              read == nullptr ? Bits{} : bits_of_order(walk, layer, *read, name));
+    walk.check_output("backward", "d." + parameter, {backward, name}, walk.directions(parameter),
+                      read == nullptr ? Bits{} : bits_of_order(walk, layer, *read, name));
   }
 }
 
@@ -57,7 +57,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerGradients read = backward_inputs(walk, i);
   if (!read.complete()) return;
   const oracle::BoundPass pass{
-      *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.subject, {}, layer.gives_dx};
+      *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}, layer.gives_dx};
   Evaluation backward([&] {
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
@@ -65,7 +65,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Bits written{
       [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
   const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
-  if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {backward, "dx"}, {}, dx);
+  if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", {backward, "dx"}, {}, dx);
   hold_parameters(walk, layer, backward, &read);
 }
 
@@ -87,7 +87,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   const auto expected = [&](Eigen::Index first_row, Eigen::Index count) {
     const oracle::ExpectedTensors& tensors = walk.read(layer, read.inputs);
     const oracle::BoundPass pass{
-        *layer.layer, tensors, count < 0 ? oracle::Cut{} : oracle::Cut{count}, walk.subject, {}};
+        *layer.layer, tensors, count < 0 ? oracle::Cut{} : oracle::Cut{count}, walk.declared, {}};
     const Expected all_dy = stacked(dy);
     return named(oracle::bound_rule(layer.layer->kind)
                      .backward(pass, stacked(x), count < 0 ? all_dy : only_rows(all_dy, first_row, count)));
@@ -96,7 +96,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   Eigen::Index row = 0;
   for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    if (layer.gives_dx) walk.hold("backward", "d." + layer.label + ".x", {whole, "dx", row, count});
+    if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", {whole, "dx", row, count});
     Evaluation own([&] { return expected(row, count); });
     hold_parameters(walk, layer, own);
     row += count;
@@ -114,8 +114,8 @@ void check_loss(LocalWalk& walk) {
   const Tensor* target = walk.handed("loss", "in.target", walk.rows_of_case("target", k));
   const auto window = static_cast<std::size_t>(walk.window);
   const Expected wanted =
-      oracle::predicted_factor(walk.subject, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
-  const Tensor* c = walk.hold("loss", "in.factor", wanted);
+      oracle::predicted_factor(walk.declared, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
+  const Tensor* c = walk.check_output("loss", "in.factor", wanted);
   if (y == nullptr || target == nullptr || c == nullptr) return;
   const auto& loss = walk.c.model.loss;
   if (!are_targets_of(loss, *target, static_cast<std::size_t>(y->shape.back()))) return;  // handed on wrong
@@ -123,17 +123,17 @@ void check_loss(LocalWalk& walk) {
   Evaluation expected([&] {
     const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),
                           oracle::Matrix<double>::Zero(1, rows)};
-    return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.subject, oracle::as_read(*y),
+    return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y),
                                                              oracle::as_read(*target).v,
                                                              item_weights(walk.c, first, rows), factor));
   });
-  walk.hold("loss", "loss", {expected, "loss"});
+  walk.check_output("loss", "loss", {expected, "loss"});
   const Bits gradient{[&]() -> oracle::Prediction {
     if (loss.kind != "mse") return {};
-    return oracle::predicted_mse_gradient(walk.subject, oracle::floats_of(*y), oracle::floats_of(*target),
+    return oracle::predicted_mse_gradient(walk.declared, oracle::floats_of(*y), oracle::floats_of(*target),
                                           item_weights(walk.c, first, rows), static_cast<float>(c->value(0)));
   }};
-  walk.hold("loss", "d.y", {expected, "dy"}, {}, gradient);
+  walk.check_output("loss", "d.y", {expected, "dy"}, {}, gradient);
 }
 
 void check_backward(LocalWalk& walk, int first, int last) {

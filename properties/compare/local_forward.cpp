@@ -24,21 +24,21 @@ const Tensor* layer_input(LocalWalk& walk, std::size_t i) {
 void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
   const std::string& kind = layer.layer->kind;
   if (kind != "batch_norm" && kind != "layer_norm") return;
-  walk.hold("forward", layer.label + ".mean", {forward, "mean"});
-  if (kind == "batch_norm") walk.hold("forward", layer.label + ".var", {forward, "var"});
+  walk.check_output("forward", layer.label + ".mean", {forward, "mean"});
+  if (kind == "batch_norm") walk.check_output("forward", layer.label + ".var", {forward, "var"});
   const Bits rstd{[&] { return oracle::predicted_rstd(pass, tapped_statistics(walk, layer)); }};
-  walk.hold("forward", layer.label + ".rstd", {forward, "rstd"}, {}, rstd);
+  walk.check_output("forward", layer.label + ".rstd", {forward, "rstd"}, {}, rstd);
 }
 
 /// y = fl(fl(x W^T) + b) by the order that the product's claim names.
 oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const LayerInputs& inputs) {
   const oracle::Matrix<float> weight = oracle::floats_of(*inputs.tensors.at("weight"));
-  auto y = oracle::ordered_product(walk.subject, oracle::floats_of(x), weight.transpose());
+  auto y = oracle::ordered_product(walk.declared, oracle::floats_of(x), weight.transpose());
   const auto bias = inputs.tensors.find("bias");
   if (!y || bias == inputs.tensors.end()) return y;
   y->rowwise() += oracle::floats_of(*bias->second).row(0);
   return y->unaryExpr(
-      [&](float z) { return static_cast<float>(oracle::rounded(walk.subject.storage, static_cast<double>(z))); });
+      [&](float z) { return static_cast<float>(oracle::rounded(walk.declared.storage, static_cast<double>(z))); });
 }
 
 void check_layer(LocalWalk& walk, std::size_t i) {
@@ -46,12 +46,13 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Tensor* x = layer_input(walk, i);
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
   if (x == nullptr || !inputs.complete) return;
-  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.subject, {}};
+  const oracle::BoundPass pass{
+      *layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}};
   Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x))); });
   const Bits written{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
   const Bits ordered{[&] { return ordered_output(walk, *x, inputs); }, FailureClass::order};
   const Bits& y = layer.layer->kind == "linear" ? ordered : written;
-  walk.hold("forward", layer.label + ".y", {forward, "y"}, {}, y);
+  walk.check_output("forward", layer.label + ".y", {forward, "y"}, {}, y);
   hold_statistics(walk, layer, forward, pass);
 }
 
@@ -69,7 +70,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   }
   walk.micro_batch = -1;
   if (!complete) return;
-  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {}, walk.subject, {}};
+  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {}, walk.declared, {}};
   Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, stacked(parts))); });
   hold_statistics(walk, layer, forward, pass);
   const oracle::Statistics shared = tapped_statistics(walk, layer);
@@ -78,7 +79,7 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
     const Tensor& x = *parts[static_cast<std::size_t>(walk.micro_batch - first)];
     const Bits y{[&] { return oracle::predicted_y(pass, oracle::floats_of(x), shared); }};
-    walk.hold("forward", layer.label + ".y", {forward, "y", row, count}, {}, y);
+    walk.check_output("forward", layer.label + ".y", {forward, "y", row, count}, {}, y);
     row += count;
   }
   walk.micro_batch = -1;
@@ -95,15 +96,15 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
     if (old == nullptr || now == nullptr) return;
     const auto bound = [&] {
       const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
-      return batch == "mean" ? oracle::running_mean(walk.subject, *layer.layer, before, statistics)
-                             : oracle::running_var(walk.subject, *layer.layer, before, statistics, rows);
+      return batch == "mean" ? oracle::running_mean(walk.declared, *layer.layer, before, statistics)
+                             : oracle::running_var(walk.declared, *layer.layer, before, statistics, rows);
     };
     const Bits bits{[&] {
       const oracle::Matrix<float> before = oracle::floats_of(*old), statistics = oracle::floats_of(*now);
-      return batch == "mean" ? oracle::predicted_running_mean(walk.subject, *layer.layer, before, statistics)
-                             : oracle::predicted_running_var(walk.subject, *layer.layer, before, statistics, rows);
+      return batch == "mean" ? oracle::predicted_running_mean(walk.declared, *layer.layer, before, statistics)
+                             : oracle::predicted_running_var(walk.declared, *layer.layer, before, statistics, rows);
     }};
-    state[layer.label] = walk.hold(stage, layer.label + "." + running, bound, {}, bits);
+    state[layer.label] = walk.check_output(stage, layer.label + "." + running, bound, {}, bits);
   };
   moved("running_mean", "mean", walk.state.running_mean);
   moved("running_var", "var", walk.state.running_var);

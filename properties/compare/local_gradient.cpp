@@ -21,17 +21,17 @@ const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::strin
 
 /// A compensated sum whose compensation is tapped: what it leaves is known bit by bit. False where it is not.
 bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buffer, const Tensor& gradient) {
-  const bool claimed = oracle::claim_of(walk.subject, "accumulate").algorithm == "kahan";
+  const bool claimed = oracle::claim_of(walk.declared, "accumulate").algorithm == "kahan";
   if (!claimed || walk.tap("accumulate", "in.compensation." + p) == nullptr) return false;
   const int k = walk.micro_batch;
   const Tensor* before =
       k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "compensation." + p, k - 1);
   const Tensor* compensation = walk.handed("accumulate", "in.compensation." + p, before);
   const auto next = [&] {
-    return oracle::rounded_compensated(walk.subject, floats_of(buffer), floats_of(*compensation), floats_of(gradient));
+    return oracle::rounded_compensated(walk.declared, floats_of(buffer), floats_of(*compensation), floats_of(gradient));
   };
-  walk.hold("accumulate", "buffer." + p, [&] { return next().buffer; });
-  walk.hold("accumulate", "compensation." + p, [&] { return next().compensation; });
+  walk.check_output("accumulate", "buffer." + p, [&] { return next().buffer; });
+  walk.check_output("accumulate", "compensation." + p, [&] { return next().compensation; });
   return true;
 }
 
@@ -45,8 +45,8 @@ void check_accumulate(LocalWalk& walk) {
         k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
-    walk.hold("accumulate", "buffer." + p,
-              [&] { return oracle::held_accumulate(walk.subject, floats_of(*buffer), floats_of(*gradient)); });
+    walk.check_output("accumulate", "buffer." + p,
+                      [&] { return oracle::held_accumulate(walk.declared, floats_of(*buffer), floats_of(*gradient)); });
   }
 }
 
@@ -59,7 +59,7 @@ void check_overflow(LocalWalk& walk) {
   }
   walk.overflows = complete ? std::optional(found) : std::nullopt;
   if (complete) {
-    const Tensor* decision = walk.hold("overflow_check", "found", oracle::scalar(found ? 1 : 0));
+    const Tensor* decision = walk.check_output("overflow_check", "found", oracle::scalar(found ? 1 : 0));
     if (decision != nullptr && !walk.checks.empty() && walk.checks.back().status == Status::fail) {
       walk.checks.back().failure = FailureClass::skip_decision;
     }
@@ -70,16 +70,16 @@ void check_overflow(LocalWalk& walk) {
 
 void check_unscale(LocalWalk& walk) {
   const auto window = static_cast<std::size_t>(walk.window);
-  const oracle::Expected wanted = oracle::inverse_scale(walk.subject, walk.c, window, walk.state.scale.scale);
-  const bool needed = written_scale(walk.c.recipe.loss_scale) != nullptr || walk.subject.claims.divide == "window";
+  const oracle::Expected wanted = oracle::inverse_scale(walk.declared, walk.c, window, walk.state.scale.scale);
+  const bool needed = written_scale(walk.c.recipe.loss_scale) != nullptr || walk.declared.claims.divide == "window";
   const Tensor* inverse = needed || walk.tap("unscale", "in.inverse_scale") != nullptr
-                              ? walk.hold("unscale", "in.inverse_scale", oracle::predicted_constant(wanted))
+                              ? walk.check_output("unscale", "in.inverse_scale", oracle::predicted_constant(wanted))
                               : nullptr;
   for (const std::string& p : walk.parameters) {
     const Tensor* buffer = summed(walk, "unscale", p);
     if (buffer == nullptr || (needed && inverse == nullptr)) continue;
     const float by = inverse == nullptr ? 1 : value_of(*inverse);
-    walk.hold("unscale", "d." + p, [&] { return oracle::rounded_product(floats_of(*buffer), by); });
+    walk.check_output("unscale", "d." + p, [&] { return oracle::rounded_product(floats_of(*buffer), by); });
   }
 }
 
@@ -90,10 +90,10 @@ void check_norm(LocalWalk& walk) {
     if (gradient != nullptr) read[p] = gradient;
   }
   if (read.size() != walk.parameters.size()) return;
-  walk.hold("norm", "norm", [&] {
+  walk.check_output("norm", "norm", [&] {
     oracle::ExpectedTensors gradients;
     for (const auto& [p, gradient] : read) gradients.emplace(p, as_read(*gradient));
-    return oracle::norm(walk.subject, walk.c.recipe.clip, gradients);
+    return oracle::norm(walk.declared, walk.c.recipe.clip, gradients);
   });
 }
 
@@ -104,15 +104,16 @@ void check_clip(LocalWalk& walk) {
   if (by_norm) {
     const Tensor* norm = walk.handed("clip", "in.norm", walk.tap("norm", "norm"));
     const auto bound = [&] { return oracle::coefficient(clip, as_read(*norm)); };
-    const Bits bits{[&] { return oracle::predicted_coefficient(walk.subject, clip, value_of(*norm)); }};
-    coefficient =
-        norm == nullptr ? walk.need("clip", "coefficient") : walk.hold("clip", "coefficient", bound, {}, bits);
+    const Bits bits{[&] { return oracle::predicted_coefficient(walk.declared, clip, value_of(*norm)); }};
+    coefficient = norm == nullptr ? walk.require_tap("clip", "coefficient")
+                                  : walk.check_output("clip", "coefficient", bound, {}, bits);
   }
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
-    walk.hold("clip", "d." + p,
-              [&] { return oracle::rounded_clip(clip, by_norm ? value_of(*coefficient) : 1, floats_of(*gradient)); });
+    walk.check_output("clip", "d." + p, [&] {
+      return oracle::rounded_clip(clip, by_norm ? value_of(*coefficient) : 1, floats_of(*gradient));
+    });
   }
 }
 

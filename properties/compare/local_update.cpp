@@ -67,7 +67,7 @@ ReadStep<M> read_for_parameter(const Step& step, const StateTaps& state, bool be
 void check_step(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before,
                 const Tensor& rate) {
   const oracle::OptimizerRules& rules = oracle::rules_of(walk.c.recipe.optimizer);
-  const oracle::StepSetting setting{walk.subject, walk.c.recipe.optimizer, walk.c.recipe.learning_rate,
+  const oracle::StepSetting setting{walk.declared, walk.c.recipe.optimizer, walk.c.recipe.learning_rate,
                                     walk.state.step};
   const auto state = state_of(walk.c.recipe.optimizer);
   StateTaps taps{{}, std::vector<const Tensor*>(state.size())};
@@ -88,7 +88,7 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
       const auto bound = [&] {
         return rules.state(i, setting, read_for_state<Expected>(step, taps, i, read_or_none).tensors());
       };
-      taps.after[i] = walk.hold("optimizer", name, bound, {}, bits);
+      taps.after[i] = walk.check_output("optimizer", name, bound, {}, bits);
     }
     complete = complete && taps.after[i] != nullptr;
   }
@@ -107,7 +107,7 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
     return rules.parameter(setting, as_read(rate),
                            read_for_parameter<Expected>(step, taps, old, read_or_none).tensors(), false);
   };
-  walk.hold("optimizer", p, bound, along, bits);
+  walk.check_output("optimizer", p, bound, along, bits);
 }
 
 /// What the next window must read: the taps, whatever was found of them.
@@ -124,7 +124,7 @@ void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
-    walk.hold("cast", p, [&] { return oracle::rounded_cast(walk.subject.storage, floats_of(*master)); });
+    walk.check_output("cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, floats_of(*master)); });
   }
 }
 
@@ -139,21 +139,22 @@ void check_decay(LocalWalk& walk) {
     if (!into_gradient) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (into_gradient && gradient == nullptr)) continue;
     const auto bound = [&] {
-      return oracle::decayed(walk.subject, decay, rate, read_or_none(gradient), as_read(*parameter));
+      return oracle::decayed(walk.declared, decay, rate, read_or_none(gradient), as_read(*parameter));
     };
     const Bits bits{[&] {
-      return oracle::predicted_decayed(walk.subject, decay, walk.c.recipe.learning_rate, walk.state.step,
+      return oracle::predicted_decayed(walk.declared, decay, walk.c.recipe.learning_rate, walk.state.step,
                                        floats_or_none(gradient), floats_of(*parameter));
     }};
-    walk.hold("decay", into_gradient ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
+    walk.check_output("decay", into_gradient ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
   }
 }
 
 void check_optimizer(LocalWalk& walk) {
   const Choice& schedule = walk.c.recipe.learning_rate;
-  const Tensor* rate = walk.hold("optimizer", "in.learning_rate",
-                                 oracle::predicted_constant(oracle::rate(walk.subject, schedule, walk.state.step)));
-  walk.hold("optimizer", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  const Tensor* rate =
+      walk.check_output("optimizer", "in.learning_rate",
+                        oracle::predicted_constant(oracle::rate(walk.declared, schedule, walk.state.step)));
+  walk.check_output("optimizer", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
   const SubjectState before = walk.state;
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("optimizer", "in.d." + p, last_gradient(walk, p, false));
@@ -191,7 +192,7 @@ void check_found(LocalWalk& walk, const std::string& stage) {
   }
   const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
   const bool set = !searched ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
-  walk.hold(stage, "in.found", oracle::scalar(set ? 1 : 0));
+  walk.check_output(stage, "in.found", oracle::scalar(set ? 1 : 0));
 }
 
 /// A count of steps since the scale last changed, as the trace has it; one that no scaler reaches is not gone on from.
@@ -235,8 +236,8 @@ void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
     return;
   }
   const auto next = oracle::scale_after(loss_scale, read, false);
-  walk.hold("scaler", "scale", oracle::predicted_constant(next.scale));
-  walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
+  walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
+  walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
   walk.state.scale = next;
 }
 
@@ -246,34 +247,35 @@ void check_scaler(LocalWalk& walk) {
   const Choice& loss_scale = walk.c.recipe.loss_scale;
   const oracle::ExpectedScale& now = walk.state.scale;
   check_found(walk, "scaler");
-  const Tensor* scale = walk.hold("scaler", "in.scale", oracle::predicted_constant(now.scale));
+  const Tensor* scale = walk.check_output("scaler", "in.scale", oracle::predicted_constant(now.scale));
   const Tensor* counter =
-      walk.hold("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
+      walk.check_output("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
   // Where a tap is missing, the state goes on as it should have.
   const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
                                    counter_of(walk, counter, now.growth_counter)};
   if (!decided(walk)) return leave_scale_open(walk, read);
   const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
-  const Tensor* after = walk.hold("scaler", "scale", oracle::predicted_constant(next.scale));
+  const Tensor* after = walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
   const Tensor* count =
-      walk.hold("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
+      walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
   walk.state.scale = {after == nullptr ? next.scale : as_read(*after), counter_of(walk, count, next.growth_counter)};
 }
 
 void check_schedule(LocalWalk& walk) {
-  walk.hold("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  walk.check_output("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
   check_found(walk, "schedule");
   const Tensor* tapped = walk.tap("schedule", "step");
   std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
   const bool one_of_two = tapped == nullptr || tapped->integer(0) == walk.state.step || tapped->integer(0) == after;
   if (decided(walk) || !one_of_two) {
-    walk.hold("schedule", "step", oracle::scalar(static_cast<long double>(after)));
+    walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(after)));
   } else {
     leave_open(walk, "schedule", "step");
     if (tapped != nullptr) after = tapped->integer(0);
   }
-  walk.hold("schedule", "learning_rate",
-            oracle::predicted_constant(oracle::rate(walk.subject, walk.c.recipe.learning_rate, walk.state.step)));
+  walk.check_output(
+      "schedule", "learning_rate",
+      oracle::predicted_constant(oracle::rate(walk.declared, walk.c.recipe.learning_rate, walk.state.step)));
   walk.state.step = after;
 }
 

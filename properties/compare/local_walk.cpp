@@ -37,7 +37,7 @@ TensorCheck of_wrong_bits(const Place& here, const oracle::Matrix<float>& predic
 LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
     : c(the_case),
       trace(the_trace),
-      subject(oracle::declared(the_case.precision, the_trace.claims)),
+      declared(oracle::declared(the_case.precision, the_trace.claims)),
       layers(layers_of(the_case.model)),
       parameters(parameters_of(the_case.model)) {
   for (const std::string& p : parameters) {
@@ -74,14 +74,14 @@ Place LocalWalk::place(const std::string& stage, const std::string& tensor) cons
   return {"local", TapName{window, micro_batch, stage, tensor}.text(), stage};
 }
 
-const Tensor* LocalWalk::need(const std::string& stage, const std::string& tensor) {
+const Tensor* LocalWalk::require_tap(const std::string& stage, const std::string& tensor) {
   const Tensor* found = tap(stage, tensor);
   if (found == nullptr) checks.push_back(not_run(place(stage, tensor)));
   return found;
 }
 
 const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
-  const Tensor* read = need(stage, tensor);
+  const Tensor* read = require_tap(stage, tensor);
   if (read == nullptr && producer != nullptr) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
@@ -117,12 +117,14 @@ const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const Lay
   return last.tensors;
 }
 
-const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {
-  return hold(stage, tensor, [&] { return expected; });
+const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor,
+                                      const oracle::Expected& expected) {
+  return check_output(stage, tensor, [&] { return expected; });
 }
 
 /// True where the bits are those predicted. Nobody asks for the bound then, but who watches what bounds hold.
-bool LocalWalk::holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits) {
+bool LocalWalk::matches_bits(const Place& here, const Tensor& got, const Output& output,
+                             const oracle::Prediction& bits) {
   TensorCheck check = judge_bits(here, oracle::known(*bits), got);
   if (check.status == Status::fail) return false;
   if (JudgeObserver::present()) judge(here, output.expected(), got);
@@ -130,9 +132,9 @@ bool LocalWalk::holds_bits(const Place& here, const Tensor& got, const Output& o
   return true;
 }
 
-const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor, const Output& output,
-                              const std::vector<Direction>& directions, const Bits& bits) {
-  const Tensor* got = need(stage, tensor);
+const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor, const Output& output,
+                                      const std::vector<Direction>& directions, const Bits& bits) {
+  const Tensor* got = require_tap(stage, tensor);
   const Place here = place(stage, tensor);
   if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
   const oracle::Prediction predicted = bits.predict && wanted == nullptr ? bits.predict() : std::nullopt;
@@ -144,7 +146,7 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
     }
     return got;
   }
-  if (predicted && holds_bits(here, *got, output, predicted)) {
+  if (predicted && matches_bits(here, *got, output, predicted)) {
     const std::vector<double> right(predicted->data(), predicted->data() + predicted->size());
     if (kept != nullptr) keep(stage, tensor, right, *got);
     return got;
@@ -166,11 +168,11 @@ const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tenso
   return got;
 }
 
-const Tensor* LocalWalk::hold(const std::string& stage, const std::string& tensor,
-                              std::function<oracle::Expected()> rule, const std::vector<Direction>& directions,
-                              const Bits& bits) {
+const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor,
+                                      std::function<oracle::Expected()> rule, const std::vector<Direction>& directions,
+                                      const Bits& bits) {
   Evaluation evaluation = evaluation_of(std::move(rule));
-  return hold(stage, tensor, Output{evaluation}, directions, bits);
+  return check_output(stage, tensor, Output{evaluation}, directions, bits);
 }
 
 std::vector<Direction> LocalWalk::directions(const std::string& parameter) const {

@@ -50,7 +50,7 @@ class LocalWalk {
 
   const Case& c;
   const Trace& trace;
-  const oracle::Declared subject;
+  const oracle::Declared declared;
   const std::vector<LayerView> layers;
   const std::vector<std::string> parameters;
   SubjectState state;
@@ -80,23 +80,24 @@ class LocalWalk {
   const Tensor* tap(const std::string& stage, const std::string& tensor) const;
   const Tensor* tap(const std::string& stage, const std::string& tensor, int k) const;
   /// The same, where a missing tap is a not_run check.
-  const Tensor* need(const std::string& stage, const std::string& tensor);
+  const Tensor* require_tap(const std::string& stage, const std::string& tensor);
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
   /// What a layer read. The same bits are read once: every micro-batch reads the same parameters.
   const oracle::ExpectedTensors& read(const LayerView& layer, const LayerInputs& inputs);
   /// An output against its expectation, and its errors against their spread. Returns the tap.
-  const Tensor* hold(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
-  const Tensor* hold(const std::string& stage, const std::string& tensor, const Output& output,
-                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
+  const Tensor* check_output(const std::string& stage, const std::string& tensor, const oracle::Expected& expected);
+  const Tensor* check_output(const std::string& stage, const std::string& tensor, const Output& output,
+                             const std::vector<Direction>& directions = {}, const Bits& bits = {});
   /// The same for a rule with one output.
-  const Tensor* hold(const std::string& stage, const std::string& tensor, std::function<oracle::Expected()> rule,
-                     const std::vector<Direction>& directions = {}, const Bits& bits = {});
+  const Tensor* check_output(const std::string& stage, const std::string& tensor,
+                             std::function<oracle::Expected()> rule, const std::vector<Direction>& directions = {},
+                             const Bits& bits = {});
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
-  bool holds_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
+  bool matches_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
   void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got,

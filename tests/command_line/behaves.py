@@ -89,7 +89,7 @@ class Commands(unittest.TestCase):
         self.assertIn("looks like last-only", replayed.stdout)
 
     def test_explain_knows_laws_faults_and_suspects_and_offers_the_nearest_name(self):
-        for name, words in (("exact_lane", "control"), ("clip-per-microbatch", "clipped-per-micro-batch"),
+        for name, words in (("exact_lane", "control"), ("clip-per-microbatch", "clip-per-microbatch"),
                             ("last-only", "zero-grad-inside-loop")):
             told = tally("explain", name)
             self.assertEqual(told.returncode, 0, told.stderr)

@@ -20,11 +20,11 @@ inline void expect_within(const oracle::Bounded& expected, double got, const std
 inline void expect_moments(const char* operation, const std::string& variant, const std::vector<double>& x, double eps,
                            double mean, const double* var, double rstd) {
   const Claims claims;
-  const oracle::Declared subject = oracle::declared({}, claims);
+  const oracle::Declared declared = oracle::declared({}, claims);
   std::vector<oracle::Bounded> sample;
   for (const double value : x) sample.push_back({value, 0});
   const KernelClaim& claim = find_kernel(operation, ExecutorKind::host, variant).claim;
-  const oracle::Moments expected = oracle::sample_moments(subject, claim, sample, {eps, 0});
+  const oracle::Moments expected = oracle::sample_moments(declared, claim, sample, {eps, 0});
   const std::string where = " of " + std::to_string(x.size()) + " values by " + variant;
   expect_within(expected.mean, mean, "mean" + where);
   if (var != nullptr) expect_within(expected.var, *var, "variance" + where);

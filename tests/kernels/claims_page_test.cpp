@@ -39,7 +39,7 @@ TEST(ClaimsPage, has_every_field_of_a_claim_and_no_other) {
 }
 
 TEST(ClaimsPage, is_linked_field_by_field_where_kernels_are_added) {
-  EXPECT_EQ(matches(content_of("kernels/README.md"), R"(\]\(claims\.md#([a-z_]+)\))"), fields_of_the_record());
+  EXPECT_EQ(matches(content_of("kernels/adding.md"), R"(\]\(claims\.md#([a-z_]+)\))"), fields_of_the_record());
 }
 
 }  // namespace

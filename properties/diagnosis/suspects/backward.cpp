@@ -23,7 +23,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "activation-gradient-added",
+    .name = "activation-gradient-not-reset",
     .faults = {"activation-gradient-not-reset"},
     .stages = {"backward"},
     .sentence = "the scratch for activation gradients keeps the micro-batch before: it is added to, not written",
@@ -56,7 +56,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "fp16-bias-sum",
+    .name = "half-accumulator",
     .faults = {"half-accumulator"},
     .stages = {"backward"},
     .sentence = "the column sum of the bias gradient is kept in fp16",
@@ -75,7 +75,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "half-of-the-rows",
+    .name = "second-product-lost",
     .faults = {"second-product-lost"},
     .stages = {"backward"},
     .sentence = "of two products into one accumulator the second is lost: half of the rows never reach the weights",
@@ -105,7 +105,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "last-row-dropped",
+    .name = "tail-row-dropped",
     .faults = {"tail-row-dropped"},
     .stages = {"backward"},
     .sentence = "the column sum misses the last row of every micro-batch",
@@ -192,7 +192,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "rows-added-backwards",
+    .name = "bias-gradient-reversed",
     .faults = {"bias-gradient-reversed"},
     .stages = {"backward"},
     .sentence = "the bias gradient adds its rows from the last to the first: as accurate, but not the order claimed",
@@ -211,7 +211,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stage-over-k",
+    .name = "repeated-stage-scaling",
     .faults = {"repeated-stage-scaling"},
     .stages = {"backward"},
     .sentence = "every linear layer divides the gradient that it passes on by K again",

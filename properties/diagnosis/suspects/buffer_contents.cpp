@@ -27,7 +27,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "cleared-on-new-size",
+    .name = "buffer-rebuilt-on-new-shape",
     .faults = {"buffer-rebuilt-on-new-shape"},
     .stages = {"accumulate"},
     .sentence = "the buffer starts anew whenever a micro-batch has another size than the one before",
@@ -58,7 +58,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "clipped-per-micro-batch",
+    .name = "clip-per-microbatch",
     .faults = {"clip-per-microbatch"},
     .stages = {"accumulate"},
     .sentence = "every micro-batch is clipped by its own norm before it is added",
@@ -78,7 +78,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "first-only",
+    .name = "microstep-dropped",
     .faults = {"microstep-dropped"},
     .stages = {"accumulate"},
     .sentence = "only the first micro-batch reaches the buffer",
@@ -128,7 +128,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "last-only-of-norms",
+    .name = "bn-affine-gradient-last-only",
     .faults = {"bn-affine-gradient-last-only"},
     .stages = {"accumulate"},
     .sentence = "the gradients of norm layers overwrite their buffers, those of other layers add",
@@ -149,7 +149,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "memory-not-cleared",
+    .name = "uninitialised-accumulator",
     .faults = {"uninitialised-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the buffer is never cleared, and starts from whatever memory held",
@@ -170,7 +170,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "one-addition-missed",
+    .name = "one-microbatch-of-one-tensor-dropped",
     .faults = {"one-microbatch-of-one-tensor-dropped"},
     .stages = {"accumulate"},
     .sentence = "one parameter misses one micro-batch of one window",
@@ -192,7 +192,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "one-buffer-cleared",
+    .name = "boundary-reset-one-tensor",
     .faults = {"boundary-reset-one-tensor"},
     .stages = {"accumulate"},
     .sentence = "one parameter starts its buffer anew with every micro-batch, while the others add",
@@ -215,7 +215,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "skipped-window-not-cleared",
+    .name = "overflow-not-cleared",
     .faults = {"overflow-not-cleared"},
     .stages = {"accumulate"},
     .sentence = "a window that overflowed does not clear its buffers: the next one adds to infinity",
@@ -232,11 +232,12 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string parameter = parameter_in(evidence, held, "in.buffer.");
   if (parameter.empty() || held.name.micro_batch != 0 || held.name.window == 0) return std::nullopt;
   const int before = held.name.window - 1;
+  if (evidence.scalar(before, "overflow_check", "found", 0) != 0) return std::nullopt;  // overflow-not-cleared says more
   return evidence.tap(before, evidence.micro_batches(before) - 1, "accumulate", "buffer." + parameter);
 }
 
 const RegisterSuspect registered{{
-    .name = "window-not-cleared",
+    .name = "missing-zero-between-windows",
     .faults = {"missing-zero-between-windows"},
     .stages = {"accumulate"},
     .sentence = "the buffer is not cleared between windows, so that the last one leaks into the next",
@@ -255,7 +256,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "unscaled-in-between",
+    .name = "unscale-mid-window",
     .faults = {"unscale-mid-window"},
     .stages = {"accumulate"},
     .sentence = "the buffer is unscaled after the first micro-batch and goes on being filled with scaled gradients",

@@ -23,7 +23,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "bf16-buffer",
+    .name = "bf16-accumulator",
     .faults = {"bf16-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to bf16 after every addition",
@@ -50,7 +50,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "fp16-buffer",
+    .name = "low-precision-accumulator",
     .faults = {"low-precision-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the sum over micro-batches is rounded to fp16 after every addition",
@@ -83,7 +83,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "bits-read-as-bf16",
+    .name = "cast-missing-in-add",
     .faults = {"cast-missing-in-add"},
     .stages = {"accumulate"},
     .sentence = "the bits of an fp16 gradient are added as if they were bf16: a cast is missing",
@@ -109,7 +109,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "rounded-before-adding",
+    .name = "gradient-rounded-before-adding",
     .faults = {"gradient-rounded-before-adding"},
     .stages = {"accumulate"},
     .sentence = "every gradient is rounded to bf16 before it is added",
@@ -141,7 +141,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "truncated-sum",
+    .name = "truncating-accumulator",
     .faults = {"truncating-accumulator"},
     .stages = {"accumulate"},
     .sentence = "the buffer's additions round toward zero, so that the error grows with K",

@@ -20,7 +20,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "clamped-on-one-side",
+    .name = "value-clip-one-sided",
     .faults = {"value-clip-one-sided"},
     .stages = {"clip"},
     .sentence = "the clip by value clamps what is too large, and lets pass what is too small",
@@ -42,7 +42,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "clip-without-limit",
+    .name = "clip-coefficient-not-capped",
     .faults = {"clip-coefficient-not-capped"},
     .stages = {"clip"},
     .sentence = "the clip also makes small gradients larger: its coefficient is not held below 1",
@@ -73,7 +73,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "clipped-per-group",
+    .name = "clip-per-group",
     .faults = {"clip-per-group"},
     .stages = {"clip"},
     .sentence = "matrices and vectors are clipped apart, each by the norm of its own",
@@ -95,7 +95,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "epsilon-left-out",
+    .name = "clip-epsilon-dropped",
     .faults = {"clip-epsilon-dropped"},
     .stages = {"clip"},
     .sentence = "the epsilon in the denominator of the clip is left out",
@@ -116,7 +116,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "non-finite-made-zero",
+    .name = "clip-hides-non-finite",
     .faults = {"clip-hides-non-finite"},
     .stages = {"clip"},
     .sentence = "what is not finite becomes zero when it is clipped, and nobody is told",

@@ -58,7 +58,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "decay-times-k",
+    .name = "decay-scaled-by-accumulation",
     .faults = {"decay-scaled-by-accumulation"},
     .stages = {"decay"},
     .sentence = "the decay is multiplied by the number of micro-batches",
@@ -90,7 +90,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "decayed-k-times",
+    .name = "decay-per-microbatch",
     .faults = {"decay-per-microbatch"},
     .stages = {"decay"},
     .sentence = "weight decay acts once for every micro-batch of the window",
@@ -112,7 +112,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "decoupled-for-l2",
+    .name = "adam-vs-adamw-decay",
     .faults = {"adam-vs-adamw-decay"},
     .stages = {"decay"},
     .sentence = "the gradient takes no l2 penalty, the parameter shrinks instead: the decay is decoupled",
@@ -138,7 +138,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "l2-for-decoupled",
+    .name = "adamw-vs-adam-decay",
     .faults = {"adamw-vs-adam-decay"},
     .stages = {"decay"},
     .sentence = "the gradient takes an l2 penalty where the parameter should shrink by itself",

@@ -39,7 +39,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "flat-buffer-shifts",
+    .name = "flat-buffer-misaligned",
     .faults = {"flat-buffer-misaligned"},
     .stages = {"accumulate"},
     .sentence = "parameters without a gradient take no room in the flat buffer, so that all behind them shift",

@@ -48,7 +48,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "first-rows-only",
+    .name = "bn-first-microbatch-statistics",
     .faults = {"bn-first-microbatch-statistics"},
     .stages = {"forward"},
     .sentence = "the window's statistics are those of its first rows alone, as of its first micro-batch",
@@ -69,7 +69,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "fp16-products",
+    .name = "half-gemm-accumulator",
     .faults = {"half-gemm-accumulator"},
     .stages = {"forward"},
     .sentence = "products of matrices accumulate in fp16",
@@ -106,7 +106,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "frozen-uses-batch",
+    .name = "frozen-bn-uses-batch",
     .faults = {"frozen-bn-uses-batch"},
     .stages = {"forward"},
     .sentence = "a frozen norm normalises by the batch all the same",
@@ -135,7 +135,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "mean-of-batch-means",
+    .name = "syncbn-equal-weights",
     .faults = {"syncbn-equal-weights"},
     .stages = {"forward"},
     .sentence = "the window's mean is the mean of its micro-batches' means, whatever their sizes",
@@ -167,7 +167,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "other-mask",
+    .name = "dropout-mask-redrawn",
     .faults = {"dropout-mask-redrawn"},
     .stages = {"forward"},
     .sentence = "other elements are dropped than the mask of the sample says",
@@ -188,7 +188,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "product-never-launched",
+    .name = "zero-blocks-launched",
     .faults = {"zero-blocks-launched"},
     .stages = {"forward"},
     .sentence = "a product is never computed, as where no block of it is launched: what is read is fresh memory",
@@ -241,7 +241,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "tf32-products",
+    .name = "tf32-silently-on",
     .faults = {"tf32-silently-on"},
     .stages = {"forward"},
     .sentence = "the operands of fp32 products are read as TF32, with ten bits behind the point",

@@ -16,7 +16,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "configured-k",
+    .name = "last-window-wrong-divisor",
     .faults = {"last-window-wrong-divisor"},
     .stages = {"loss"},
     .sentence = "a short window is divided by the K of the others, not by its own",
@@ -37,7 +37,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "k-minus-one",
+    .name = "divided-by-k-minus-1",
     .faults = {"divided-by-k-minus-1"},
     .stages = {"loss"},
     .sentence = "the divisor counts one micro-batch too few",
@@ -77,7 +77,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "missing-divisor",
+    .name = "sum-not-mean",
     .faults = {"sum-not-mean"},
     .stages = {"loss"},
     .sentence = "nobody divides: the gradient is a sum over the items, not their mean",
@@ -138,7 +138,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "weighed-by-own-items",
+    .name = "per-microbatch-weight",
     .faults = {"per-microbatch-weight"},
     .stages = {"loss"},
     .sentence = "every micro-batch is weighed by its own share of the items, on top of the sum over them",
@@ -157,7 +157,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "ignored-rows-counted",
+    .name = "denominator-counts-ignored",
     .faults = {"denominator-counts-ignored"},
     .stages = {"loss"},
     .sentence = "rows that are ignored are counted in the denominator",
@@ -177,7 +177,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "positions-counted-too",
+    .name = "denominator-unshifted-labels",
     .faults = {"denominator-unshifted-labels"},
     .stages = {"loss"},
     .sentence = "the denominator counts one item too many in every row, such as a first position that nothing predicts",
@@ -200,7 +200,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "rows-for-items",
+    .name = "wrong-item-kind",
     .faults = {"wrong-item-kind"},
     .stages = {"loss"},
     .sentence = "the denominator counts rows, whatever they weigh: sentences for tokens",
@@ -220,7 +220,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "empty-micro-batch-nan",
+    .name = "zero-valid-items-nan",
     .faults = {"zero-valid-items-nan"},
     .stages = {"loss"},
     .sentence = "a micro-batch without items divides zero by zero",

@@ -33,7 +33,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "loss-gradient-times-k",
+    .name = "scale-after-backward",
     .faults = {"scale-after-backward"},
     .stages = {"loss"},
     .sentence = "the loss is divided after its gradient was taken: the gradient is K times too large",
@@ -55,7 +55,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "scale-grows-in-between",
+    .name = "scale-changes-mid-window",
     .faults = {"scale-changes-mid-window"},
     .stages = {"loss"},
     .sentence = "the loss scale grows inside a window, so that its micro-batches carry different scales",
@@ -74,7 +74,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "scale-left-out",
+    .name = "scale-not-applied",
     .faults = {"scale-not-applied"},
     .stages = {"loss"},
     .sentence = "the loss is not scaled, but the gradient is unscaled all the same",
@@ -97,7 +97,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "smoothing-times-k",
+    .name = "aux-loss-not-divided",
     .faults = {"aux-loss-not-divided"},
     .stages = {"loss"},
     .sentence = "the smoothing term is added whole to every micro-batch, without the division that the main term gets",
@@ -123,7 +123,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "smoothing-without-gradient",
+    .name = "aux-gradient-never-flows",
     .faults = {"aux-gradient-never-flows"},
     .stages = {"loss"},
     .sentence = "the smoothing term is in the loss, but its gradient never flows",

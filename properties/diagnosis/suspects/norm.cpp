@@ -44,7 +44,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "fp16-norm",
+    .name = "norm-in-half",
     .faults = {"norm-in-half"},
     .stages = {"norm"},
     .sentence = "the squares of the norm are formed and added in fp16",
@@ -100,7 +100,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "norm-counts-one-twice",
+    .name = "clip-duplicate-count",
     .faults = {"clip-duplicate-count"},
     .stages = {"norm"},
     .sentence = "a parameter that two owners share is counted twice in the norm",
@@ -139,7 +139,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "norm-of-first-parameter",
+    .name = "clip-local-norm",
     .faults = {"clip-local-norm"},
     .stages = {"norm"},
     .sentence = "the norm is taken over the first parameter only, not over all",
@@ -180,7 +180,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "norm-slots-shift",
+    .name = "multi-tensor-norm-offset",
     .faults = {"multi-tensor-norm-offset"},
     .stages = {"norm"},
     .sentence = "the slots of the parameters' norms are off by one: the first counts twice, the second not at all",
@@ -200,7 +200,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "reported-norm-scaled",
+    .name = "reported-norm-still-scaled",
     .faults = {"reported-norm-still-scaled"},
     .stages = {"norm"},
     .sentence = "the norm that is reported is that of the scaled gradient; the clip reads the right one",

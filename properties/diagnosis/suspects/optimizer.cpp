@@ -17,7 +17,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "bf16-parameters",
+    .name = "update-lost-in-bf16",
     .faults = {"update-lost-in-bf16"},
     .stages = {"optimizer"},
     .sentence = "the optimizer updates bf16 parameters: what is below half a unit of their last place is lost",
@@ -41,7 +41,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "dampened-first-step",
+    .name = "dampening-on-first-step",
     .faults = {"dampening-on-first-step"},
     .stages = {"optimizer"},
     .sentence = "the first step, which has no buffer yet, is dampened like all others",
@@ -60,7 +60,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "momentum-cleared",
+    .name = "momentum-reset-each-step",
     .faults = {"momentum-reset-each-step"},
     .stages = {"optimizer"},
     .sentence = "the momentum is cleared before every step",
@@ -113,7 +113,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "second-shard-from-the-first",
+    .name = "shard-offset-wrong",
     .faults = {"shard-offset-wrong"},
     .stages = {"optimizer"},
     .sentence = "the second shard of one parameter is updated with the gradients of its first",
@@ -137,7 +137,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "zero-gradient-skips",
+    .name = "zero-gradient-skipped",
     .faults = {"zero-gradient-skipped"},
     .stages = {"optimizer"},
     .sentence = "a parameter whose gradient is zero is taken for unused: neither momentum nor decay moves it",
@@ -157,7 +157,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stale-weights",
+    .name = "stale-weight-cast",
     .faults = {"stale-weight-cast"},
     .stages = {"cast"},
     .sentence = "the copy of the weights that the layers read is never refreshed",

@@ -50,7 +50,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "other-mask-again",
+    .name = "recompute-draws-again",
     .faults = {"recompute-draws-again"},
     .stages = {"backward"},
     .sentence = "the forward pass that is run again for backward drops other elements than the first one did",

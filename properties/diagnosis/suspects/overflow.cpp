@@ -16,7 +16,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "clean-windows-counted-on",
+    .name = "scaler-counter-kept-on-overflow",
     .faults = {"scaler-counter-kept-on-overflow"},
     .stages = {"scaler"},
     .sentence = "the count of clean windows goes on through an overflow",
@@ -55,7 +55,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "scaler-counts-micro-batches",
+    .name = "scaler-counts-microbatches",
     .faults = {"scaler-counts-microbatches"},
     .stages = {"scaler"},
     .sentence = "the loss scaler is updated once for every micro-batch, not once a window",
@@ -74,7 +74,7 @@ std::optional<Values> left(const Evidence&, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "scaler-starts-anew",
+    .name = "scaler-state-not-restored",
     .faults = {"scaler-state-not-restored"},
     .stages = {"scaler"},
     .sentence = "a run that goes on from a checkpoint starts the count of its scaler anew",
@@ -119,7 +119,7 @@ std::optional<Values> left(const Evidence&, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "overflow-never-found",
+    .name = "overflow-not-checked",
     .faults = {"overflow-not-checked"},
     .stages = {"overflow_check"},
     .sentence = "an overflow is never found",
@@ -145,7 +145,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "overflow-of-last-micro-batch",
+    .name = "found-inf-last-microbatch-only",
     .faults = {"found-inf-last-microbatch-only"},
     .stages = {"overflow_check"},
     .sentence = "only the last micro-batch is checked for overflow",

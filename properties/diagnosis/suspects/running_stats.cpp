@@ -15,7 +15,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "biased-variance",
+    .name = "biased-running-variance",
     .faults = {"biased-running-variance"},
     .stages = {"running_stats"},
     .sentence = "the running variance takes the biased variance of the batch, without n / (n - 1)",
@@ -36,7 +36,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "momentum-swapped",
+    .name = "bn-momentum-swapped",
     .faults = {"bn-momentum-swapped"},
     .stages = {"running_stats"},
     .sentence = "the running statistics weigh old and new the wrong way round",
@@ -59,7 +59,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "statistics-moved-k-times",
+    .name = "bn-running-k-updates",
     .faults = {"bn-running-k-updates"},
     .stages = {"running_stats"},
     .sentence = "the window's statistics move the running values once for every micro-batch",
@@ -104,7 +104,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "statistics-restored",
+    .name = "running-values-restored-on-skip",
     .faults = {"running-values-restored-on-skip"},
     .stages = {"running_stats"},
     .sentence = "a window that is skipped takes its running statistics back",

@@ -23,7 +23,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "schedule-one-longer",
+    .name = "update-count-off-by-one",
     .faults = {"update-count-off-by-one"},
     .stages = {"optimizer"},
     .sentence = "the schedule counts one step more than the run will take",
@@ -43,7 +43,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "schedule-counts-micro-batches",
+    .name = "sched-per-microbatch",
     .faults = {"sched-per-microbatch"},
     .stages = {"schedule"},
     .sentence = "the schedule moves once for every micro-batch",
@@ -64,7 +64,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "schedule-counts-skips",
+    .name = "rate-advances-on-skip",
     .faults = {"rate-advances-on-skip"},
     .stages = {"schedule"},
     .sentence = "the schedule also counts windows that were skipped",
@@ -87,7 +87,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "step-count-stuck",
+    .name = "bias-correction-stuck",
     .faults = {"bias-correction-stuck"},
     .stages = {"optimizer"},
     .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
@@ -135,7 +135,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stepped-on-overflow",
+    .name = "state-advances-on-skip",
     .faults = {"state-advances-on-skip"},
     .stages = {"optimizer"},
     .sentence = "the optimizer runs in a window that overflowed, on a gradient that is not finite",
@@ -154,7 +154,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "steps-count-micro-batches",
+    .name = "optimizer-count-per-microbatch",
     .faults = {"optimizer-count-per-microbatch"},
     .stages = {"optimizer"},
     .sentence = "the optimizer counts micro-batches as steps",

@@ -16,7 +16,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "subnormals-read-as-zero",
+    .name = "subnormals-flushed",
     .faults = {"subnormals-flushed"},
     .stages = {"backward"},
     .sentence = "the products' operands below the normal range are read as zero",

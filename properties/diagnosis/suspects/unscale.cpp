@@ -20,7 +20,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "copied-too-early",
+    .name = "master-gradient-copied-too-early",
     .faults = {"master-gradient-copied-too-early"},
     .stages = {"unscale"},
     .sentence = "one parameter's gradient is copied before the last micro-batch has been added",
@@ -41,7 +41,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "next-scale",
+    .name = "unscaled-by-the-next-scale",
     .faults = {"unscaled-by-the-next-scale"},
     .stages = {"unscale"},
     .sentence = "the scaler moves before the gradients are unscaled: they are divided by the next scale",
@@ -70,7 +70,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stepped-after-each",
+    .name = "step-at-every-microbatch",
     .faults = {"step-at-every-microbatch"},
     .stages = {"unscale"},
     .sentence = "a step is taken after every micro-batch",
@@ -99,7 +99,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stepped-after-the-first",
+    .name = "boundary-off-by-one",
     .faults = {"boundary-off-by-one"},
     .stages = {"unscale"},
     .sentence = "the step is taken after the first micro-batch of a window, and the rest goes on into the next",
@@ -119,7 +119,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stepped-at-the-end-of-data",
+    .name = "forced-step-at-the-end",
     .faults = {"forced-step-at-the-end"},
     .stages = {"unscale"},
     .sentence = "at the end of the data every micro-batch of the last window forces a step",
@@ -145,7 +145,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "stepped-by-modulo",
+    .name = "k-by-modulo-while-it-changes",
     .faults = {"k-by-modulo-while-it-changes"},
     .stages = {"unscale"},
     .sentence = "the step is taken where the micro-batch's number is a multiple of the first K, although K changes",
@@ -164,7 +164,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 }
 
 const RegisterSuspect registered{{
-    .name = "unscaled-twice",
+    .name = "double-unscale",
     .faults = {"double-unscale"},
     .stages = {"unscale"},
     .sentence = "the gradient is divided by the loss scale twice",

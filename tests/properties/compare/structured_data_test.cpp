@@ -21,7 +21,7 @@ using oracle::Declared;
 using oracle::Expected;
 
 const Claims undeclared;
-const Declared subject = oracle::declared(Precision{}, undeclared);
+const Declared declared = oracle::declared(Precision{}, undeclared);
 
 Tensor tensor_of(const Floats& x) {
   Tensor tensor(Dtype::fp32, {x.rows(), x.cols()});
@@ -83,7 +83,7 @@ TEST(StructuredData, one_step_for_many_numbers_of_a_grid) {
         const Floats p = drawn(Structure::normal, n / 16, 16, 3) * (near_one ? 0.01F : 1) +
                          Floats::Constant(n / 16, 16, near_one ? 1.0F : 0.0F);
         held("step of " + name_of(structure),
-             oracle::sgd_parameter(subject, sgd, oracle::scalar(0.1F), read(g), {}, read(p)), p - 0.1F * g, worst);
+             oracle::sgd_parameter(declared, sgd, oracle::scalar(0.1F), read(g), {}, read(p)), p - 0.1F * g, worst);
       }
       std::printf(" %.2f", worst);
     }
@@ -105,9 +105,10 @@ TEST(StructuredData, the_first_step_of_adam_near_one) {
       const float divisor = std::sqrt(v.data()[i]) / root + 1e-8F;
       after.data()[i] -= rate * (m.data()[i] / divisor);
     }
-    held("exp_avg", oracle::adam_exp_avg(subject, adam, read(g), {}), m, worst);
-    held("exp_avg_sq", oracle::adam_exp_avg_sq(subject, adam, read(g), {}), v, worst);
-    held("parameter", oracle::adam_parameter(subject, adam, 0.001L, 0, read(m), read(v), read(p), false), after, worst);
+    held("exp_avg", oracle::adam_exp_avg(declared, adam, read(g), {}), m, worst);
+    held("exp_avg_sq", oracle::adam_exp_avg_sq(declared, adam, read(g), {}), v, worst);
+    held("parameter", oracle::adam_parameter(declared, adam, 0.001L, 0, read(m), read(v), read(p), false), after,
+         worst);
     std::printf(" %.2f", worst);
   }
   std::printf("\n");
@@ -147,7 +148,7 @@ TEST(StructuredData, losses_of_rows) {
         const auto ones = oracle::Matrix<long double>::Constant(1, y.rows(), 1);
         const Expected factor{ones, oracle::Matrix<double>::Zero(1, y.rows())};
         const auto expected =
-            oracle::loss_bound_rule("mse").evaluate(mse, subject, read(y), target.cast<long double>(), ones, factor);
+            oracle::loss_bound_rule("mse").evaluate(mse, declared, read(y), target.cast<long double>(), ones, factor);
         const auto share = static_cast<float>(1.0 / static_cast<double>(features));
         for (const Order order : orders) {
           Floats got(1, y.rows());
@@ -175,7 +176,7 @@ TEST(StructuredData, products_of_matrices) {
           const auto hold = [&](const Floats& a, const Floats& b, const std::string& name) {
             const Expected expected =
                 oracle::joined((a.cast<double>() * b.cast<double>()).cast<long double>(),
-                               oracle::product(subject, BoundedMatrix(read(a)), BoundedMatrix(read(b))));
+                               oracle::product(declared, BoundedMatrix(read(a)), BoundedMatrix(read(b))));
             for (const Order order : orders) held(name, expected, product(a, b, order, false), worst);
             held(name + ", fused", expected, product(a, b, Order::serial, true), worst);
           };

@@ -30,34 +30,34 @@ std::string likeliest(const std::string& fault) {
 /// Two bugs of one stage whose formulas are easily taken for each other: each must point to its own suspect.
 TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs) {
   EXPECT_EQ(likeliest("overwrite-not-add"), "last-only");
-  EXPECT_EQ(likeliest("microstep-dropped"), "first-only");
+  EXPECT_EQ(likeliest("microstep-dropped"), "microstep-dropped");
   EXPECT_EQ(likeliest("mean-of-means"), "mean-of-means");
-  EXPECT_EQ(likeliest("denominator-counts-ignored"), "ignored-rows-counted");
+  EXPECT_EQ(likeliest("denominator-counts-ignored"), "denominator-counts-ignored");
   EXPECT_EQ(likeliest("clip-before-unscale"), "clip-before-unscale");
-  EXPECT_EQ(likeliest("clip-local-norm"), "norm-of-first-parameter");
-  EXPECT_EQ(likeliest("tail-row-dropped"), "last-row-dropped");
-  EXPECT_EQ(likeliest("half-accumulator"), "fp16-bias-sum");
-  EXPECT_EQ(likeliest("overflow-not-checked"), "overflow-never-found");
-  EXPECT_EQ(likeliest("found-inf-last-microbatch-only"), "overflow-of-last-micro-batch");
+  EXPECT_EQ(likeliest("clip-local-norm"), "clip-local-norm");
+  EXPECT_EQ(likeliest("tail-row-dropped"), "tail-row-dropped");
+  EXPECT_EQ(likeliest("half-accumulator"), "half-accumulator");
+  EXPECT_EQ(likeliest("overflow-not-checked"), "overflow-not-checked");
+  EXPECT_EQ(likeliest("found-inf-last-microbatch-only"), "found-inf-last-microbatch-only");
 }
 
 TEST(Diagnose, a_wrong_suspect_does_not_win_on_crossed_pairs_of_one_tensor) {
-  EXPECT_EQ(likeliest("adamw-vs-adam-decay"), "l2-for-decoupled");
+  EXPECT_EQ(likeliest("adamw-vs-adam-decay"), "adamw-vs-adam-decay");
   EXPECT_EQ(likeliest("wrapper-drops-decay"), "decay-left-out");
-  EXPECT_EQ(likeliest("decay-scaled-by-accumulation"), "decay-times-k");
-  EXPECT_EQ(likeliest("reported-norm-still-scaled"), "reported-norm-scaled");
-  EXPECT_EQ(likeliest("clip-duplicate-count"), "norm-counts-one-twice");
-  EXPECT_EQ(likeliest("multi-tensor-norm-offset"), "norm-slots-shift");
-  EXPECT_EQ(likeliest("boundary-off-by-one"), "stepped-after-the-first");
-  EXPECT_EQ(likeliest("step-at-every-microbatch"), "stepped-after-each");
-  EXPECT_EQ(likeliest("forced-step-at-the-end"), "stepped-at-the-end-of-data");
-  EXPECT_EQ(likeliest("bias-correction-stuck"), "step-count-stuck");
-  EXPECT_EQ(likeliest("bf16-accumulator"), "bf16-buffer");
-  EXPECT_EQ(likeliest("gradient-rounded-before-adding"), "rounded-before-adding");
-  EXPECT_EQ(likeliest("missing-zero-between-windows"), "window-not-cleared");
+  EXPECT_EQ(likeliest("decay-scaled-by-accumulation"), "decay-scaled-by-accumulation");
+  EXPECT_EQ(likeliest("reported-norm-still-scaled"), "reported-norm-still-scaled");
+  EXPECT_EQ(likeliest("clip-duplicate-count"), "clip-duplicate-count");
+  EXPECT_EQ(likeliest("multi-tensor-norm-offset"), "multi-tensor-norm-offset");
+  EXPECT_EQ(likeliest("boundary-off-by-one"), "boundary-off-by-one");
+  EXPECT_EQ(likeliest("step-at-every-microbatch"), "step-at-every-microbatch");
+  EXPECT_EQ(likeliest("forced-step-at-the-end"), "forced-step-at-the-end");
+  EXPECT_EQ(likeliest("bias-correction-stuck"), "bias-correction-stuck");
+  EXPECT_EQ(likeliest("bf16-accumulator"), "bf16-accumulator");
+  EXPECT_EQ(likeliest("gradient-rounded-before-adding"), "gradient-rounded-before-adding");
+  EXPECT_EQ(likeliest("missing-zero-between-windows"), "missing-zero-between-windows");
   EXPECT_EQ(likeliest("zero-grad-inside-loop"), "last-only");
-  EXPECT_EQ(likeliest("buffer-rebuilt-on-new-shape"), "cleared-on-new-size");
-  EXPECT_EQ(likeliest("overflow-not-cleared"), "skipped-window-not-cleared");
+  EXPECT_EQ(likeliest("buffer-rebuilt-on-new-shape"), "buffer-rebuilt-on-new-shape");
+  EXPECT_EQ(likeliest("overflow-not-cleared"), "overflow-not-cleared");
 }
 
 /// Where two formulas are the same on a case (K = 2 makes K and K / (K - 1) one number), both must be said to be as
