@@ -49,7 +49,7 @@ TEST(Claims, CarryVariantsAndReadTracesFromBeforeThem) {
   EXPECT_TRUE(back.kernels.at("batch_norm.statistics").rsqrt);
   EXPECT_EQ(back.tensor_core, "h100");
   const Claims old = claims_of_json(
-      R"({"declared": "x", "kernels": {"gemm": {"variant": "v", "repeats": "bitwise", "height": 0, "algorithm": "",)"
+      R"({"subject": "x", "kernels": {"gemm": {"variant": "v", "repeats": "bitwise", "height": 0, "algorithm": "",)"
       R"( "global_float_atomics": false, "result": "fp32"}}, "constants": "fp32", "divide": "window",)"
       R"( "flushes_subnormals": false, "tensor_cores": false})");
   EXPECT_EQ(old.tensor_core, "unknown");
@@ -126,8 +126,8 @@ TEST(Claims, RefuseAnOrderOfAdditionsThatIsNone) {
 TEST(Claims, RefuseWhatNoClaimIsInAFewWords) {
   const std::string text = to_json(Claims{});
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  for (const std::string& wrong : {text + std::string("\0x", 2), R"({"declared": )" + deep + "}", deep,
-                                   R"({"declared": ")" + std::string(1'000'000, 'x') + R"(", "declared": 1})",
+  for (const std::string& wrong : {text + std::string("\0x", 2), R"({"subject": )" + deep + "}", deep,
+                                   R"({"subject": ")" + std::string(1'000'000, 'x') + R"(", "subject": 1})",
                                    R"({")" + std::string(1'000'000, 'x') + R"(": 1})"}) {
     const std::string said = refusal(wrong);
     EXPECT_TRUE(said.starts_with("claims: ")) << said.substr(0, 100);
