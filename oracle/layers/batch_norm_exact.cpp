@@ -1,5 +1,13 @@
-// y_rc = xhat_rc weight_c + bias_c. With batch statistics, xhat_c is column c of a group of rows standardised by its
-// own mean and biased variance; with frozen statistics xhat_rc = (x_rc - running_mean_c) / sqrt(running_var_c + eps).
+// Of column c over the n rows r of a group that shares its statistics; k runs over the group's rows too. w and b hold
+// an element a column, 1 and 0 where the layer is not affine.
+// (batch_norm.1)  mean_c = (1/n) sum_r x_rc
+// (batch_norm.2)  var_c = (1/n) sum_r (x_rc - mean_c)²
+// (batch_norm.3)  rstd_c = 1 / sqrt(var_c + eps)
+// (batch_norm.4)  y_rc = h_rc w_c + b_c,  h_rc = (x_rc - mean_c) rstd_c
+// (batch_norm.5)  dx_rc = w_c rstd_c (dy_rc - (1/n) sum_k dy_kc - h_rc (1/n) sum_k dy_kc h_kc)
+// (batch_norm.6)  dw_c = sum dy_rc h_rc,  db_c = sum dy_rc,  over the rows of all groups
+// (batch_norm.7)  dx_rc = w_c rstd_c dy_rc  with frozen statistics, where mean and var are the running values
+// The code of (batch_norm.5) is the chain rule through mean and var (standardise.hpp).
 #include <stdexcept>
 
 #include "oracle/layers/register_exact.hpp"

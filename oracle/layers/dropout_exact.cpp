@@ -1,4 +1,6 @@
-// y = x · mask / (1 - p), dy/dx = mask / (1 - p).
+// Element by element; mask is 1 where an element is kept and 0 where it is dropped.
+// (dropout.1)  y = x · mask / (1 - p)
+// (dropout.2)  dx = dy · mask / (1 - p)
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/number.hpp"
 

@@ -1,7 +1,9 @@
-// approximate "none":  y = x P(x), P the normal distribution function; dy/dx = P(x) + x e^(-x²/2) / sqrt(2 pi)
-// approximate "tanh":  y = x (1 + tanh u) / 2, u = sqrt(2/pi) (x + 0.044715 x³);
-//                      dy/dx = (1 + tanh u) / 2 + x / (2 cosh² u) · sqrt(2/pi) (1 + 3 · 0.044715 x²)
-// P and 1 + tanh are written so that nothing cancels for negative x.
+// Element by element: the first two lines are approximate "none", the others "tanh".
+// (gelu.1)  y = x P(x),  P(x) = (1 + erf(x / sqrt 2)) / 2, the normal distribution function
+// (gelu.2)  dx = dy (P(x) + x e^(-x²/2) / sqrt(2 pi))
+// (gelu.3)  y = x (1 + tanh u) / 2,  u = sqrt(2/pi) (x + 0.044715 x³)
+// (gelu.4)  dx = dy ((1 + tanh u) / 2 + x (1 - tanh² u) / 2 · sqrt(2/pi) (1 + 3 · 0.044715 x²))
+// 1 + erf, 1 + tanh and 1 - tanh² are written by erfc, exp and cosh, so that nothing cancels.
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"

@@ -1,4 +1,12 @@
-// y_rc = xhat_rc weight_c + bias_c, xhat_r = row r standardised by its own mean and biased variance.
+// Of row r over its n features c; k runs over the row's features too. w and b hold an element a feature, 1 and 0 where
+// the layer is not affine.
+// (layer_norm.1)  mean_r = (1/n) sum_c x_rc
+// (layer_norm.2)  var_r = (1/n) sum_c (x_rc - mean_r)²
+// (layer_norm.3)  rstd_r = 1 / sqrt(var_r + eps)
+// (layer_norm.4)  y_rc = h_rc w_c + b_c,  h_rc = (x_rc - mean_r) rstd_r
+// (layer_norm.5)  dx_rc = rstd_r (g_rc - (1/n) sum_k g_rk - h_rc (1/n) sum_k g_rk h_rk),  g_rc = dy_rc w_c
+// (layer_norm.6)  dw_c = sum_r dy_rc h_rc,  db_c = sum_r dy_rc
+// The code of (layer_norm.5) is the chain rule through mean and var (standardise.hpp).
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/layers/standardise.hpp"
 #include "oracle/real/number.hpp"

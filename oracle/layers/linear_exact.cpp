@@ -1,4 +1,9 @@
-// y = x Wᵀ + b. With L = <dy, y>: dL/dx = dy W, dL/dW = dyᵀ x, dL/db = sum over rows of dy.
+// x has a row a sample and a column a feature, W a row a feature of y, b an element a feature of y. Of any loss, dy
+// is the gradient by y, dx, dW and db those by the others, here as in every layer.
+// (linear.1)  y = x Wᵀ + b
+// (linear.2)  dx = dy W
+// (linear.3)  dW = dyᵀ x
+// (linear.4)  db_c = sum_r dy_rc
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/product.hpp"
 

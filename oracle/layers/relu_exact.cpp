@@ -1,4 +1,6 @@
-// y = max(x, 0), NaN passed on; the derivative at 0 is 0, at NaN 1. A replayed mask takes the place of x > 0.
+// Element by element; NaN counts as above 0. A replayed mask takes the place of the comparison.
+// (relu.1)  y = x where x > 0, else 0
+// (relu.2)  dx = dy where x > 0, else 0
 #include "oracle/layers/register_exact.hpp"
 
 namespace tally::oracle {

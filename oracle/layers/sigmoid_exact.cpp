@@ -1,4 +1,7 @@
-// y = s(x) = 1 / (1 + e^-x), dy/dx = e^-x / (1 + e^-x)² = s(x) s(-x): the second form neither cancels nor overflows.
+// Element by element.
+// (sigmoid.1)  y = s(x) = 1 / (1 + e^-x)
+// (sigmoid.2)  dx = dy s(x) (1 - s(x))
+// 1 - s(x) is written s(-x), which neither cancels nor overflows.
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 

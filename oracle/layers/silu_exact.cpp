@@ -1,5 +1,7 @@
-// y = x s(x) with s(x) = 1 / (1 + e^-x); dy/dx = s(x) + x s(x) s(-x): no term overflows, and s(-x) is 1 - s(x) without
-// its cancellation.
+// Element by element, with the s(x) of (sigmoid.1).
+// (silu.1)  y = x s(x)
+// (silu.2)  dx = dy (s(x) + x s(x) (1 - s(x)))
+// 1 - s(x) is written s(-x): no term overflows, and nothing cancels there.
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 

@@ -1,4 +1,7 @@
-// y = tanh x, dy/dx = 1 - tanh² x, written 1 / cosh² x so that nothing cancels for large |x|.
+// Element by element.
+// (tanh.1)  y = tanh x
+// (tanh.2)  dx = dy (1 - tanh² x)
+// The slope is written 1 / cosh² x, so that nothing cancels for large |x|.
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 

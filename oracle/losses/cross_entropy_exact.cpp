@@ -1,7 +1,9 @@
-// With nll_c = log(sum_j e^z_j) - z_c:  l = sum_c a_c nll_c,  a_c = (1 - s) w_t [c = t] + (s / C) w_c, s the smoothing.
-// From the definition, with p = softmax(z):
-//   d nll_c / d z_j = p_j - [j = c],  so  dl/dz_j = p_j sum_{c != j} a_c - a_j (1 - p_j).
-// Written so that only the genuine cancellation between those two terms is left: 1 - p_j is the share of the others.
+// Of a row z of C logits with target t: e is the smoothing, w_c a class's weight, f the row's c_k of (divisor.2).
+// (cross_entropy.1)  nll_c = log(sum_j e^z_j) - z_c,  p_c = e^-nll_c
+// (cross_entropy.2)  l = sum_c a_c nll_c,  a_c = (1 - e) w_t [c = t] + (e / C) w_c
+// (cross_entropy.3)  dz_c = f (p_c sum_j a_j - a_c)
+// As d nll_c / d z_j = p_j - [j = c], dl/dz_j is p_j sum_{c != j} a_c - a_j (1 - p_j), and it is written so: only the
+// genuine cancellation between those two terms is left, 1 - p_j being the share of the others.
 #include <vector>
 
 #include "oracle/layers/register_exact.hpp"

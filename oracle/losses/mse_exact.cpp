@@ -1,4 +1,6 @@
-// l = w · mean over features of (y - t)², w the item weight; dl/dy = w · 2 (y - t) / features.
+// Of a row of F predictions y with targets t: w is the row's item weight, f its c_k of (divisor.2).
+// (mse.1)  l = w (1/F) sum_j (y_j - t_j)²
+// (mse.2)  dy_j = f w (2/F) (y_j - t_j)
 #include "oracle/layers/register_exact.hpp"
 
 namespace tally::oracle {

@@ -1,3 +1,7 @@
+// Element by element: g is the gradient, m and v its moments, p the parameter, t the steps taken before this one.
+// (adam.1)  m <- beta1 m + (1 - beta1) g
+// (adam.2)  v <- beta2 v + (1 - beta2) g²
+// (adam.3)  p <- p - rate m^ / (sqrt(v^) + eps),  m^ = m / (1 - beta1^(t+1)),  v^ = v / (1 - beta2^(t+1))
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

@@ -1,3 +1,5 @@
+// Of every element g of every gradient.
+// (clip_value.1)  g <- max(-max_value, min(g, max_value))
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

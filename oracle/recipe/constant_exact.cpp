@@ -1,3 +1,4 @@
+// (constant.1)  rate = base
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

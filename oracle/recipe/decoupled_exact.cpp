@@ -1,3 +1,5 @@
+// Of every parameter p that decays, before the optimizer's step.
+// (decoupled.1)  p <- p (1 - rate lambda)
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

@@ -1,3 +1,7 @@
+// After a window; it is clean where no element of its buffers was found to be infinite or NaN.
+// (dynamic_loss_scale.1)  scale <- scale · backoff_factor, counter <- 0  where it was not clean
+// (dynamic_loss_scale.2)  scale <- scale · growth_factor, counter <- 0  at the growth_interval-th clean window
+// (dynamic_loss_scale.3)  counter <- counter + 1  after any other
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

@@ -1,3 +1,6 @@
+// The norm is that of (clip.1), g every element of every gradient.
+// (global_norm.1)  coefficient = min(1, max_norm / (norm + epsilon)), or 1 where norm + epsilon = 0
+// (global_norm.2)  g <- g coefficient
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

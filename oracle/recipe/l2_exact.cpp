@@ -1,3 +1,5 @@
+// Of every parameter p that decays, and its gradient g.
+// (l2.1)  g <- g + lambda p
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

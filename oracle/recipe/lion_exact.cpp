@@ -1,5 +1,7 @@
-// Chen et al. 2023, "Symbolic discovery of optimization algorithms": the sign is of an interpolation with the old
-// momentum, which then moves by another factor. sign(0) = 0, and the sign of NaN is NaN.
+// Element by element: g is the gradient, m the momentum, p the parameter, which moves first, by the old m.
+// (lion.1)  p <- p - rate sign(beta1 m + (1 - beta1) g)
+// (lion.2)  m <- beta2 m + (1 - beta2) g
+// Chen et al. 2023, "Symbolic discovery of optimization algorithms". sign(0) = 0, and the sign of NaN is NaN.
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

@@ -1,3 +1,8 @@
+// Element by element: g is the gradient, v the mean of its squares, b the momentum buffer, p the parameter.
+// (rmsprop.1)  v <- alpha v + (1 - alpha) g²
+// (rmsprop.2)  q = g / (sqrt(v) + eps)
+// (rmsprop.3)  b <- momentum b + q
+// (rmsprop.4)  p <- p - rate b, or p - rate q without momentum
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

@@ -1,3 +1,7 @@
+// Element by element: g is the gradient, b the momentum buffer, p the parameter.
+// (sgd.1)  b <- momentum b + (1 - dampening) g, or g where there is no b yet
+// (sgd.2)  d = b, or g + momentum b with nesterov, or g without momentum
+// (sgd.3)  p <- p - rate d
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

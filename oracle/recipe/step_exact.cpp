@@ -1,3 +1,5 @@
+// t counts the steps taken before this one.
+// (step.1)  rate = base · factor^floor(t / every)
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

@@ -1,3 +1,7 @@
+// t counts the steps taken before this one.
+// (warmup_cosine.1)  rate = base (t + 1) / warmup  for t < warmup
+// (warmup_cosine.2)  rate = floor + (base - floor)(1 + cos(pi (t - warmup) / (total - warmup))) / 2  for t < total
+// (warmup_cosine.3)  rate = floor  from t = total on
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 

@@ -1,3 +1,5 @@
+// Over the elements g of all parameters' gradients.
+// (clip.1)  norm = sqrt(sum g²), sum |g| or max |g|: the 2-, the 1- or the inf-norm
 #include "oracle/case/kinds.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"

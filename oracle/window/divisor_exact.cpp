@@ -1,3 +1,8 @@
+// n_k is the sum of the item weights of micro-batch k, N the window's, K its number of micro-batches (with
+// `mean_of_means_configured` the first window's). The sum of the losses of micro-batch k is multiplied by c_k.
+// (divisor.1)  divisor_k = N with `window_items`, K n_k with `mean_of_means`, 1 with `sum`
+// (divisor.2)  c_k = scale / divisor_k, or 0 where divisor_k = 0
+// The scale is divided out again (scaler_exact.cpp), so that exact gradients have it nowhere: their c_k has scale = 1.
 #include "oracle/real/functions.hpp"
 #include "oracle/window/exact_stages.hpp"
 

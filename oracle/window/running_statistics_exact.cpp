@@ -1,10 +1,14 @@
+// Of a feature: r is its running value, m the layer's momentum; mean and var are a group's of n rows, by (batch_norm.1)
+// and (batch_norm.2).
+// (running_statistics.1)  r <- (1 - m) r + m mean  for the mean
+// (running_statistics.2)  r <- (1 - m) r + m var n / (n - 1)  for the variance
 #include "oracle/real/functions.hpp"
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
 namespace {
 
-/// (1 - momentum) running + momentum batch.
+/// What both values do with the number they take in.
 template <class T>
 Matrix<T> moved(const Layer& layer, const Matrix<T>& running, const Matrix<T>& batch) {
   const T momentum = number<T>(layer.number("momentum"));
