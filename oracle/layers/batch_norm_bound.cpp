@@ -1,5 +1,6 @@
-// batch_norm: per group of rows and feature, mean, var and rstd (oracle/tolerance/moments), then
-// y = fl(fl(fl(fl(x - mean) rstd) w) + b); backward through the same rounded statistics.
+// batch_norm: per group of rows and feature (batch_norm.1), (batch_norm.2) and (batch_norm.3) by the claimed algorithm
+// (oracle/tolerance/moments), then (batch_norm.4); (batch_norm.5), (batch_norm.6) and (batch_norm.7) through the same
+// rounded statistics. Operations and their order are those of kernels/arithmetic.md.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"

@@ -1,5 +1,5 @@
-// batch_norm from the statistics that the subject left: rstd = fl(1 / fl(sqrt(fl(var + eps)))),
-// y = fl(fl(fl(fl(x - mean) rstd) w) + b), stored; frozen, dx = fl(fl(w rstd) dy).
+// batch_norm from the statistics that the subject left: (batch_norm.3), (batch_norm.4) and, frozen, (batch_norm.7), one
+// operation a line as kernels/arithmetic.md writes them.
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/tolerance/rule.hpp"
 

@@ -1,4 +1,4 @@
-// dropout: mask ? fl(x f) : 0 with f = fl(1 / (1 - p)), stored; backward the same on dy.
+// dropout: (dropout.1) and (dropout.2) as one product with the constant fl(1 / (1 - p)), stored; 0 where dropped.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/exact_stages.hpp"

@@ -1,4 +1,4 @@
-// dropout: mask ? fl(x f) : 0 with f = fl(1 / (1 - p)), stored; backward the same on dy.
+// dropout: (dropout.1) and (dropout.2) bit by bit, one product with a constant as kernels/arithmetic.md writes them.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/exact_stages.hpp"

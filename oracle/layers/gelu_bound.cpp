@@ -1,4 +1,5 @@
-// gelu, both definitions; the formulas of kernels/arithmetic.md in the (v, e) algebra.
+// gelu: (gelu.1) and (gelu.2), or (gelu.3) and (gelu.4), by the operations of kernels/arithmetic.md in the (v, e)
+// algebra.
 #include <numbers>
 
 #include "oracle/tolerance/constants.hpp"

@@ -1,5 +1,6 @@
-// layer_norm: as batch_norm over the features of a row; backward with g = fl(dy w), m1 = fl(sum g fl(1/n)),
-// m2 = fl(sum fl(g h) fl(1/n)), dx = fl(rstd fl(fl(g - m1) - fl(h m2))); dw and db are column sums over rows.
+// layer_norm: (layer_norm.1), (layer_norm.2) and (layer_norm.3) by the claimed algorithm (oracle/tolerance/moments),
+// then (layer_norm.4); (layer_norm.5) through the same rounded statistics, (layer_norm.6) as column sums. Operations
+// and their order are those of kernels/arithmetic.md.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"

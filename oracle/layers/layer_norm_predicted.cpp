@@ -1,4 +1,5 @@
-// layer_norm from the statistics that the subject left: y = fl(fl(fl(fl(x - mean) rstd) w) + b), stored.
+// layer_norm from the statistics that the subject left: (layer_norm.4), one operation a line as kernels/arithmetic.md
+// writes it.
 #include "oracle/tolerance/predicted_layer.hpp"
 
 namespace tally::oracle {

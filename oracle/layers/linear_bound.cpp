@@ -1,4 +1,5 @@
-// linear: z = x W^T stored in the GEMM's result format, y = fl(z + b) stored. Backward: two GEMMs and a column sum.
+// linear: the product of (linear.1) stored in the GEMM's result format, then fl(z + b), stored; (linear.2) and
+// (linear.3) are a GEMM each, (linear.4) is a column sum.
 #include "oracle/tolerance/gemm.hpp"
 
 namespace tally::oracle {

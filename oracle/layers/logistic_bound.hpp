@@ -1,4 +1,5 @@
-// s(x) = fl(1 / fl(1 + exp(-x))) in the (v, e) algebra: what sigmoid is, and a factor of other activations.
+// s(x) of (sigmoid.1) as fl(1 / fl(1 + exp(-x))) in the (v, e) algebra: what sigmoid is, and a factor of other
+// activations.
 #pragma once
 
 #include "oracle/tolerance/elementwise.hpp"

@@ -1,5 +1,5 @@
 // relu: exact. The kink is replayed (oracle/tolerance.md): a replayed decision holds for value and subject alike, and
-// without one the forward function is 1-Lipschitz; its derivative is undecided where the interval holds both branches.
+// without one (relu.1) is 1-Lipschitz; (relu.2) is undecided where the interval of x holds both branches.
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {

@@ -1,4 +1,4 @@
-// sigmoid: s = fl(1 / fl(1 + exp(-x))), and backward from x: fl(dy fl(s fl(1 - s))).
+// sigmoid: (sigmoid.1), and (sigmoid.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/layers/logistic_bound.hpp"
 
 namespace tally::oracle {

@@ -1,4 +1,4 @@
-// silu: s as sigmoid's, fl(x s), and backward from x: fl(dy fl(s fl(1 + fl(x fl(1 - s))))).
+// silu: (silu.1), and (silu.2) from x as dy s (1 + x (1 - s)), by the operations of kernels/arithmetic.md.
 #include "oracle/layers/logistic_bound.hpp"
 
 namespace tally::oracle {

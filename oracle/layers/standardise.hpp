@@ -1,5 +1,5 @@
-// Standardising a vector by its own mean and biased variance, and the chain rule through both: the mathematics that
-// batch_norm applies to columns and layer_norm to rows.
+// Standardising a vector by its own mean and biased variance, and the chain rule through both: what batch_norm applies
+// to columns and layer_norm to rows, without weights. The numbered formulas are those of columns.
 #pragma once
 
 #include "oracle/real/functions.hpp"
@@ -16,7 +16,7 @@ struct ExactMoments {
   T deviation(const T& element) const { return of_one ? T(element - element) : T(element - mean); }
 };
 
-/// mean = sum v / n, var = sum (v - mean)² / n, of the n elements of v (n >= 1).
+/// (batch_norm.1) and (batch_norm.2) of the n elements of v (n >= 1).
 template <class T>
 ExactMoments<T> moments(const Matrix<T>& v) {
   const T n = static_cast<double>(v.size());
@@ -31,14 +31,14 @@ ExactMoments<T> moments(const Matrix<T>& v) {
   return result;
 }
 
-/// (v - mean) / sqrt(var + eps), the moments being given.
+/// The h of (batch_norm.4), the moments being given.
 template <class T>
 Matrix<T> standardised(const Matrix<T>& v, const ExactMoments<T>& m, const T& eps) {
   const T root = sqrt(T(m.var + eps));
   return v.unaryExpr([&](const T& element) -> T { return m.deviation(element) / root; });
 }
 
-/// The gradient of <g, standardised(v, moments(v))> with respect to v, where mean and var depend on v:
+/// (batch_norm.5), the gradient of <g, standardised(v, moments(v))> by v, of which mean and var are functions:
 ///   d var   = sum_i g_i (v_i - mean) · (-1/2) (var + eps)^(-3/2)
 ///   d mean  = sum_i g_i · -(var + eps)^(-1/2)  +  d var · (-2/n) sum_i (v_i - mean)
 ///   d v_i   = g_i (var + eps)^(-1/2)  +  d var · (2/n) (v_i - mean)  +  d mean / n

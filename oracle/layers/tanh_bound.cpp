@@ -1,4 +1,4 @@
-// tanh, and backward from x: t = tanh(x), fl(dy fl(1 - fl(t t))).
+// tanh: (tanh.1), and (tanh.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {

@@ -1,4 +1,5 @@
-// cross_entropy (kernels/arithmetic.md): softmax_bound.hpp gives each row's terms, the loss and its gradient follow.
+// cross_entropy: softmax_bound.hpp gives each row's (cross_entropy.1), from which (cross_entropy.2) and
+// (cross_entropy.3) follow by the operations of kernels/arithmetic.md.
 #include "oracle/losses/softmax_bound.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/window/exact_stages.hpp"
@@ -6,7 +7,7 @@
 namespace tally::oracle {
 namespace {
 
-/// The derivative's weights a_c = (1 - eps) w_t [c = t] + (eps / C) w_c and their sum W, in fp32.
+/// The a_c of (cross_entropy.2) and their sum W, in fp32.
 class ClassWeights {
  public:
   ClassWeights(const Declared& declared, const Choice& loss, double classes) : classes_(classes) {
@@ -45,8 +46,8 @@ class ClassWeights {
   Arithmetic fp32_ = single();
 };
 
-/// (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c, as the kernels have it, or sum_c a_c nll_c: the larger
-/// bound of the two associations.
+/// (cross_entropy.2) with (1 - eps) w_t nll_t apart from (eps / C) sum_c w_c nll_c, as the kernels have it, or as it
+/// stands: the larger bound of the two associations.
 Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const SoftmaxForm& form, const SoftmaxRow& row,
                  std::size_t target) {
   if (!weights.smooth()) return fp32.mul(weights.of(target, target), row.nll[target]);

@@ -1,4 +1,4 @@
-// mse: d = fl(y - t); row loss = fl(fl(sum fl(d d) fl(1/F)) weight); dy = fl(fl(c weight) fl(d fl(2/F))), stored.
+// mse: (mse.1) and (mse.2) by the operations of kernels/arithmetic.md.
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/shared_addends.hpp"

@@ -1,4 +1,4 @@
-// Softmax and log-sum-exp of one row by each form that a subject may declare.
+// (cross_entropy.1) of one row by each form that a subject may declare.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ struct SoftmaxForm {
 /// Throws std::logic_error for a form without a bound.
 SoftmaxForm softmax_form(const KernelClaim& claim, double classes);
 
-/// nll_c = lse - z_c and p_c of one row.
+/// nll_c and p_c of one row.
 struct SoftmaxRow {
   std::vector<Bounded> nll, p;
 };

@@ -1,4 +1,4 @@
-// Adam with bounds.
+// Adam with bounds, and bit by bit.
 // Defined in adam_bound.cpp, adam_predicted.cpp.
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace tally::oracle {
 
-/// Adam's new moments; an empty `old` is zero.
+/// The moments that (adam.1) and (adam.2) leave; an empty `old` is zero.
 Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient, const Expected& old);
 Expected adam_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                          const Expected& old);
-/// Adam's new parameter from the new moments at step t (the first is 0). `from_zero`: the moments began at zero, so
-/// that |m^| / sqrt v^ is bounded (oracle/tolerance.md) and the bound capped by it.
+/// (adam.3) from the new moments at step t (the first is 0). `from_zero`: the moments began at zero, so that
+/// |m^| / sqrt v^ is bounded (oracle/tolerance.md) and the bound capped by it.
 Expected adam_parameter(const Declared& declared, const Choice& optimizer, const StepRate& rate, std::int64_t step,
                         const Expected& exp_avg, const Expected& exp_avg_sq, const Expected& parameter, bool from_zero);
 

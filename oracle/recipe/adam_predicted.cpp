@@ -1,4 +1,4 @@
-// Adam, bit by bit.
+// Adam, bit by bit: (adam.1), (adam.2) and (adam.3), one operation a line as kernels/arithmetic.md writes them.
 #include "oracle/recipe/adam_bound.hpp"
 #include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/tolerance/constants.hpp"
@@ -23,7 +23,7 @@ Corrections corrections(const Declared& declared, const Choice& optimizer, const
           held(declared, root, root * second.relative)};
 }
 
-/// fl(fl(beta old) + fl(fl(1 - beta) now)), stored.
+/// (adam.1) of the gradient, or (adam.2) of its square, stored.
 Prediction moment(const Declared& declared, const Decimal& beta, const Matrix<float>& old, const Matrix<float>& now) {
   const HeldConstant rest = held_one_minus(declared, beta);
   if (!as_written(declared, "adam") || !rest) return {};

@@ -1,3 +1,4 @@
+// (clip_value.1): nothing rounds but max_value itself.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"

@@ -1,3 +1,4 @@
+// (constant.1), a number of the case.
 #include "oracle/recipe/recipe_rules.hpp"
 
 namespace tally::oracle {

@@ -1,3 +1,4 @@
+// (decoupled.1): one constant, 1 - rate lambda, and one product, stored.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"

@@ -1,3 +1,5 @@
+// The scale after (dynamic_loss_scale.1) or (dynamic_loss_scale.2) is one product, after (dynamic_loss_scale.3) as it
+// was.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"

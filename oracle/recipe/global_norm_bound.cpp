@@ -1,3 +1,4 @@
+// (global_norm.1) as one sum and one quotient, (global_norm.2) as one product.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"

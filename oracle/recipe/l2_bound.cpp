@@ -1,3 +1,4 @@
+// (l2.1): one product and one sum.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"

@@ -1,5 +1,5 @@
-// Lion: c = fl(fl(b1 m) + fl((1 - b1) g)), p = fl(p - lr), p or fl(p + lr) by the sign of c;
-// m = fl(fl(b2 m) + fl((1 - b2) g)).
+// Lion: (lion.1), which is fl(p - lr), p or fl(p + lr) by the sign, and (lion.2), by the operations of
+// kernels/arithmetic.md.
 #include "oracle/recipe/lion_bound.hpp"
 
 #include "oracle/recipe/begun_at_zero.hpp"
@@ -9,7 +9,7 @@
 namespace tally::oracle {
 namespace {
 
-/// fl(fl(beta m) + fl((1 - beta) g)).
+/// What (lion.1) takes the sign of, with beta2 for beta what (lion.2) leaves: fl(fl(beta m) + fl((1 - beta) g)).
 class Interpolation {
  public:
   Interpolation(const Declared& declared, const Decimal& beta)

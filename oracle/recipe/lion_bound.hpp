@@ -8,11 +8,11 @@
 
 namespace tally::oracle {
 
-/// The new momentum; `old` empty: it began at zero.
+/// The momentum that (lion.2) leaves; `old` empty: it began at zero.
 Expected lion_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                        const Expected& old);
-/// The new parameter, from the old momentum. Where the interval of beta1 m + (1 - beta1) g reaches over 0, the sign is
-/// open: the subject may have moved by -rate, 0 or rate.
+/// (lion.1) from the old momentum. Where the interval of what the sign is of reaches over 0, the sign is open: the
+/// subject may have moved by -rate, 0 or rate.
 Expected lion_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                         const Expected& gradient, const Expected& old, const Expected& parameter);
 

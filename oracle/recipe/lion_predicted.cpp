@@ -1,4 +1,4 @@
-// Lion, bit by bit.
+// Lion, bit by bit: (lion.1) and (lion.2), one operation a line as kernels/arithmetic.md writes them.
 #include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/recipe/lion_bound.hpp"
 

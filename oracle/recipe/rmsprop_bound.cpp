@@ -1,5 +1,4 @@
-// RMSProp: v = fl(fl(a v) + fl((1 - a) fl(g g))), q = fl(g / fl(fl(sqrt v) + eps)), b = fl(fl(mu b) + q),
-// p = fl(p - fl(lr b)), or fl(p - fl(lr q)) without momentum.
+// RMSProp: (rmsprop.1), (rmsprop.2), (rmsprop.3) and (rmsprop.4) by the operations of kernels/arithmetic.md.
 #include "oracle/recipe/rmsprop_bound.hpp"
 
 #include "oracle/recipe/begun_at_zero.hpp"
@@ -13,11 +12,11 @@ Matrix<long double> exact_quotient(const Choice& optimizer, const Expected& grad
   return gradient.v.array() / (square.v.array().max(0).sqrt() + number<long double>(optimizer.number("eps")));
 }
 
-/// g / (sqrt(v) + eps). However near v's interval comes to 0: the subject's v holds (1 - a) g g of its own g, so that its
-/// quotient is at most R (1 + gam(8)) (1 + sqrt(3 eta / (1 - a)) / eps) with R = 1 / sqrt(1 - a):
-/// four roundings of v under a root, and g g, its share and the sum may each have underflowed. That and the size of the
-/// expected quotient is the cap; it needs v as fp32 leaves it. The expected quotient may be larger than R where v is the
-/// subject's and g is not.
+/// (rmsprop.2). However near v's interval comes to 0: the subject's v holds (1 - a) g g of its own g, so that its
+/// quotient is at most R (1 + gam(8)) (1 + sqrt(3 eta / (1 - a)) / eps) with R = 1 / sqrt(1 - a): four roundings of v
+/// under a root, and g g, its share and the sum may each have underflowed. That and the size of the expected quotient is
+/// the cap; it needs v as fp32 leaves it. The expected quotient may be larger than R where v is the subject's and g is
+/// not.
 class Quotient {
  public:
   Quotient(const Declared& declared, const Choice& optimizer) : eps_(constant(optimizer.number("eps"))) {

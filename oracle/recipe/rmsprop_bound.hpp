@@ -8,13 +8,13 @@
 
 namespace tally::oracle {
 
-/// The new second moment; `old` empty: it began at zero.
+/// The second moment that (rmsprop.1) leaves; `old` empty: it began at zero.
 Expected rmsprop_square(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& old);
-/// The new momentum buffer, from the new second moment; `old` empty: it began at zero.
+/// The buffer that (rmsprop.3) leaves, from the new second moment by (rmsprop.2); `old` empty: it began at zero.
 Expected rmsprop_buffer(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                         const Expected& square, const Expected& old);
-/// The new parameter, from the new state; `buffer` empty without momentum. `rate` as the kernel holds it.
+/// (rmsprop.4) from the new state; `buffer` empty without momentum. `rate` as the kernel holds it.
 Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                            const Expected& gradient, const Expected& square, const Expected& buffer,
                            const Expected& parameter);

@@ -1,4 +1,5 @@
-// RMSProp, bit by bit.
+// RMSProp, bit by bit: (rmsprop.1), (rmsprop.2), (rmsprop.3) and (rmsprop.4), one operation a line as
+// kernels/arithmetic.md writes them.
 #include "oracle/recipe/begun_at_zero.hpp"
 #include "oracle/recipe/rmsprop_bound.hpp"
 

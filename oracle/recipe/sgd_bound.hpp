@@ -1,4 +1,4 @@
-// SGD with bounds.
+// SGD with bounds, and bit by bit.
 // Defined in sgd_bound.cpp, sgd_predicted.cpp.
 #pragma once
 
@@ -8,9 +8,10 @@
 
 namespace tally::oracle {
 
-/// The new momentum buffer; `old` empty where there is none yet (then it is the gradient).
+/// The buffer that (sgd.1) leaves; `old` empty where there is none yet.
 Expected sgd_momentum(const Declared& declared, const Choice& optimizer, const Expected& gradient, const Expected& old);
-/// The new parameter; `momentum` is the new buffer, empty without momentum. `rate` as the kernel holds it.
+/// (sgd.3) along the direction of (sgd.2); `momentum` is the new buffer, empty without momentum. `rate` as the kernel
+/// holds it.
 Expected sgd_parameter(const Declared& declared, const Choice& optimizer, const Expected& rate,
                        const Expected& gradient, const Expected& momentum, const Expected& parameter);
 

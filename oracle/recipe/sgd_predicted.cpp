@@ -1,4 +1,4 @@
-// SGD, bit by bit.
+// SGD, bit by bit: (sgd.1), (sgd.2) and (sgd.3), one operation a line as kernels/arithmetic.md writes them.
 #include "oracle/recipe/sgd_bound.hpp"
 
 namespace tally::oracle {

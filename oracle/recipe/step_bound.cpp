@@ -1,3 +1,4 @@
+// How far (step.1) may be off where a subject derives it.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
 

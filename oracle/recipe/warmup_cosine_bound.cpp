@@ -1,3 +1,4 @@
+// How far (warmup_cosine.1), (warmup_cosine.2) and (warmup_cosine.3) may be off where a subject derives them.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
 

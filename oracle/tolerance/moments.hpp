@@ -1,4 +1,5 @@
-// Mean, variance and 1 / sqrt(var + eps) of n values, by the algorithm that a claim names (bounds: oracle/variants.md).
+// (layer_norm.1), (layer_norm.2) and (layer_norm.3) of n values, which may be a column as well, by the algorithm that a
+// claim names (bounds: oracle/variants.md).
 #pragma once
 
 #include <vector>

@@ -33,7 +33,7 @@ Prediction predicted_dx(const BoundPass& pass, const Statistics& statistics, con
 /// A parameter of the layer as the subject reads it; 1 x n.
 Matrix<float> held(const Expected& tensor);
 
-/// mse's gradient of the predictions: fl(fl(c weight) fl(fl(y - t) fl(2/F))), stored.
+/// (mse.2), one operation a line as kernels/arithmetic.md writes it.
 Prediction predicted_mse_gradient(const Declared& declared, const Matrix<float>& y, const Matrix<float>& target,
                                   const Matrix<long double>& item_weight, float factor);
 

@@ -1,4 +1,4 @@
-// The norm over all parameters, the clip coefficient, and clipping.
+// The norm over all parameters, (clip.1), the clip coefficient, and clipping.
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
 

@@ -1,4 +1,5 @@
-// c = scale / divisor and 1 / scale, by the number of roundings that a subject claims.
+// The factor c of (divisor.2), and 1 / scale of (scaler.1), by the number of roundings that a subject claims. What
+// (divisor.1) divides by may be split between them.
 #include <numeric>
 
 #include "oracle/tolerance/each.hpp"

@@ -36,7 +36,7 @@ Expected decayed(const Declared& declared, const Choice& decay, const StepRate& 
 
 namespace {
 
-/// fl(fl(fl(1 - m) r) + fl(fl(m) value)), stored.
+/// (running_statistics.1), or with the correction n / (n - 1) (running_statistics.2), stored.
 BoundedMatrix moved(const Declared& declared, const Layer& layer, const Expected& running, const Expected& batch,
                     Bounded correction) {
   const Arithmetic fp32 = single(), master(declared.master);

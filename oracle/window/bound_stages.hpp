@@ -47,8 +47,8 @@ Expected compensated_sum(const Declared& declared, const std::vector<Expected>& 
 Expected accumulated_by_gemm(const Declared& declared, const Expected& buffer, const Expected& a, const Expected& b);
 Expected scaled(const Expected& x, const Expected& factor);
 
-/// c of micro-batch k, fp32 [1, 1]: scale / divisor, 0 where the divisor is 0. With `divide: window` the divisor of the
-/// window (N, or K) enters in inverse_scale instead. Claim `factor` says how it is rounded.
+/// c of micro-batch k, (divisor.2), fp32 [1, 1]. With `divide: window` the divisor of the window (N, or K) enters in
+/// inverse_scale instead. Claim `factor` says how it is rounded.
 Expected factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                 const Expected& scale);
 /// Its bits, where the claim leaves one float; else the bound.

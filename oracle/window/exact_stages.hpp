@@ -1,7 +1,7 @@
 // The window's stages after the buffer is full, exactly: unscale, norm, clip, decay, optimizer, schedule, scaler.
 // Each is a function of its own inputs, so that the lenses can call it on a subject's bits. T is Real or long double.
-// Formulas: oracle/case.md, "Recipe, as a window goes through it". What a kind does is its own file's (oracle/recipe);
-// a kind that has none there is a std::logic_error, which names the section and the kind.
+// Formulas are numbered in the files that define them. What a kind does is its own file's (oracle/recipe); a kind that
+// has none there is a std::logic_error, which names the section and the kind.
 // Defined in oracle/recipe/exact_optimizers.cpp, clip_exact.cpp, decay_exact.cpp, divisor_exact.cpp,
 // running_statistics_exact.cpp, scaler_exact.cpp, schedule_exact.cpp.
 #pragma once
@@ -16,8 +16,7 @@
 
 namespace tally::oracle {
 
-/// The divisor of micro-batch k of window w under the case's normalisation: the item gradient sums are multiplied by
-/// 1 / divisor. 0 where the divisor is 0 (then the factor is 0).
+/// The divisor of micro-batch k of window w, (divisor.1): what item gradient sums are divided by, with (divisor.2).
 template <class T>
 T divisor(const Case& c, std::size_t window, std::size_t micro_batch);
 
@@ -70,7 +69,7 @@ template <class T>
 Slot<T> updated(const Choice& optimizer, const T& rate, std::int64_t step, const Matrix<T>& gradient,
                 const Slot<T>& slot);
 
-/// Running statistics after one update: (1 - momentum) running + momentum batch; the variance with n / (n - 1).
+/// Running statistics after one update: (running_statistics.1) and (running_statistics.2).
 template <class T>
 Matrix<T> running_mean(const Layer& layer, const Matrix<T>& running, const Matrix<T>& mean);
 template <class T>

@@ -6,7 +6,7 @@
 namespace tally::oracle {
 namespace {
 
-/// fl(fl(fl(1 - m) r) + fl(fl(m) fl(batch correction))), stored.
+/// (running_statistics.1), or with the correction n / (n - 1) (running_statistics.2), one operation a line, stored.
 Prediction moved(const Declared& declared, const Layer& layer, const Matrix<float>& running, const Matrix<float>& batch,
                  HeldConstant correction) {
   const HeldConstant keep = held_one_minus(declared, layer.number("momentum"));
