@@ -1,4 +1,4 @@
-// GELU with erf: y = x Phi(x), dx = dy (Phi(x) + x phi(x)), rounded as kernels/arithmetic.md says; store S.
+// GELU with erf: y = x Phi(x), (gelu.1), and dx, (gelu.2), from x, rounded as kernels/arithmetic.md says; store S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 

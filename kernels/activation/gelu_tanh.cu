@@ -1,4 +1,5 @@
-// GELU by tanh: y = x/2 (1 + tanh(k (x + a x^3))), rounded as kernels/arithmetic.md says; store S.
+// GELU by tanh: y = x/2 (1 + tanh(k (x + a x^3))), (gelu.3), and dx, (gelu.4), from x, rounded as kernels/arithmetic.md
+// says; store S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 

@@ -1,4 +1,4 @@
-// ReLU: y = x > 0 ? x : 0, NaN passed on; dx = x > 0 ? dy : 0. Exact: a bit of S is passed on or is 0.
+// ReLU: x > 0 ? x : 0, (relu.1), NaN passed on, and x > 0 ? dy : 0, (relu.2). Exact: a bit of S is passed on or is 0.
 #include "kernels/activation/activation.hpp"
 
 namespace tally {

@@ -1,4 +1,4 @@
-// sigmoid: s = fl(1 / fl(1 + exp(-x))); backward from x: dx = fl(dy * fl(s * fl(1 - s))); store S.
+// y = 1 / (1 + exp(-x)), (sigmoid.1), and dx, (sigmoid.2), from x, rounded as kernels/arithmetic.md says; store S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 

@@ -1,4 +1,5 @@
-// silu: s = fl(1 / fl(1 + exp(-x))), y = fl(x s); backward from x: dx = fl(dy fl(s fl(1 + fl(x fl(1 - s))))); store S.
+// y = x s(x) with s(x) = 1 / (1 + exp(-x)), (silu.1), and dx, (silu.2), from x, rounded as kernels/arithmetic.md says;
+// store S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 

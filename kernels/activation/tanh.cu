@@ -1,4 +1,4 @@
-// tanh: y = tanh(x); backward from x: t = tanh(x), dx = fl(dy * fl(1 - fl(t t))); store S.
+// y = tanh(x), (tanh.1), and dx, (tanh.2), from x, rounded as kernels/arithmetic.md says; store S.
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 

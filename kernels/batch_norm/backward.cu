@@ -1,5 +1,5 @@
-// dx of batch norm by its group's sums s1 = sum dy, s2 = sum dy h, h = fl(fl(x - mean) * rstd):
-// dx = fl(fl(w rstd) * fl(fl(dy - fl(s1 fl(1/n))) - fl(h fl(s2 fl(1/n))))), frozen: fl(fl(w rstd) * dy); store S.
+// dx of batch norm by its group's sums s1 = sum dy and s2 = sum dy h: w rstd (dy - s1 / n - h s2 / n), (batch_norm.5),
+// or frozen w rstd dy, (batch_norm.7), rounded as kernels/arithmetic.md says; store S.
 //
 //   x, dy, dx          [rows, features] S
 //   mean, rstd, s1, s2 [features]       fp32

@@ -1,5 +1,5 @@
-// Batch norm by given statistics: y = fl(fl(fl(fl(x - mean) * rstd) * w) + b), without the last two when the layer is
-// not affine; store S.
+// Batch norm by given statistics: (x - mean) rstd w + b from left to right, (batch_norm.4), each operation rounded,
+// without the last two when the layer is not affine; store S.
 //
 //   x, y       [rows, features] S
 //   mean, rstd [features]       fp32

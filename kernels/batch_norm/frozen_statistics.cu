@@ -1,4 +1,5 @@
-// The statistics of a frozen batch norm: the running values, and rstd = fl(1 / fl(sqrt(fl(running_var + eps)))).
+// The statistics of a frozen batch norm: the running values, and rstd, (batch_norm.3), of the running variance, rounded
+// as kernels/arithmetic.md says.
 //
 //   running_mean, running_var [features] M   mean, var, rstd [features] fp32
 //

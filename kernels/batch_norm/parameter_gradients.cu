@@ -1,5 +1,5 @@
-// dw = sum over rows of fl(dy h), db = sum of dy, h = fl(fl(x - mean) * rstd): the parameter gradients of batch norm
-// (store S), and the same sums in fp32 where its dx needs them.
+// dw = sum dy h and db = sum dy over rows, (batch_norm.6): the parameter gradients of batch norm (store S), and the
+// same sums in fp32 where its dx needs them. h and dy h are rounded as kernels/arithmetic.md says.
 //
 //   x, dy          [rows, features] S
 //   mean, rstd     [features]       fp32

@@ -1,5 +1,5 @@
-// Batch statistics in two passes over the group's rows: mean = fl(sum x * fl(1/n)), var = fl(sum fl(d d) * fl(1/n))
-// with d = fl(x - mean), rstd = fl(1 / fl(sqrt(fl(var + eps)))); fp32.
+// Batch statistics in two passes over the group's rows: mean, (batch_norm.1), then var, (batch_norm.2), from that
+// rounded mean, and rstd, (batch_norm.3), rounded as kernels/arithmetic.md says; fp32.
 //
 //   x               [rows, features] S
 //   mean, var, rstd [features]       fp32

@@ -1,5 +1,5 @@
-// Batch statistics in one pass: mean = fl(sum x * fl(1/n)), var = max(0, fl(fl(sum fl(x x) * fl(1/n)) - fl(mean
-// mean))), rstd = fl(1 / fl(sqrt(fl(var + eps)))); fp32. Reads x once; where the mean is far above the spread the
+// Batch statistics in one pass: mean, (batch_norm.1), var, (batch_norm.2), as max(0, E[x x] - mean mean), and rstd,
+// (batch_norm.3), rounded as kernels/arithmetic.md says; fp32. Reads x once; where the mean is far above the spread the
 // squares cancel.
 //
 //   x               [rows, features] S

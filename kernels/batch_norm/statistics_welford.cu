@@ -1,5 +1,6 @@
-// Batch statistics by Welford's updates and Chan's merges (kernels/reduction/welford.hpp): var = fl(M * fl(1/n)),
-// rstd = fl(1 / fl(sqrt(fl(var + eps)))); fp32. Reads x once and never subtracts large squares.
+// Batch statistics by Welford's updates and Chan's merges (kernels/reduction/welford.hpp): mean, (batch_norm.1), var,
+// (batch_norm.2), as M / n, and rstd, (batch_norm.3), rounded as kernels/arithmetic.md says; fp32. Reads x once and
+// never subtracts large squares.
 //
 //   x               [rows, features] S
 //   mean, var, rstd [features]       fp32

@@ -1,5 +1,5 @@
-// Softmax cross-entropy, loss and gradient at once, per row in three passes: M = max z, s = sum exp(fl(z - M)), then
-// kernels/cross_entropy/softmax_loss.hpp.
+// Softmax cross-entropy, loss and gradient at once, per row in three passes: M = max z and s = sum exp(fl(z - M)), from
+// which (cross_entropy.1) follows, then kernels/cross_entropy/softmax_loss.hpp.
 //
 //   z, dz [rows, classes] S   target [rows] i64   class_weight [classes] fp32 or none   loss [rows] fp32
 //

@@ -1,5 +1,5 @@
-// Softmax cross-entropy with one pass for maximum and sum: a logit above the running maximum m rescales the running
-// sum, s = fl(fl(s exp(fl(m - z))) + 1), m = z; any other adds exp(fl(z - m)). Then
+// Softmax cross-entropy with one pass for the maximum and the sum in (cross_entropy.1): a logit above the running
+// maximum m rescales the running sum, s = fl(fl(s exp(fl(m - z))) + 1), m = z; any other adds exp(fl(z - m)). Then
 // kernels/cross_entropy/softmax_loss.hpp: loss and gradient read the logits a second time.
 //
 //   z, dz [rows, classes] S   target [rows] i64   class_weight [classes] fp32 or none   loss [rows] fp32

@@ -1,8 +1,9 @@
-// Softmax cross-entropy, loss and gradient at once, with the row's maximum M and sum s of exp(z - M) left open: lse =
-// log(s), nll_c = fl(lse - fl(z_c - M)), p_c = fl(exp(fl(z_c - M)) / s).
-// Plain: loss = nll_t, dz_c = fl(factor * fl(p_c - [c = t])). With smoothing or class weights:
-// a_c = fl(fl(keep w_t) [c = t] + fl(spread w_c)), W = sum a_c, dz_c = fl(factor * fl(fl(W p_c) - a_c)),
-// loss = fl(fl(fl(keep w_t) nll_t) + fl(spread * sum fl(w_c nll_c))). An ignored row is exactly 0; store S.
+// Softmax cross-entropy, loss and gradient at once, with the row's maximum M and sum s of exp(z - M) left open.
+// (cross_entropy.1) and (cross_entropy.3) are rounded as kernels/arithmetic.md says: nll_c is log(s) less z_c - M, and
+// dz_c is factor (p_c - [c = t]) without smoothing and class weights, else factor (W p_c - a_c) with W = sum a_c.
+// The loss, (cross_entropy.2), is nll_t, or fl(fl(fl(keep w_t) nll_t) + fl(spread * sum fl(w_c nll_c))) with keep for
+// 1 - smoothing and spread for smoothing / C; a_c = fl(fl(keep w_t) [c = t] + fl(spread w_c)). An ignored row is
+// exactly 0; store S.
 //
 // `Softmax::of<S, lanes>(z, classes, lane)` gives a row's M and s in every lane. Up to 32 classes one thread a row;
 // from 33 a warp a row, as kernels/reduction/row_sum.hpp.

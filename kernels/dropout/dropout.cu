@@ -1,5 +1,5 @@
-// Dropout, forward and backward alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever it
-// held.
+// Dropout, (dropout.1) and (dropout.2) alike: out = mask ? fl(x * factor) : 0, store S. A dropped element is 0 whatever
+// it held.
 //
 //   x, out [elements] S   mask [elements] u8
 //

@@ -1,5 +1,5 @@
-// dx of layer norm: g = fl(dy w), h = fl(fl(x - mean) * rstd), m1 = fl(sum g * fl(1/n)), m2 = fl(sum fl(g h) *
-// fl(1/n)), dx = fl(rstd * fl(fl(g - m1) - fl(h m2))); store S.
+// dx of layer norm: rstd (g - mean of g - h mean of g h) with g = dy w, (layer_norm.5), rounded as
+// kernels/arithmetic.md says; store S.
 //
 //   x, dy, dx  [rows, features] S
 //   mean, rstd [rows]           fp32

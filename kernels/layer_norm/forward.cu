@@ -1,5 +1,5 @@
-// Layer norm over the features of a row, statistics in two passes: mean = fl(sum x * fl(1/n)), var = fl(sum fl(d d) *
-// fl(1/n)) with d = fl(x - mean); then kernels/layer_norm/normalise_rows.hpp.
+// Layer norm over the features of a row, statistics in two passes: mean, (layer_norm.1), then var, (layer_norm.2), from
+// that rounded mean, rounded as kernels/arithmetic.md says; then kernels/layer_norm/normalise_rows.hpp.
 //
 //   x, y       [rows, features] S
 //   w, b       [features]       S, or none

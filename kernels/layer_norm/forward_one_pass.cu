@@ -1,5 +1,5 @@
-// Layer norm over the features of a row, statistics in one pass: mean = fl(sum x * fl(1/n)), var = max(0, fl(fl(sum
-// fl(x x) * fl(1/n)) - fl(mean mean))); then kernels/layer_norm/normalise_rows.hpp.
+// Layer norm over the features of a row, statistics in one pass: mean, (layer_norm.1), and var, (layer_norm.2), as
+// max(0, E[x x] - mean mean), rounded as kernels/arithmetic.md says; then kernels/layer_norm/normalise_rows.hpp.
 //
 //   x, y       [rows, features] S
 //   w, b       [features]       S, or none

@@ -1,5 +1,6 @@
 // Layer norm over the features of a row, statistics by Welford's updates and Chan's merges
-// (kernels/reduction/welford.hpp): var = fl(M * fl(1/n)); then kernels/layer_norm/normalise_rows.hpp.
+// (kernels/reduction/welford.hpp): mean, (layer_norm.1), and var, (layer_norm.2), as M / n; then
+// kernels/layer_norm/normalise_rows.hpp.
 //
 //   x, y       [rows, features] S
 //   w, b       [features]       S, or none

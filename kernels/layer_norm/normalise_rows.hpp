@@ -1,6 +1,6 @@
-// Layer norm's forward with the row's statistics left open: y = fl(fl(fl(fl(x - mean) * rstd) * w) + b), rstd =
-// fl(1 / fl(sqrt(fl(var + eps)))), store S. `Statistics::of<S, lanes>(row, features, lane, inverse_features)` gives a
-// row's mean and variance in every lane.
+// Layer norm's forward with the row's statistics left open: rstd, (layer_norm.3), then (x - mean) rstd w + b from left
+// to right, (layer_norm.4), rounded as kernels/arithmetic.md says; store S.
+// `Statistics::of<S, lanes>(row, features, lane, inverse_features)` gives a row's mean and variance in every lane.
 //
 // Up to 32 features one thread a row; from 33 a warp a row, as kernels/reduction/row_sum.hpp.
 #pragma once

@@ -1,5 +1,5 @@
-// dw = sum over rows of fl(dy h), db = sum of dy, h = fl(fl(x - mean) * rstd): the parameter gradients of layer norm;
-// store S.
+// dw = sum dy h and db = sum dy over rows, (layer_norm.6): the parameter gradients of layer norm. h and dy h are
+// rounded as kernels/arithmetic.md says; store S.
 //
 //   x, dy      [rows, features] S
 //   mean, rstd [rows]           fp32

@@ -1,4 +1,4 @@
-// z += bias, the second half of a linear layer's forward: fl(z + b), store S.
+// z += bias, the second half of a linear layer's forward, (linear.1): fl(z + b), store S.
 //
 //   z    [rows, features] S   in place
 //   bias [features]       S

@@ -1,4 +1,4 @@
-// db = column sums of dy in fp32, store S: the bias gradient of a linear layer, by atomics.
+// db = column sums of dy in fp32, store S: the bias gradient of a linear layer, (linear.4), by atomics.
 //
 //   dy [rows, features] S   partial [features] fp32   db [features] S
 //

@@ -1,4 +1,5 @@
-// db = column sums of dy in fp32, store S: the bias gradient of a linear layer, in two deterministic stages.
+// db = column sums of dy in fp32, store S: the bias gradient of a linear layer, (linear.4), in two deterministic
+// stages.
 //
 //   dy [rows, features] S   partial [chunks, features] fp32   db [features] S
 //

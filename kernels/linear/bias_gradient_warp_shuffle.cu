@@ -1,4 +1,4 @@
-// db = column sums of dy in fp32, store S: the bias gradient of a linear layer.
+// db = column sums of dy in fp32, store S: the bias gradient of a linear layer, (linear.4).
 //
 //   dy [rows, features] S
 //   db [features]       S

@@ -1,5 +1,5 @@
-// Mean squared error, loss and gradient at once: d = fl(y - t), loss = fl(fl(sum fl(d d) * fl(1/F)) * weight),
-// dy = fl(fl(c weight) * fl(d fl(2/F))); store S.
+// Mean squared error, loss and gradient at once: the weighed mean of (y - t)^2, (mse.1), and 2/F of c weight (y - t),
+// (mse.2), rounded as kernels/arithmetic.md says; store S.
 //
 //   y, target, dy [rows, features] S
 //   item_weight   [rows]           i64, or none (1)

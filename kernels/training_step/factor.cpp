@@ -1,4 +1,5 @@
-// c, by which a micro-batch's loss is multiplied: scale / divisor in binary64, rounded once; 0 where the divisor is 0.
+// c, by which a micro-batch's loss is multiplied: (divisor.2), scale over the divisor of (divisor.1), in binary64,
+// rounded once.
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {

@@ -1,5 +1,5 @@
-// Adam: m = fl(fl(b1 m) + fl((1 - b1) g)), v = fl(fl(b2 v) + fl((1 - b2) fl(g g))),
-// p = fl(p - fl(fl(lr / bc1) * fl(m / fl(fl(fl(sqrt v) / fl(sqrt bc2)) + eps)))); the corrections come rounded to fp32.
+// Adam: the moments m, (adam.1), and v, (adam.2), then the parameter, (adam.3), rounded as kernels/arithmetic.md says;
+// lr / bc1 and sqrt bc2, in which the bias corrections enter, come rounded to fp32.
 //
 //   gradient [elements] fp32   parameter, exp_avg, exp_avg_sq [elements] M, in place; the step reads m and v as stored
 //

@@ -28,8 +28,7 @@ struct AccumulateArguments {
   void* compensation = nullptr;  // for the variants that claim it; zero before the first addition
 };
 
-/// running = one_minus_momentum * running + momentum * (batch * correction); correction n / (n - 1) for the variance,
-/// and 1, which changes nothing, for the mean.
+/// (running_statistics.1) with a correction of 1, which changes nothing, or (running_statistics.2) with n / (n - 1).
 struct RunningStatsArguments {
   void* running;
   const float* batch;
@@ -46,7 +45,7 @@ struct OverflowCheckArguments {
   std::int64_t elements;
 };
 
-/// out fp32 = in * inverse_scale, or in itself without a scale. `format` as in OverflowCheckArguments.
+/// out fp32 = in * inverse_scale, (scaler.1), or in itself without a scale. `format` as in OverflowCheckArguments.
 struct UnscaleArguments {
   Dtype format;
   const void* in;
@@ -79,7 +78,7 @@ inline std::int64_t norm_chunks(std::span<const NormSource> sources) {
   return chunks;
 }
 
-/// coefficient [] = min(1, max_norm / (norm + epsilon)), 1 where norm + epsilon = 0.
+/// coefficient [] of (global_norm.1).
 struct ClipCoefficientArguments {
   const float* norm;
   float* coefficient;
@@ -100,7 +99,7 @@ struct ClipByValueArguments {
   float max_value;
 };
 
-/// l2: gradient += lambda * parameter. decoupled: parameter *= factor, factor = 1 - lr lambda.
+/// l2: (l2.1) changes the gradient. decoupled: (decoupled.1) changes the parameter, by factor = 1 - lr lambda.
 struct DecayArguments {
   float* gradient;
   void* parameter;

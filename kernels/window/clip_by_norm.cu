@@ -1,5 +1,5 @@
-// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), 1 where norm + epsilon = 0, NaN
-// stays NaN; then gradient = fl(gradient * coefficient).
+// Clipping by the global norm: coefficient = min(1, fl(max_norm / fl(norm + epsilon))), (global_norm.1), NaN stays NaN;
+// then gradient = fl(gradient * coefficient), (global_norm.2).
 //
 //   norm, coefficient [] fp32   gradient [elements] fp32, in place
 //

@@ -1,4 +1,4 @@
-// Clipping by value: every element clamped to +-max_value, NaN stays. Exact.
+// Clipping by value: every element clamped to +-max_value, (clip_value.1), NaN stays. Exact.
 //
 //   gradient [elements] fp32, in place
 //

@@ -1,5 +1,5 @@
-// Weight decay. l2: gradient = fl(gradient + fl(lambda * parameter)). decoupled: parameter = fl(parameter * factor),
-// factor = fl(1 - lr lambda).
+// Weight decay. l2: gradient = fl(gradient + fl(lambda * parameter)), (l2.1). decoupled: parameter = fl(parameter *
+// factor), (decoupled.1) with factor = fl(1 - lr lambda).
 //
 //   gradient [elements] fp32, parameter [elements] M; the one that changes in place
 //

@@ -1,5 +1,5 @@
-// Lion: c = fl(fl(b1 m) + fl((1 - b1) g)), p = fl(p - fl(lr sign(c))), m = fl(fl(b2 m) + fl((1 - b2) g)); sign(0) = 0,
-// the sign of NaN is NaN.
+// Lion: the parameter by the sign of c = b1 m + (1 - b1) g, (lion.1), and the momentum m, (lion.2), rounded as
+// kernels/arithmetic.md says; sign(0) = 0, the sign of NaN is NaN.
 //
 //   gradient [elements] fp32   parameter, exp_avg [elements] M, in place; c reads m as it was
 //

@@ -1,4 +1,4 @@
-// The norm over all parameters by atomics: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g| where a NaN wins.
+// The norm over all parameters, (clip.1), by atomics, of the three kinds of kernels/window/norm.cu.
 //
 //   sources [tensors][elements] fp32   norm [] fp32
 //

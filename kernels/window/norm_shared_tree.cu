@@ -1,5 +1,4 @@
-// The norm over all parameters in two deterministic stages: 2: fl(sqrt(sum fl(g g))), 1: sum |g|, infinity: max |g|
-// where a NaN wins.
+// The norm over all parameters, (clip.1), in two deterministic stages, of the three kinds of kernels/window/norm.cu.
 //
 //   sources [tensors][elements] fp32   partial [chunks] fp32   norm [] fp32
 //

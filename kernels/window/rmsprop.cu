@@ -1,5 +1,5 @@
-// RMSProp: v = fl(fl(a v) + fl((1 - a) fl(g g))), q = fl(g / fl(fl(sqrt v) + eps)); with momentum b = fl(fl(mu b) + q)
-// and p = fl(p - fl(lr b)), without p = fl(p - fl(lr q)).
+// RMSProp: the mean square v, (rmsprop.1), the quotient g / (sqrt v + eps), (rmsprop.2), with momentum its buffer b,
+// (rmsprop.3), and the parameter, (rmsprop.4), rounded as kernels/arithmetic.md says.
 //
 //   gradient [elements] fp32   parameter, square_avg, momentum_buffer [elements] M, in place; v and b read as stored
 //

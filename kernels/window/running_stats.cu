@@ -1,5 +1,5 @@
-// Running statistics: r = fl(fl(fl(1 - m) * r) + fl(m * v)), v = fl(batch * correction); correction n / (n - 1) for the
-// variance, 1 for the mean.
+// Running statistics: r = (1 - m) r + m v with v = batch correction, rounded as kernels/arithmetic.md says; with the
+// correction n / (n - 1) (running_statistics.2), and with 1, which changes nothing, (running_statistics.1).
 //
 //   running [features] M, in place   batch [features] fp32
 //

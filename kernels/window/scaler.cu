@@ -1,5 +1,5 @@
-// The dynamic loss scale after a window, in fp32: an overflow multiplies it by backoff_factor and clears the counter; a
-// clean window counts, and at growth_interval the scale is multiplied by growth_factor and the counter returns to 0.
+// The dynamic loss scale after a window, in fp32: it backs off after an overflow, (dynamic_loss_scale.1), and grows at
+// the growth_interval-th clean window, (dynamic_loss_scale.2); any other is counted, (dynamic_loss_scale.3).
 //
 //   scale [] fp32, growth_counter [] i64, in place   found [] u32
 //

@@ -1,5 +1,5 @@
-// SGD: b = fl(fl(mu b) + fl((1 - dampening) g)), or g at the first step; d = b, or fl(g + fl(mu b)) with Nesterov, or g
-// without momentum; p = fl(p - fl(lr d)).
+// SGD: the momentum buffer b, if there is one, (sgd.1), the direction, which may be Nesterov's, (sgd.2), and the
+// parameter along it, (sgd.3), rounded as kernels/arithmetic.md says.
 //
 //   gradient [elements] fp32   parameter, momentum [elements] M, in place; the step reads b as stored
 //

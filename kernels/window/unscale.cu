@@ -1,4 +1,4 @@
-// The gradient without the loss scale: out = fl(in * fl(1/scale)), or in itself where there is no scale; fp32.
+// The gradient without the loss scale: out = fl(in * fl(1/scale)), (scaler.1), or in itself where there is none; fp32.
 //
 //   in [elements] fp32 (the buffer) or S (a gradient written directly)   inverse_scale [] fp32   out [elements] fp32
 //

@@ -1,5 +1,5 @@
-// One pass over the summed gradients of all parameters: found |= 1 where an element is not finite, out = fl(in *
-// fl(1/scale)) or in itself, and the norm of all out; the stages overflow_check, unscale and norm fused.
+// One pass over the summed gradients of all parameters: found |= 1 where an element is not finite, (scaler.1) as
+// kernels/window/unscale.cu, and the norm of all out, (clip.1); the stages overflow_check, unscale and norm fused.
 //
 //   in [tensors][elements] fp32 (buffers, A) or S   out [tensors][elements] fp32
 //   inverse_scale [] fp32   found [] u32   partial [chunks] fp32   norm [] fp32

@@ -1,4 +1,5 @@
-// y = x W^T (GEMM), then bias. dx = dy W, dW = dy^T x (GEMMs; dW alone, or onto its buffer), db column sums.
+// y as a GEMM, then the bias, (linear.1). dx, (linear.2), and dW, (linear.3), as GEMMs, dW alone or onto its buffer; db
+// as column sums, (linear.4).
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 

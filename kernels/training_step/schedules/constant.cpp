@@ -1,3 +1,4 @@
+// (constant.1), in binary64.
 #include "kernels/training_step/kind_steps.hpp"
 
 namespace tally {

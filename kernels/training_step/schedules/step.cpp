@@ -1,3 +1,4 @@
+// (step.1), in binary64.
 #include <cmath>
 
 #include "kernels/training_step/kind_steps.hpp"

@@ -1,3 +1,4 @@
+// (warmup_cosine.1), (warmup_cosine.2) and (warmup_cosine.3), in binary64.
 #include <cmath>
 #include <numbers>
 
