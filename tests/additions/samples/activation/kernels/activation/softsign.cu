@@ -1,4 +1,4 @@
-// softsign: d = fl(1 + |x|), y = fl(x / d); backward from x: dx = fl(fl(dy / d) / d); store S.
+// softsign: with d = fl(1 + |x|), (softsign.1) is fl(x / d) and (softsign.2), from x, fl(fl(dy / d) / d); store S.
 #include "kernels/activation/activation.hpp"
 
 namespace tally {

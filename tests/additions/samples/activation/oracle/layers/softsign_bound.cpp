@@ -1,4 +1,4 @@
-// softsign: d = fl(1 + |x|), fl(x / d), and backward from x: fl(fl(dy / d) / d).
+// softsign: with d = fl(1 + |x|), (softsign.1) as one quotient and (softsign.2) as two.
 #include "oracle/tolerance/elementwise.hpp"
 
 namespace tally::oracle {

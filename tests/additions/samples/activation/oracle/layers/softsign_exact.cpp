@@ -1,4 +1,6 @@
-// y = x / (1 + |x|), dy/dx = 1 / (1 + |x|)².
+// Element by element.
+// (softsign.1)  y = x / (1 + |x|)
+// (softsign.2)  dx = dy / (1 + |x|)²
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 

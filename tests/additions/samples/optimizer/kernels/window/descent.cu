@@ -1,4 +1,4 @@
-// p = fl(p - fl(lr g)). One thread an element, grid-stride. No sums.
+// (descent.1) as fl(p - fl(lr g)), store M. One thread an element, grid-stride. No sums.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/window/descent_arguments.hpp"

@@ -1,3 +1,5 @@
+// Element by element: g is the gradient, p the parameter.
+// (descent.1)  p <- p - rate g
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {

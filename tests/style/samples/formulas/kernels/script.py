@@ -1,0 +1,2 @@
+# (good.6)
+print("(good.5)")

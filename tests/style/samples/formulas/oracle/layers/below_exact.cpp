@@ -1,0 +1,3 @@
+#include "x.hpp"
+
+// (below.1)  y = x

@@ -1,0 +1,1 @@
+// (good.3)  y = x, defined where no formula is.

@@ -1,0 +1,2 @@
+// (twice.1)  y = x
+// (twice.1)  y = x + 0

@@ -1,0 +1,3 @@
+// (uncited.1)  y = x
+
+/// (uncited.1) of one element.

@@ -1,0 +1,1 @@
+// Looks a kind up.
