@@ -8,7 +8,7 @@ class Descent final : public OptimizerRules {
  public:
   Expected state(std::size_t, const StepSetting&, const StepTensors<Expected>&) const override { return {}; }
   Expected parameter(const StepSetting& at, const Expected& rate, const StepTensors<Expected>& t, bool) const override {
-    const Arithmetic fp32 = single(), master(at.subject.master);
+    const Arithmetic fp32 = single(), master(at.declared.master);
     const Bounded lr = bounded_scalar(rate);
     const auto moved = [&](Bounded p, Bounded g) { return master.store(fp32.sub(p, fp32.mul(lr, g))); };
     return joined([&]() -> Matrix<long double> { return t.parameter.v - rate.v(0, 0) * t.gradient.v; },
@@ -19,10 +19,10 @@ class Descent final : public OptimizerRules {
   }
   Prediction predicted_parameter(const StepSetting& at, float rate,
                                  const StepTensors<Matrix<float>>& t) const override {
-    if (!as_written(at.subject, "descent")) return {};
+    if (!as_written(at.declared, "descent")) return {};
     return of_each(t.parameter.rows(), t.parameter.cols(), [&](Eigen::Index i) {
       const float move = rate * t.gradient.data()[i];
-      return stored(at.subject.master, t.parameter.data()[i] - move);
+      return stored(at.declared.master, t.parameter.data()[i] - move);
     });
   }
   bool is_linear() const override { return true; }
