@@ -33,7 +33,7 @@ int severity_of(Status status) {
   return 4;
 }
 
-void add(Group& group, const CaseRecord& c) {
+void add(CaseGroup& group, const CaseRecord& c) {
   ++group.cases[index_of(c.status)];
   ++group.total;
   group.checks += c.checks;
@@ -61,7 +61,7 @@ bool is_worse(const CaseRecord& a, const CaseRecord& b) {
   return std::tie(a.id, a.law, a.precision, a.title) < std::tie(b.id, b.law, b.precision, b.title);
 }
 
-Status Group::status() const {
+Status CaseGroup::status() const {
   for (const Status s : {Status::fail, Status::error, Status::pass, Status::vacuous})
     if (cases[index_of(s)] > 0) return s;
   return Status::not_run;
@@ -90,14 +90,14 @@ Census census_of(const Results& results) {
   return census;
 }
 
-std::vector<Group> groups_of(const Results& results) {
-  std::map<std::pair<std::string, std::pair<int, std::string>>, Group> groups;
+std::vector<CaseGroup> groups_of(const Results& results) {
+  std::map<std::pair<std::string, std::pair<int, std::string>>, CaseGroup> groups;
   for (const CaseRecord& c : results.cases) {
-    Group& group = groups[{c.law, rank_of(c.precision)}];
+    CaseGroup& group = groups[{c.law, rank_of(c.precision)}];
     group.law = c.law, group.precision = c.precision;
     add(group, c);
   }
-  std::vector<Group> out;
+  std::vector<CaseGroup> out;
   for (auto& [key, group] : groups) out.push_back(std::move(group));
   return out;
 }

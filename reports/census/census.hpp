@@ -20,7 +20,7 @@ bool is_worse(const CaseRecord& a, const CaseRecord& b);
 /// Whether a subject ran and was judged.
 bool was_judged(Status status);
 
-struct Group {
+struct CaseGroup {
   std::string law, precision;
   std::array<std::uint64_t, 5> cases{};  // by Status
   std::uint64_t total = 0, checks = 0, vacuous_checks = 0;
@@ -39,7 +39,7 @@ struct Census {
 
 Census census_of(const Results& results);
 /// By law (alphabetical), then precision (widest first). The pointers are into `results`.
-std::vector<Group> groups_of(const Results& results);
+std::vector<CaseGroup> groups_of(const Results& results);
 /// Widest first, then names not known in alphabetical order.
 std::vector<std::string> precisions_of(const Results& results);
 /// All cases, worst first.

@@ -15,13 +15,13 @@ bool has_law(const Results& results, const std::string& name) {
 }
 
 /// The case of a group that stands first in the ranking: a failing one, or the nearest to a limit for its kind.
-const CaseRecord* first_of(const Ranking& ranking, const Group& group) {
+const CaseRecord* first_of(const Ranking& ranking, const CaseGroup& group) {
   for (const CaseRecord* c : ranking.cases())
     if (c->law == group.law && c->precision == group.precision && was_judged(c->status)) return c;
   return nullptr;
 }
 
-void matrix_cell(Markup& page, Table::Row& row, const Ranking& ranking, const Group* group) {
+void matrix_cell(Markup& page, Table::Row& row, const Ranking& ranking, const CaseGroup* group) {
   if (!group) return row.cell("");
   const Status status = group->status();
   const CaseRecord* first = first_of(ranking, *group);
@@ -39,10 +39,10 @@ void matrix_cell(Markup& page, Table::Row& row, const Ranking& ranking, const Gr
 
 void matrix(Markup& page, const Results& results, const Ranking& ranking) {
   const auto groups = groups_of(results);
-  std::map<std::string, std::map<std::string, const Group*>> at;
+  std::map<std::string, std::map<std::string, const CaseGroup*>> at;
   std::vector<std::string> titles = {"Law"};
   std::map<std::string, bool> seen;
-  for (const Group& group : groups) at[group.law][group.precision] = &group, seen[group.precision] = true;
+  for (const CaseGroup& group : groups) at[group.law][group.precision] = &group, seen[group.precision] = true;
   std::vector<std::string> precisions;
   for (const std::string& p : precisions_of(results))
     if (seen[p]) precisions.push_back(p), titles.push_back(">" + p);

@@ -25,7 +25,7 @@ struct Suite {
 
 std::vector<Suite> case_suites(const Results& results) {
   std::vector<Suite> suites;
-  for (const Group& group : groups_of(results)) {
+  for (const CaseGroup& group : groups_of(results)) {
     Suite& suite = suites.emplace_back(Suite{group.law + "." + group.precision, {}});
     for (const CaseRecord& c : results.cases)
       if (c.law == group.law && c.precision == group.precision)

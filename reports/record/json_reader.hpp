@@ -13,36 +13,36 @@
 namespace tally {
 
 /// Where a value stands: made into text only where something is wrong with it.
-class Place {
+class JsonPath {
  public:
-  explicit Place(const char* root) : key_(root) {}
-  Place(const Place& parent, const char* key) : parent_(&parent), key_(key) {}
-  Place(const Place& parent, std::size_t index) : parent_(&parent), index_(index) {}
+  explicit JsonPath(const char* root) : key_(root) {}
+  JsonPath(const JsonPath& parent, const char* key) : parent_(&parent), key_(key) {}
+  JsonPath(const JsonPath& parent, std::size_t index) : parent_(&parent), index_(index) {}
   std::string text() const;
 
  private:
-  const Place* parent_ = nullptr;
+  const JsonPath* parent_ = nullptr;
   const char* key_ = nullptr;
   std::size_t index_ = 0;
 };
 
 /// Throws std::runtime_error: "$.cases[3].seed: found "abc", expected a whole number from 0 to ...".
-[[noreturn]] void refuse(const Place& place, const nlohmann::json& found, const std::string& expected);
+[[noreturn]] void refuse(const JsonPath& place, const nlohmann::json& found, const std::string& expected);
 
-void read_json(const nlohmann::json& value, const Place& place, std::string& out);
-void read_json(const nlohmann::json& value, const Place& place, bool& out);
-void read_json(const nlohmann::json& value, const Place& place, double& out);
-void read_json(const nlohmann::json& value, const Place& place, Status& out);
-void read_json(const nlohmann::json& value, const Place& place, FailureClass& out);
-void read_json(const nlohmann::json& value, const Place& place, std::pair<std::string, std::string>& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, std::string& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, bool& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, double& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, Status& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, FailureClass& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, std::pair<std::string, std::string>& out);
 template <std::integral T>
-void read_json(const nlohmann::json& value, const Place& place, T& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, T& out);
 template <class T>
-void read_json(const nlohmann::json& value, const Place& place, std::vector<T>& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, std::vector<T>& out);
 /// Any struct that has a fields(archive, record) function found by its namespace.
 template <class Record>
 requires std::is_class_v<Record>
-void read_json(const nlohmann::json& value, const Place& place, Record& out);
+void read_json(const nlohmann::json& value, const JsonPath& place, Record& out);
 
 /// Parses a text whose "schema" must be `schema` into a record; messages start with `name`.
 template <class Record>
@@ -50,10 +50,10 @@ Record record_of_json(std::string_view text, const std::string& name, int schema
 
 class JsonReader {
  public:
-  JsonReader(const nlohmann::json& object, const Place& place);
+  JsonReader(const nlohmann::json& object, const JsonPath& place);
   template <class T>
   void operator()(const char* key, T& out) {
-    read_json(member(key), Place(place_, key), out);
+    read_json(member(key), JsonPath(place_, key), out);
   }
   /// A key that older files do not have: `out` stays as it is.
   template <class T>
@@ -69,7 +69,7 @@ class JsonReader {
  private:
   const nlohmann::json& member(const char* key);
   const nlohmann::json& object_;
-  const Place& place_;
+  const JsonPath& place_;
   std::vector<const char*> known_;
 };
 
@@ -77,7 +77,7 @@ class JsonReader {
 nlohmann::json parse_schema(std::string_view text, int schema);
 
 template <std::integral T>
-void read_json(const nlohmann::json& value, const Place& place, T& out) {
+void read_json(const nlohmann::json& value, const JsonPath& place, T& out) {
   using Limits = std::numeric_limits<T>;
   const bool fits = value.is_number_unsigned()
                         ? std::in_range<T>(value.get<std::uint64_t>())
@@ -89,15 +89,15 @@ void read_json(const nlohmann::json& value, const Place& place, T& out) {
 }
 
 template <class T>
-void read_json(const nlohmann::json& value, const Place& place, std::vector<T>& out) {
+void read_json(const nlohmann::json& value, const JsonPath& place, std::vector<T>& out) {
   if (!value.is_array()) refuse(place, value, "a list");
   out.resize(value.size());
-  for (std::size_t i = 0; i < value.size(); ++i) read_json(value[i], Place(place, i), out[i]);
+  for (std::size_t i = 0; i < value.size(); ++i) read_json(value[i], JsonPath(place, i), out[i]);
 }
 
 template <class Record>
 requires std::is_class_v<Record>
-void read_json(const nlohmann::json& value, const Place& place, Record& out) {
+void read_json(const nlohmann::json& value, const JsonPath& place, Record& out) {
   JsonReader reader(value, place);
   fields(reader, out);
   reader.nothing_else();
@@ -107,7 +107,7 @@ template <class Record>
 Record record_of_json(std::string_view text, const std::string& name, int schema) {
   try {
     Record record;
-    read_json(parse_schema(text, schema), Place("$"), record);
+    read_json(parse_schema(text, schema), JsonPath("$"), record);
     return record;
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(name + ": " + error.what());

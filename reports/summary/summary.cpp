@@ -16,14 +16,14 @@ namespace tally {
 namespace {
 
 /// By the case that stands first: a failing one, or the nearest to a limit for its kind.
-std::string used_in(const Group& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
+std::string used_in(const CaseGroup& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
   for (const CaseRecord* c : cases)
     if (c->law == group.law && c->precision == group.precision && was_judged(c->status))
       return significant(used_of(*c, usual));
   return shown_word_of(group.status());
 }
 
-std::string cell_of(const Group& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
+std::string cell_of(const CaseGroup& group, const std::vector<const CaseRecord*>& cases, const Usual& usual) {
   return std::string(mark_of(group.status())) + " " + used_in(group, cases, usual) + " (" + grouped(group.total) + ")";
 }
 
@@ -32,7 +32,7 @@ std::string matrix(const Results& results) {
   std::vector<std::string> precisions;
   const Usual usual(results);
   const auto cases = by_unusualness(results, usual);
-  for (const Group& group : groups_of(results)) cells[group.law][group.precision] = cell_of(group, cases, usual);
+  for (const CaseGroup& group : groups_of(results)) cells[group.law][group.precision] = cell_of(group, cases, usual);
   for (const std::string& p : precisions_of(results))
     for (const auto& [law, row] : cells)
       if (row.contains(p)) {

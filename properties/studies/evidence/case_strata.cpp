@@ -36,7 +36,7 @@ std::vector<std::pair<const char*, std::string>> formats_beside(const Precision&
 bool has_usual_formats(const Precision& precision) { return precision == Precision{.storage = precision.storage}; }
 
 /// Of cases that compute with fp32 throughout, beside their storage: the figure speaks of those.
-void count_gradients(Strata& strata, const Case& c, const CheckedRun& held, std::uint64_t number) {
+void count_gradients(Strata& strata, const Case& c, const EvidenceRun& held, std::uint64_t number) {
   if (!has_usual_formats(c.precision)) return;
   const Labels labels{"gradient", std::string(name_of(c.precision.storage)), depth_of(c),
                       many_items(c) ? "8 or more" : "fewer"};
@@ -47,7 +47,7 @@ void count_gradients(Strata& strata, const Case& c, const CheckedRun& held, std:
 
 }  // namespace
 
-Strata strata_of(const Case& c, const DrawnRun& run, const CheckedRun& held, std::uint64_t number) {
+Strata strata_of(const Case& c, const DrawnRun& run, const EvidenceRun& held, std::uint64_t number) {
   const std::string precision(name_of(c.precision.storage)), depth = depth_of(c);
   const Labels order{"order", run.subject.order_seed == 0 ? "sequential" : "drawn for every product",
                      run.subject.schedule_seed == 0 ? "in order" : "drawn"};
@@ -71,7 +71,7 @@ Strata strata_of(const Case& c, const DrawnRun& run, const CheckedRun& held, std
   return strata;
 }
 
-Strata hard_strata_of(const std::string& family, const Case& c, const CheckedRun& held, std::uint64_t number) {
+Strata hard_strata_of(const std::string& family, const Case& c, const EvidenceRun& held, std::uint64_t number) {
   Strata strata;
   for (const auto& [place, stratum] : counted(c, held, number)) {
     strata.at({"hard", family, place.first, std::string(name_of(c.precision.storage))}).merge(stratum);

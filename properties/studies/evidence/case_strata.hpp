@@ -1,7 +1,7 @@
 // One case's checks, counted into strata.
 #pragma once
 
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 #include "properties/studies/evidence/strata.hpp"
 
 namespace tally {
@@ -18,9 +18,9 @@ namespace tally {
 ///                                                 micro-batch, or "fewer"
 ///   "alarm", "clean cases", lens, tap, token      each failing check, with the case to replay
 ///   "refusal", "clean cases", number, reason, token   a vacuous verdict on a case that has a gradient
-Strata strata_of(const Case& c, const DrawnRun& run, const CheckedRun& held, std::uint64_t number);
+Strata strata_of(const Case& c, const DrawnRun& run, const EvidenceRun& held, std::uint64_t number);
 
 /// A hard case: "hard", family, lens, precision; and "alarm", family, lens, tap, token.
-Strata hard_strata_of(const std::string& family, const Case& c, const CheckedRun& held, std::uint64_t number);
+Strata hard_strata_of(const std::string& family, const Case& c, const EvidenceRun& held, std::uint64_t number);
 
 }  // namespace tally

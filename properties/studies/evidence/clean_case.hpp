@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 
 namespace tally {
 

@@ -25,14 +25,14 @@ void count(Stratum& stratum, const TensorCheck& check, std::uint64_t number) {
   stratum.least_chance = std::min(stratum.least_chance, check.spread.log10_chance);
 }
 
-ByPart counted(const Case& c, const CheckedRun& held, std::uint64_t number) {
+ByPart counted(const Case& c, const EvidenceRun& held, std::uint64_t number) {
   ByPart parts;
   for (const TensorCheck& check : held.checks) count(parts[{check.lens, part_of_check(c, check)}], check, number);
   for (const auto& [place, ratios] : held.ratios) parts[place].ratios.merge(ratios);
   return parts;
 }
 
-void count_alarms(Strata& strata, const std::string& among, const Case& c, const CheckedRun& held,
+void count_alarms(Strata& strata, const std::string& among, const Case& c, const EvidenceRun& held,
                   std::uint64_t number) {
   std::string token;
   for (const TensorCheck& check : held.checks) {
@@ -43,7 +43,7 @@ void count_alarms(Strata& strata, const std::string& among, const Case& c, const
   if (!held.refusal.empty()) strata.at({"refusal", among, std::to_string(number), held.refusal, replay_token(c)});
 }
 
-void settle_cases(Strata& strata, const CheckedRun& held) {
+void settle_cases(Strata& strata, const EvidenceRun& held) {
   for (const auto& [labels, stratum] : strata.all()) {
     strata.at(labels).cases = 1;
     strata.at(labels).alarmed = stratum.alarms > 0;

@@ -18,7 +18,7 @@ double quantile(const Stratum& s, double share) {
 
 }  // namespace
 
-void count_excess(Strata& strata, const Case& c, const CheckedRun& held) {
+void count_excess(Strata& strata, const Case& c, const EvidenceRun& held) {
   const auto formats = formats_written(c, held.trace);
   for (const TensorCheck& check : held.checks) {
     if (check.lens != "local" || check.status != Status::pass) continue;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "oracle/case/case.hpp"
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 #include "properties/studies/evidence/strata.hpp"
 #include "reports/record/study.hpp"
 
@@ -10,7 +10,7 @@ namespace tally {
 
 /// Tensors that an operation writes and that pass the local lens, those of excess 0 too, under the labels
 /// "excess", operation or "all", the formats that the operation stores.
-void count_excess(Strata& strata, const Case& c, const CheckedRun& held);
+void count_excess(Strata& strata, const Case& c, const EvidenceRun& held);
 
 /// A row for each operation, or for one alone, and formats: how many tensors, and the quantiles of their excess.
 StudyTable excess_of(const Strata& strata, const std::string& only = "");

@@ -43,7 +43,7 @@ Job clean_job(std::uint64_t first, std::uint64_t end, const StudyOptions& option
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, "clean case " + std::to_string(i), [&] {
                 const CleanCase made = clean_case(options.seed, i, options.subject);
-                found.strata.merge(strata_of(made.c, made.run, check_run(made.c, made.run), i));
+                found.strata.merge(strata_of(made.c, made.run, evidence_run(made.c, made.run), i));
               });
             }
           }};
@@ -56,7 +56,7 @@ Job ordinary_job(std::uint64_t first, std::uint64_t end, const StudyOptions& opt
               if (options.interrupted != nullptr && *options.interrupted) return;
               guarded(found, "ordinary network " + std::to_string(i), [&] {
                 const OrdinaryCase made = ordinary_case(options.seed, i);
-                found.strata.merge(ordinary_strata_of(made, check_run(made.c, {options.subject, {}}), i));
+                found.strata.merge(ordinary_strata_of(made, evidence_run(made.c, {options.subject, {}}), i));
               });
             }
           }};
@@ -72,7 +72,7 @@ Job law_job(const Law& law, Dtype storage, int cases, const StudyOptions& option
               guarded(found, title + ", case " + std::to_string(i), [&] {
                 const Case c = case_of(shaped(source.next(), law));
                 try {
-                  count_excess(found.strata, c, check_run(c, {options.subject, {}}));
+                  count_excess(found.strata, c, evidence_run(c, {options.subject, {}}));
                 } catch (const NotSupported&) {
                   // This executor does not run such cases: no tensor to count.
                 }
@@ -90,7 +90,7 @@ Job hard_job(const HardFamily& family, Dtype storage, int cases, const StudyOpti
                 const auto number = static_cast<std::uint64_t>(i);
                 const Case c = family.make(storage, options.seed + number);
                 const DrawnRun run = clean_case(options.seed, number, options.subject).run;
-                found.strata.merge(hard_strata_of(family.name, c, check_run(c, run), number));
+                found.strata.merge(hard_strata_of(family.name, c, evidence_run(c, run), number));
               });
             }
           }};

@@ -30,7 +30,7 @@ OrdinaryCase ordinary_case(std::uint64_t seed, std::uint64_t number) {
   return {case_of(plan), name_of(size), traits_of(plan)};
 }
 
-Strata ordinary_strata_of(const OrdinaryCase& made, const CheckedRun& held, std::uint64_t number) {
+Strata ordinary_strata_of(const OrdinaryCase& made, const EvidenceRun& held, std::uint64_t number) {
   Strata strata;
   for (const auto& [place, stratum] : counted(made.c, held, number)) {
     const auto& [lens, part] = place;

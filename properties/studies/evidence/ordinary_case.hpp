@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 #include "properties/studies/evidence/strata.hpp"
 
 namespace tally {
@@ -28,6 +28,6 @@ OrdinaryCase ordinary_case(std::uint64_t seed, std::uint64_t number);
 ///   "ordinary stage", size, part        local checks
 ///   "alarm", "ordinary networks", lens, tap, token
 ///   "refusal", "ordinary networks", number, reason, token
-Strata ordinary_strata_of(const OrdinaryCase& made, const CheckedRun& held, std::uint64_t number);
+Strata ordinary_strata_of(const OrdinaryCase& made, const EvidenceRun& held, std::uint64_t number);
 
 }  // namespace tally

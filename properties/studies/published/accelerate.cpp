@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return every_tensor(comparison, [](const ComparedTensor& tensor) {
     return elementwise_close(tensor.got, tensor.reference, {.rtol = 1e-2, .atol = 1e-8}, false);
   });

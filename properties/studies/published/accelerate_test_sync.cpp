@@ -6,7 +6,7 @@
 namespace tally {
 namespace {
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return every_tensor(comparison, [](const ComparedTensor& tensor) {
     return elementwise_close(tensor.got, tensor.reference, {.rtol = 1e-3, .atol = 1e-8}, false);
   });

@@ -21,7 +21,7 @@ bool within(const ComparedTensor& tensor, double u) {
   return apart == 0 || std::sqrt(apart) / scale < u;
 }
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return std::all_of(comparison.tensors.begin(), comparison.tensors.end(), [&](const ComparedTensor& tensor) {
     return !tensor.product || within(tensor, oracle::format_of(comparison.storage).unit_roundoff());
   });

@@ -21,7 +21,7 @@ double largest_error(const std::vector<double>& a, const std::vector<double>& b)
   return largest;
 }
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return every_tensor(comparison, [](const ComparedTensor& tensor) {
     return largest_error(tensor.got, tensor.precise) <= 2 * largest_error(tensor.reference, tensor.precise) + 1e-5;
   });

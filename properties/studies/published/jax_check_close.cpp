@@ -20,7 +20,7 @@ double of_one_element(Dtype dtype) {
   }
 }
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return every_tensor(comparison, [&](const ComparedTensor& tensor) {
     const double scaled = of_one_element(comparison.storage) * static_cast<double>(tensor.reference.size());
     return elementwise_close(tensor.got, tensor.reference, {.rtol = scaled, .atol = scaled}, true);

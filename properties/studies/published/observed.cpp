@@ -75,7 +75,7 @@ Case in_fp32(const Case& c) {
   return wide;
 }
 
-Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference, const Trace& precise) {
+ComparedRuns comparison_of(const Case& c, const Trace& got, const Trace& reference, const Trace& precise) {
   int windows = 0;
   const int all = static_cast<int>(c.windows.size());
   while (windows < all && finished(got, windows) && finished(reference, windows)) ++windows;
@@ -84,7 +84,7 @@ Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference
   std::set<std::string> names;
   for (const auto& [name, tensor] : left) names.insert(name);
   for (const auto& [name, tensor] : right) names.insert(name);
-  Comparison comparison{c.precision.storage, {}};
+  ComparedRuns comparison{c.precision.storage, {}};
   for (const std::string& name : names) {
     ComparedTensor tensor{name, values(left, name), values(right, name), values(exact, name), std::nullopt};
     const TapName tap = tap_name_of(name);
@@ -94,8 +94,8 @@ Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference
   return comparison;
 }
 
-Comparison first_gradients(const Comparison& comparison) {
-  Comparison first{comparison.storage, {}};
+ComparedRuns first_gradients(const ComparedRuns& comparison) {
+  ComparedRuns first{comparison.storage, {}};
   for (const ComparedTensor& tensor : comparison.tensors) {
     if (tensor.name.starts_with("w0/unscale/")) first.tensors.push_back(tensor);
   }

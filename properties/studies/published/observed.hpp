@@ -14,9 +14,9 @@ Case in_fp32(const Case& c);
 /// Two runs of the same training side by side, window by window, as far as both got: a window in which either run was
 /// stopped is left out. A skipped window leaves no gradient and the parameters of the one before. `reference` and
 /// `precise` are runs of the full batch, one micro-batch a window.
-Comparison comparison_of(const Case& c, const Trace& got, const Trace& reference, const Trace& precise);
+ComparedRuns comparison_of(const Case& c, const Trace& got, const Trace& reference, const Trace& precise);
 
 /// What is left of it for one who looks at the first window's gradients alone.
-Comparison first_gradients(const Comparison& comparison);
+ComparedRuns first_gradients(const ComparedRuns& comparison);
 
 }  // namespace tally

@@ -28,7 +28,7 @@ struct ComparedTensor {
   std::optional<Product> product;      // of the reference, where it came from one product
 };
 
-struct Comparison {
+struct ComparedRuns {
   Dtype storage = Dtype::fp32;  // the format whose default tolerances a rule with defaults by dtype takes
   std::vector<ComparedTensor> tensors;
 };
@@ -37,7 +37,7 @@ struct PublishedRule {
   std::string name;       // "PyTorch assert_close"
   std::string source;     // where it is published
   std::string statement;  // one sentence
-  bool (*accepts)(const Comparison& comparison) = nullptr;
+  bool (*accepts)(const ComparedRuns& comparison) = nullptr;
   /// Formats the rule is made for; nullptr: all.
   bool (*applies)(Dtype storage) = nullptr;
 };
@@ -52,7 +52,7 @@ const PublishedRule* find_rule(std::string_view name);
 
 /// Whether every tensor has the same number of elements in both runs and fulfils `accepts`.
 template <class Accepts>
-bool every_tensor(const Comparison& comparison, const Accepts& accepts) {
+bool every_tensor(const ComparedRuns& comparison, const Accepts& accepts) {
   return std::all_of(comparison.tensors.begin(), comparison.tensors.end(), [&](const ComparedTensor& tensor) {
     return tensor.got.size() == tensor.reference.size() && accepts(tensor);
   });

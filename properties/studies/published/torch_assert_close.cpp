@@ -20,7 +20,7 @@ RelativeAndAbsolute defaults(Dtype dtype) {
   }
 }
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   return every_tensor(comparison, [&](const ComparedTensor& tensor) {
     return elementwise_close(tensor.got, tensor.reference, defaults(comparison.storage), false);
   });

@@ -7,7 +7,7 @@
 namespace tally {
 namespace {
 
-bool accepts(const Comparison& comparison) {
+bool accepts(const ComparedRuns& comparison) {
   const double bound = 4.0 * std::pow(1.03, 33) * 0x1p-7;
   return every_tensor(comparison, [bound](const ComparedTensor& tensor) {
     double apart = 0, size = 0;

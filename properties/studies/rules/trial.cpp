@@ -34,11 +34,11 @@ std::vector<const PublishedRule*> rules() {
   return all;
 }
 
-Comparison compared(const Case& c, const Trace& got, const FullBatch& full) {
+ComparedRuns compared(const Case& c, const Trace& got, const FullBatch& full) {
   return comparison_of(c, got, full.plain, full.precise);
 }
 
-Answers answers_of_rules(const Comparison& comparison) {
+Answers answers_of_rules(const ComparedRuns& comparison) {
   Answers answers;
   for (const PublishedRule* rule : rules()) {
     const bool asked = !rule->applies || rule->applies(comparison.storage);
@@ -74,7 +74,7 @@ void run_faulty(Trial& trial, const Fault& fault, const Case& c, const Law& law,
   const Trace got = run(c, faulty);
   std::string sentence;
   const Answers tally = answers_of_tally(c, got, law, faulty, sentence);
-  const Comparison own = compared(c, got, FullBatch(c, faulty));
+  const ComparedRuns own = compared(c, got, FullBatch(c, faulty));
   trial.own = tally + answers_of_rules(own);
   trial.first_own = tally + answers_of_rules(first_gradients(own));
   trial.trusted = tally + answers_of_rules(compared(c, got, trusted));
@@ -114,7 +114,7 @@ Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, cons
   const FullBatch trusted(c, subject);
   trial.law = law.name;
   trial.gradient = gradient_size(c, trusted.plain);
-  const Comparison comparison = compared(c, clean, trusted);
+  const ComparedRuns comparison = compared(c, clean, trusted);
   const Answers tally = answers_of_tally(c, clean, law, subject, trial.alarmed);
   trial.clean = tally + answers_of_rules(comparison);
   trial.first_clean = tally + answers_of_rules(first_gradients(comparison));

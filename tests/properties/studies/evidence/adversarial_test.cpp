@@ -4,7 +4,7 @@
 
 #include "oracle/case/io.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 
 namespace tally {
 namespace {
@@ -28,7 +28,7 @@ TEST(HardCases, raise_no_alarm) {
     for (const Dtype storage : storages) {
       for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Case c = family.make(storage, seed);
-        const CheckedRun held = check_run(c, {});
+        const EvidenceRun held = evidence_run(c, {});
         const TensorCheck* failure = first_failure(held.checks);
         EXPECT_EQ(failure, nullptr) << family.name << ", " << name_of(storage) << ", seed " << seed << ": "
                                     << failure->lens << " " << failure->tap;

@@ -15,7 +15,7 @@ constexpr std::uint64_t seed = 11;
 
 Strata strata_of_case(std::uint64_t number, const RunOptions& on) {
   const CleanCase made = clean_case(seed, number, on);
-  return strata_of(made.c, made.run, check_run(made.c, made.run), number);
+  return strata_of(made.c, made.run, evidence_run(made.c, made.run), number);
 }
 
 TEST(CleanCases, are_a_function_of_seed_and_number_alone) {

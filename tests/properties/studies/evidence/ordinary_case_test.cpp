@@ -36,7 +36,7 @@ TEST(OrdinaryNetworks, raise_no_alarm_and_none_is_refused) {
   Strata strata;
   for (const std::uint64_t i : {0, 3, 6, 12, 18, 24}) {
     const OrdinaryCase made = ordinary_case(seed, i);
-    strata.merge(ordinary_strata_of(made, check_run(made.c, {}), i));
+    strata.merge(ordinary_strata_of(made, evidence_run(made.c, {}), i));
   }
   const Stratum all = strata.sum({"ordinary", "all"});
   EXPECT_EQ(all.cases, 6u);
@@ -51,7 +51,7 @@ TEST(OrdinaryNetworks, raise_alarms_under_a_seeded_fault) {
   RunOptions faulty;
   faulty.stages = &find_fault("sum-not-mean")->stages();
   const OrdinaryCase made = ordinary_case(seed, 4);
-  const Strata strata = ordinary_strata_of(made, check_run(made.c, {faulty, {}}), 4);
+  const Strata strata = ordinary_strata_of(made, evidence_run(made.c, {faulty, {}}), 4);
 
   EXPECT_EQ(strata.sum({"ordinary", "all"}).alarmed, 1u);
   EXPECT_FALSE(strata.next({"alarm", "ordinary networks", "local"}).empty());

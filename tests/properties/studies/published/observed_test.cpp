@@ -27,13 +27,13 @@ Plan small_plan() {
   return plan;
 }
 
-std::vector<std::string> names_of(const Comparison& comparison) {
+std::vector<std::string> names_of(const ComparedRuns& comparison) {
   std::vector<std::string> names;
   for (const ComparedTensor& tensor : comparison.tensors) names.push_back(tensor.name);
   return names;
 }
 
-const ComparedTensor& named(const Comparison& comparison, const std::string& name) {
+const ComparedTensor& named(const ComparedRuns& comparison, const std::string& name) {
   for (const ComparedTensor& tensor : comparison.tensors) {
     if (tensor.name == name) return tensor;
   }
@@ -44,7 +44,7 @@ TEST(Observed, are_the_gradients_and_parameters_after_every_window) {
   const Case c = case_of(small_plan());
   const Trace trace = run(c), full = run(full_batch_of(c));
 
-  const Comparison comparison = comparison_of(c, trace, full, full);
+  const ComparedRuns comparison = comparison_of(c, trace, full, full);
 
   EXPECT_EQ(names_of(comparison),
             (std::vector<std::string>{"w0/optimizer/out.bias", "w0/optimizer/out.weight", "w0/unscale/d.out.bias",
@@ -58,7 +58,7 @@ TEST(Observed, carry_the_bits_of_both_runs) {
   const Case c = case_of(small_plan());
   const Trace trace = run(c), full = run(full_batch_of(c));
 
-  const Comparison comparison = comparison_of(c, trace, full, trace);
+  const ComparedRuns comparison = comparison_of(c, trace, full, trace);
 
   for (const std::string name : {"w1/unscale/d.out.weight", "w1/optimizer/out.weight"}) {
     const ComparedTensor& tensor = named(comparison, name);
@@ -79,7 +79,7 @@ TEST(Observed, see_a_skipped_window_leave_no_gradient_and_the_old_parameters) {
   const Trace skipped = run(c), full = run(full_batch_of(c));
   ASSERT_EQ(skipped.find("w0/unscale/d.out.weight"), nullptr);
 
-  const Comparison comparison = comparison_of(c, skipped, full, full);
+  const ComparedRuns comparison = comparison_of(c, skipped, full, full);
 
   EXPECT_EQ(names_of(first_gradients(comparison)), std::vector<std::string>{});
   const ComparedTensor& weight = named(comparison, "w0/optimizer/out.weight");
@@ -95,7 +95,7 @@ TEST(Observed, leave_out_a_window_that_a_run_did_not_finish) {
     if (tap.name.window == 0 || tap.name.stage != "schedule") stopped.add(tap.name, tap.value);
   }
 
-  const Comparison comparison = comparison_of(c, stopped, full, full);
+  const ComparedRuns comparison = comparison_of(c, stopped, full, full);
 
   EXPECT_EQ(comparison.tensors.size(), 4u);
   for (const std::string& name : names_of(comparison)) EXPECT_TRUE(name.starts_with("w0/")) << name;
@@ -105,7 +105,7 @@ TEST(Observed, know_the_product_behind_a_linear_layers_gradient) {
   const Case c = case_of(small_plan());
   const Trace full = run(full_batch_of(c));
 
-  const Comparison comparison = comparison_of(c, run(c), full, full);
+  const ComparedRuns comparison = comparison_of(c, run(c), full, full);
 
   const ComparedTensor& weight = named(comparison, "w0/unscale/d.out.weight");
   const ComparedTensor& bias = named(comparison, "w0/unscale/d.out.bias");

@@ -23,13 +23,13 @@ const std::map<std::string, std::vector<std::string>>& shipped_variants(Executor
 /// Runs it. Throws what run() throws.
 Trace trace_of(const Case& c, const DrawnRun& run);
 
-struct CheckedRun {
+struct EvidenceRun {
   Trace trace;
   std::vector<TensorCheck> checks;  // local, then end to end, then one of lens "machine" for each violation
   std::string refusal;  // why the verdict is vacuous though a gradient of the trace is not zero; empty where it is not
   /// r of every element whose bound and error are not zero, by lens and part.
   std::map<std::pair<std::string, std::string>, RatioHistogram> ratios;
 };
-CheckedRun check_run(const Case& c, const DrawnRun& run);
+EvidenceRun evidence_run(const Case& c, const DrawnRun& run);
 
 }  // namespace tally

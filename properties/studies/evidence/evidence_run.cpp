@@ -1,4 +1,4 @@
-#include "properties/studies/evidence/checked_run.hpp"
+#include "properties/studies/evidence/evidence_run.hpp"
 
 #include <cmath>
 
@@ -24,7 +24,7 @@ void add_ratios(RatioHistogram& ratios, const oracle::Expected& expected, const 
 
 /// The end-to-end lens may ask the local one about a decision: only its own tensors count.
 template <class Lens>
-void hold_against(Lens lens, const std::string& name, const Case& c, CheckedRun& held) {
+void hold_against(Lens lens, const std::string& name, const Case& c, EvidenceRun& held) {
   const JudgeObserver observer([&](const Place& place, const oracle::Expected& expected, const Tensor& got) {
     if (place.lens != name) return;
     add_ratios(held.ratios[{name, part_of(c, tap_name_of(place.tap))}], expected, got);
@@ -45,7 +45,7 @@ TensorCheck broken_rule(const std::string& violation) {
 }
 
 /// What the program would say of the case: that nothing was shown, where something could have been.
-std::string refusal_among(const CheckedRun& held) {
+std::string refusal_among(const EvidenceRun& held) {
   Outcome outcome;
   outcome.checks = held.checks;
   return refusal_of(settled(std::move(outcome)), held.trace);
@@ -74,8 +74,8 @@ Trace trace_of(const Case& c, const DrawnRun& run) {
   return tally::run(c, subject);
 }
 
-CheckedRun check_run(const Case& c, const DrawnRun& run) {
-  CheckedRun held;
+EvidenceRun evidence_run(const Case& c, const DrawnRun& run) {
+  EvidenceRun held;
   held.trace = trace_of(c, run);
   hold_against(local_lens, "local", c, held);
   hold_against(end_to_end_lens, "end_to_end", c, held);

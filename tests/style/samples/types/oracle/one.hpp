@@ -1,0 +1,9 @@
+#pragma once
+
+namespace tally {
+
+struct Group {
+  int first = 0;
+};
+
+}  // namespace tally
