@@ -155,8 +155,10 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
     dw.set(0, j, parameter_sum(pass, sums, all_dy_h));
     all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
-  db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
-  dw.sharing = shared_addends_of_columns(all, fp32.u());
+  if (with_spread()) {
+    db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
+    dw.sharing = shared_addends_of_columns(all, fp32.u());
+  }
   const auto exact = exact_backward(pass, x, dy);
   ExpectedBackward result{joined(exact.dx, dx), {}};
   if (!pass.tensors.contains("weight")) return result;

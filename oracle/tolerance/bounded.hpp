@@ -31,6 +31,7 @@
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/sources.hpp"
 #include "oracle/tolerance/sum_cost.hpp"
+#include "oracle/tolerance/with_spread.hpp"
 
 namespace tally::oracle {
 
@@ -183,7 +184,7 @@ class Arithmetic {
     const double flushed = flushes_ ? terms.count * underflow() : 0;
     const double e = (terms.e + cost.growth + flushed) * inflation;
     const double bound = terms.magnitude * (1 + relative) < threshold_ ? e : infinite;
-    if (terms.each.empty() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
+    if (terms.each.empty() || !with_spread() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
     const double together = alike(terms.each, quarter_ulp(u_, terms.magnitude));
     return {terms.v, bound, terms.r + cost.growth, terms.s + together * spread_of(cost, relative)};
   }

@@ -7,19 +7,14 @@ namespace tally::oracle {
 
 template <class F, class... More>
 BoundedMatrix each(F&& f, const Expected& first, const More&... more) {
-  BoundedMatrix out;
-  for (Matrix<double>* part : {&out.v, &out.e, &out.r, &out.s}) part->resize(first.v.rows(), first.v.cols());
+  BoundedMatrix out(first.v.rows(), first.v.cols());
   const auto read = [](const Expected& x, Eigen::Index i) {
     const auto v = static_cast<double>(x.v.data()[i]);
     if (x.s.size() == 0) return Bounded{v, incoming(x.e.data()[i])};
     return Bounded{v, incoming(x.e.data()[i]), x.r.data()[i], x.s.data()[i]};
   };
   for (Eigen::Index i = 0; i < out.v.size(); ++i) {
-    const Bounded value = f(read(first, i), read(more, i)...);
-    out.v.data()[i] = value.v;
-    out.e.data()[i] = value.e;
-    out.r.data()[i] = value.r;
-    out.s.data()[i] = value.s;
+    out.set(i, f(read(first, i), read(more, i)...));
   }
   return out;
 }

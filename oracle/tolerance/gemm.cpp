@@ -113,8 +113,8 @@ BoundedMatrix multiplied(const Declared& declared, const BoundedMatrix* c, const
     z.e += c->e;
     magnitude += c->v.cwiseAbs() + c->e;
   }
-  add_random_part(a, b, sum, declared.compute.unit_roundoff(), magnitude, z);
-  if (c != nullptr && c->random()) {
+  if (with_spread()) add_random_part(a, b, sum, declared.compute.unit_roundoff(), magnitude, z);
+  if (c != nullptr && z.random() && c->random()) {
     z.r += c->r;
     z.s += c->s;
   }
@@ -175,7 +175,7 @@ BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
     if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
     sums.set(0, j, sum);
   }
-  sums.sharing = shared_addends_of_columns(a.v, fp32.u());
+  if (with_spread()) sums.sharing = shared_addends_of_columns(a.v, fp32.u());
   return sums;
 }
 

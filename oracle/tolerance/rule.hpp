@@ -15,11 +15,7 @@ namespace tally::oracle {
 struct BoundedMatrix {
   Matrix<double> v, e, r, s;
   double sharing = 1;  // as Expected's
-  BoundedMatrix(Eigen::Index rows, Eigen::Index columns)
-      : v(rows, columns),
-        e(rows, columns),
-        r(Matrix<double>::Zero(rows, columns)),
-        s(Matrix<double>::Zero(rows, columns)) {}
+  BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
   BoundedMatrix() = default;  // for a rule that assigns all four whole
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
   explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {
@@ -32,16 +28,18 @@ struct BoundedMatrix {
   Bounded at(Eigen::Index i, Eigen::Index j) const {
     return random() ? Bounded{v(i, j), e(i, j), r(i, j), s(i, j)} : Bounded{v(i, j), e(i, j)};
   }
-  void set(Eigen::Index i, Eigen::Index j, Bounded x) {
-    v(i, j) = x.v;
-    e(i, j) = x.e;
+  void set(Eigen::Index i, Eigen::Index j, Bounded x) { set(i * cols() + j, x); }
+  /// Element i, row by row.
+  void set(Eigen::Index i, Bounded x) {
+    v.data()[i] = x.v;
+    e.data()[i] = x.e;
     if (!random() && x.s > 0) {
       r.setZero(rows(), cols());
       s.setZero(rows(), cols());
     }
     if (!random()) return;
-    r(i, j) = x.r;
-    s(i, j) = x.s;
+    r.data()[i] = x.r;
+    s.data()[i] = x.s;
   }
 };
 

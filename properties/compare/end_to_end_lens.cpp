@@ -1,4 +1,5 @@
 #include "oracle/case/kinds.hpp"
+#include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -37,6 +38,7 @@ void expect_window(EndToEndWalk& walk) {
 }  // namespace
 
 void expect_all(EndToEndWalk& walk) {
+  const oracle::SpreadScope bounds_alone(false);
   for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()) && !walk.ended; ++walk.window) {
     expect_window(walk);
   }
@@ -44,6 +46,13 @@ void expect_all(EndToEndWalk& walk) {
 
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
   EndToEndWalk walk(c, trace);
+  expect_all(walk);
+  return in_order(trace, std::move(walk.checks));
+}
+
+std::vector<TensorCheck> end_to_end_after(const Case& c, const Trace& trace, const std::vector<TensorCheck>& local) {
+  EndToEndWalk walk(c, trace);
+  walk.know_local(local);
   expect_all(walk);
   return in_order(trace, std::move(walk.checks));
 }

@@ -130,7 +130,7 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) 
   LocalWalk local(c, trace);
   check_all_and_sample(local);
   GroupedChecks found{in_order(trace, local.checks), {}};
-  const std::vector<TensorCheck> end_to_end = end_to_end_lens(c, trace);
+  const std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, local.checks);
   const bool complete = std::none_of(local.checks.begin(), local.checks.end(), is_missing);
   if (!complete && (grouping == Grouping::inferred || !trace.groups.empty())) {
     EndToEndWalk walk(c, trace);

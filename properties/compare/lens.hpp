@@ -16,8 +16,11 @@ namespace tally {
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace);
 
 /// End to end: the case's bits alone, value and bound propagated through every stage; ReLU masks and skips are adopted
-/// from the trace where the interval leaves them open. A tensor whose bound exceeds its signal is vacuous.
+/// from the trace where the interval leaves them open. A tensor whose bound exceeds its signal is vacuous. The
+/// local lens is run where a branch is adopted.
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace);
+/// The same with what the local lens said of the trace.
+std::vector<TensorCheck> end_to_end_after(const Case& c, const Trace& trace, const std::vector<TensorCheck>& local);
 
 /// Bits against bits, ±0 as one value: for exact laws (a tensor of the trace against another).
 TensorCheck bitwise_check(const std::string& tap, const std::string& stage, const Tensor& expected, const Tensor& got);

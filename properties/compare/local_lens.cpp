@@ -1,4 +1,5 @@
 #include "oracle/case/kinds.hpp"
+#include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -70,6 +71,7 @@ void check_window(LocalWalk& walk) {
 }  // namespace
 
 void check_all(LocalWalk& walk) {
+  const oracle::SpreadScope with_spread(true);
   for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()); ++walk.window) check_window(walk);
 }
 
