@@ -1,6 +1,7 @@
 // A tensor the oracle expects: its exact value and a bound on every legal evaluation.
 #pragma once
 
+#include <memory>
 #include <source_location>
 #include <string_view>
 
@@ -8,6 +9,7 @@
 #include "oracle/layers/exact.hpp"
 #include "oracle/real/matrix.hpp"
 #include "oracle/tolerance/format.hpp"
+#include "oracle/tolerance/likeness.hpp"
 
 namespace tally::oracle {
 
@@ -20,6 +22,7 @@ struct Expected {
   Matrix<double> e;
   Matrix<double> r = {}, s = {};
   double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/alike.hpp)
+  std::shared_ptr<Likeness> likeness = {};  // where v is read by several products
 };
 
 /// A subject's own bits: v as read, e = 0.

@@ -42,12 +42,13 @@ void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accum
   z.r = sum.random * magnitude;
   z.s = sum.spread * magnitude.cwiseAbs2();
   if (sum.spread > 0) {
-    const Eigen::ArrayXd of_a = alike_within_rows(a.v, unit_roundoff);
-    const Eigen::ArrayXd of_b = alike_within_rows(b.v.transpose(), unit_roundoff);
+    const ProductOperand left{a.v, false, a.likeness.get(), a.likeness_of_transpose},
+        right{b.v, true, b.likeness.get(), b.likeness_of_transpose};
+    const Eigen::ArrayXd of_a = left.alike_within(unit_roundoff), of_b = right.alike_within(unit_roundoff);
     for (Eigen::Index i = 0; i < z.s.rows(); ++i) {
       for (Eigen::Index j = 0; j < z.s.cols(); ++j) z.s(i, j) *= std::min(of_a[i], of_b[j]);
     }
-    z.sharing = shared_addends(a.v, b.v, unit_roundoff);
+    z.sharing = shared_addends(left, right, unit_roundoff);
   }
   if (b.random()) {
     z.r.noalias() += a.v.cwiseAbs() * b.r;
@@ -151,6 +152,8 @@ BoundedMatrix transposed(const Expected& a) {
   t.e = a.e.transpose();
   t.r = a.r.transpose();
   t.s = a.s.transpose();
+  t.likeness = a.likeness;
+  t.likeness_of_transpose = true;
   if (sources().input != 1) t.e = t.e.unaryExpr(&incoming);
   return t;
 }

@@ -14,11 +14,13 @@ namespace tally::oracle {
 /// Values and bounds in binary64: what a rule computes with. r and s are empty where all elements have none.
 struct BoundedMatrix {
   Matrix<double> v, e, r, s;
-  double sharing = 1;  // as Expected's
+  double sharing = 1;                       // as Expected's
+  std::shared_ptr<Likeness> likeness = {};  // the same, of v, or of its transpose
+  bool likeness_of_transpose = false;
   BoundedMatrix(Eigen::Index rows, Eigen::Index columns) : v(rows, columns), e(rows, columns) {}
   BoundedMatrix() = default;  // for a rule that assigns all four whole
   /// The binary64 view of an expectation (its magnitudes: see bounded.hpp on what pays for the rounding of v).
-  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s) {
+  explicit BoundedMatrix(const Expected& x) : v(x.v.cast<double>()), e(x.e), r(x.r), s(x.s), likeness(x.likeness) {
     if (sources().input != 1) e = e.unaryExpr(&incoming);
   }
 

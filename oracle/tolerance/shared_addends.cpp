@@ -57,10 +57,33 @@ Repetition repeated_in_columns(const Matrix<double>& x, double unit_roundoff) {
   return found;
 }
 
-double shared_addends(const Matrix<double>& a, const Matrix<double>& b, double unit_roundoff) {
-  const Repetition of_a = repeated_in_columns(a, unit_roundoff);
-  const Repetition of_b = repeated_in_columns(b.transpose(), unit_roundoff);
+Eigen::ArrayXd ProductOperand::alike_within(double unit_roundoff) const {
+  const auto count = [&] {
+    return columns ? alike_within_rows(v.transpose(), unit_roundoff) : alike_within_rows(v, unit_roundoff);
+  };
+  if (kept == nullptr) return count();
+  auto& known = columns == of_transpose ? kept->within_rows : kept->within_columns;
+  if (!known) known = count();
+  return *known;
+}
+
+Repetition ProductOperand::repeated(double unit_roundoff) const {
+  const auto count = [&] {
+    return columns ? repeated_in_columns(v.transpose(), unit_roundoff) : repeated_in_columns(v, unit_roundoff);
+  };
+  if (kept == nullptr) return count();
+  auto& known = columns == of_transpose ? kept->in_columns : kept->in_rows;
+  if (!known) known = count();
+  return *known;
+}
+
+double shared_addends(const ProductOperand& a, const ProductOperand& b, double unit_roundoff) {
+  const Repetition of_a = a.repeated(unit_roundoff), of_b = b.repeated(unit_roundoff);
   return std::min(of_a.mean * of_b.most, of_a.most * of_b.mean);
+}
+
+double shared_addends(const Matrix<double>& a, const Matrix<double>& b, double unit_roundoff) {
+  return shared_addends(ProductOperand{a, false}, ProductOperand{b, true}, unit_roundoff);
 }
 
 double shared_addends_of_columns(const Matrix<double>& x, double unit_roundoff) {

@@ -113,7 +113,11 @@ const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const Lay
   const auto &before = last.inputs.tensors, &now = inputs.tensors;
   if (!before.empty() && std::equal(before.begin(), before.end(), now.begin(), now.end(), same)) return last.tensors;
   last = {inputs, {}};
-  for (const auto& [name, tensor] : now) last.tensors.emplace(name, oracle::as_read(*tensor));
+  for (const auto& [name, tensor] : now) {
+    oracle::Expected read = oracle::as_read(*tensor);
+    read.likeness = std::make_shared<oracle::Likeness>();
+    last.tensors.emplace(name, std::move(read));
+  }
   return last.tensors;
 }
 

@@ -1,5 +1,5 @@
 # Speed, measured by hand: `ninja oracle_benchmarks bounds_benchmarks executor_benchmarks`, then tests/oracle_benchmarks,
-# tests/bounds_benchmarks and tests/executor_benchmarks; on a machine with a GPU, tests/gpu/lane.py alone.
+# tests/bounds_benchmarks and tests/executor_benchmarks; beside PyTorch's check, tests/benchmarks/beside_peers.py; on a machine with a GPU, tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
@@ -11,6 +11,9 @@ if(benchmark_FOUND)
     benchmark::benchmark_main)
   add_executable(bounds_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bounds_benchmark.cpp)
   target_link_libraries(bounds_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
+    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  add_executable(wide_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/wide_benchmark.cpp)
+  target_link_libraries(wide_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
   add_library(device_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/window_sizes.cpp
     ${CMAKE_CURRENT_LIST_DIR}/window_state.cpp)
@@ -26,6 +29,7 @@ if(benchmark_FOUND)
     benchmark::benchmark)
 endif()
 
-# What the GPU's figures are made into, on made-up numbers: nothing is timed.
+# What figures are made into, on made-up numbers: nothing is timed.
 add_test(NAME benchmarks.window_table COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/window_table_test.py)
-set_tests_properties(benchmarks.window_table PROPERTIES LABELS unit TIMEOUT 120)
+add_test(NAME benchmarks.peer_table COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/peer_table_test.py)
+set_tests_properties(benchmarks.window_table benchmarks.peer_table PROPERTIES LABELS unit TIMEOUT 120)
