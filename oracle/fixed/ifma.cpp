@@ -1,0 +1,247 @@
+// Of X Y only the part above 2^52L is summed, in units of 2^52L:
+//   all of x_l y_m with l + m >= L, of l + m = L - 1 the high half: L^2 multiply-adds a term.
+// What is left out of a term is not negative, and in those units less than
+//   L (low halves of l + m = L - 1)  +  L - 1 (products of l + m = L - 2)  +  2^-52 L (the rest),  in all less than 2 L - 1,
+// as each of the first two kinds is short of a unit by 2^-52 at least. So the exact sum T of A B, in units of 2^h, is
+//   T' <= T < T' + 2 n (2 L - 1),   T' = 2 (sum of the parts) - sum of X - sum of Y + n 2^h.
+// Where both ends round to the same multiple of 2^(d - h), that is the result; elsewhere the exact sum is taken.
+#include "oracle/fixed/ifma.hpp"
+
+#include <algorithm>
+
+#include "oracle/fixed/exact_sum.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define TALLY_IFMA __attribute__((target("avx512f,avx512ifma")))
+#endif
+
+namespace tally::oracle::fixed {
+
+#if defined(__x86_64__)
+
+bool has_ifma() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma"); }
+
+namespace {
+
+constexpr Eigen::Index lanes = 8;
+/// A limb takes 2 L - 1 addends below 2^52 a term: 256 of them stay below 2^64.
+constexpr Eigen::Index most_inner = 256;
+static_assert((2 * 7 - 1) * most_inner < 1 << (64 - limb_bits));
+
+/// As many rows at once as leave registers for L limbs of the right operand and some of the left.
+template <int L>
+constexpr int rows_at_once = L == 3   ? 8
+                             : L == 5 ? 4
+                                      : 3;
+
+/// Eight signed numbers; unsigned ones where a shift must bring zeros.
+using Lanes = __m512i;
+using UnsignedLanes __attribute__((vector_size(64))) = unsigned long long;
+template <int L>
+using Sums = Lanes[rows_at_once<L>][L];
+/// Sums after carrying, lowest limb first.
+template <int L>
+using Carried = Lanes[rows_at_once<L>][L + 1];
+constexpr auto mask = static_cast<long long>(limb_mask);
+
+/// Adds what is kept of x y of one element, x the same in all lanes.
+template <int L>
+TALLY_IFMA inline __attribute__((always_inline)) void add_product(Lanes (&sum)[L], const std::uint64_t* x,
+                                                                  const Lanes (&y)[L]) {
+#pragma GCC unroll 8
+  for (int l = 0; l < L; ++l) {
+    const Lanes digit = _mm512_set1_epi64(static_cast<long long>(x[l]));
+#pragma GCC unroll 8
+    for (int m = L - 1 - l; m < L; ++m) sum[l + m + 1 - L] = _mm512_madd52hi_epu64(sum[l + m + 1 - L], digit, y[m]);
+#pragma GCC unroll 8
+    for (int m = L - l; m < L; ++m) sum[l + m - L] = _mm512_madd52lo_epu64(sum[l + m - L], digit, y[m]);
+  }
+}
+
+/// `terms` terms of some rows times eight columns: x [terms][rows][L], y [terms][L][8].
+template <int L>
+TALLY_IFMA void add_products(Sums<L>& out, const std::uint64_t* x, const std::uint64_t* y, Eigen::Index terms) {
+  constexpr int rows = rows_at_once<L>;
+  Lanes sum[rows][L];
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l) sum[r][l] = Lanes{};
+  for (Eigen::Index k = 0; k < terms; ++k, x += rows * L, y += L * lanes) {
+    Lanes digits[L];
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l) digits[l] = _mm512_loadu_si512(y + l * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r) add_product<L>(sum[r], x + r * L, digits);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l) out[r][l] = sum[r][l];
+}
+
+template <int L>
+TALLY_IFMA void carry_into(Carried<L>& total, const Sums<L>& sum) {
+  for (int r = 0; r < rows_at_once<L>; ++r) {
+    Lanes up = {};
+    for (int l = 0; l < L; ++l) {
+      const Lanes all = total[r][l] + sum[r][l] + up;
+      total[r][l] = all & mask;
+      up = (Lanes)((UnsignedLanes)all >> limb_bits);
+    }
+    total[r][L] += up;
+  }
+}
+
+/// What a line of an operand brings into T': the sum of its X, limb by limb, carried.
+template <int L>
+struct LineSums {
+  std::vector<std::uint64_t> of;  // [L + 1][lines]
+  Eigen::Index lines;
+  LineSums(const FixedMatrix& matrix, Eigen::Index first, Eigen::Index count, bool by_rows);
+};
+
+template <int L>
+LineSums<L>::LineSums(const FixedMatrix& matrix, Eigen::Index first, Eigen::Index count, bool by_rows)
+    : of(static_cast<std::size_t>((L + 1) * ((count + lanes - 1) / lanes * lanes)), 0),
+      lines((count + lanes - 1) / lanes * lanes) {
+  const Eigen::Index terms = by_rows ? matrix.columns : matrix.rows;
+  for (int l = 0; l < L; ++l) {
+    for (Eigen::Index a = 0; a < (by_rows ? count : terms); ++a) {
+      const std::uint64_t* from =
+          matrix.plane(l) + (by_rows ? (first + a) * matrix.columns : a * matrix.columns + first);
+      for (Eigen::Index b = 0; b < (by_rows ? terms : count); ++b) {
+        const auto line = static_cast<std::size_t>(by_rows ? a : b), below = static_cast<std::size_t>(l * lines) + line;
+        of[below] += from[b];
+        of[below + static_cast<std::size_t>(lines)] += of[below] >> limb_bits;
+        of[below] &= limb_mask;
+      }
+    }
+  }
+}
+
+/// Rows of the left operand in strips, [strip][terms][rows][L], missing rows zero.
+template <int L>
+std::vector<std::uint64_t> strips(const FixedMatrix& left, const Tile& tile) {
+  constexpr Eigen::Index rows = rows_at_once<L>;
+  const Eigen::Index count = (tile.rows + rows - 1) / rows, terms = left.columns;
+  std::vector<std::uint64_t> result(static_cast<std::size_t>(count * terms * rows * L), 0);
+  for (Eigen::Index i = 0; i < tile.rows; ++i) {
+    std::uint64_t* to = result.data() + i / rows * terms * rows * L + i % rows * L;
+    for (int l = 0; l < L; ++l) {
+      const std::uint64_t* from = left.plane(l) + (tile.first_row + i) * terms;
+      for (Eigen::Index k = 0; k < terms; ++k) to[k * rows * L + l] = from[k];
+    }
+  }
+  return result;
+}
+
+/// Eight columns of the right operand, [terms][L][8], missing columns zero.
+template <int L>
+void pack_panel(std::vector<std::uint64_t>& to, const FixedMatrix& right, Eigen::Index first, Eigen::Index count) {
+  for (int l = 0; l < L; ++l)
+    for (Eigen::Index k = 0; k < right.rows; ++k)
+      std::copy_n(right.plane(l) + k * right.columns + first, count, to.data() + (k * L + l) * lanes);
+}
+
+/// One strip against one panel, at its place in the result.
+struct Patch {
+  Eigen::Index row, rows, column, columns;  // in the result
+  Eigen::Index strip_row, panel_column;     // in the tile
+};
+
+template <int L>
+struct Correction {
+  LineSums<L> rows, columns;
+};
+
+/// T' + 2^(d - h - 1) of eight elements of a row, carried, the highest limb signed.
+template <int L>
+TALLY_IFMA void finish_sums(Lanes (&sum)[L + 1], const Correction<L>& correction, Eigen::Index row, Eigen::Index column,
+                            Eigen::Index terms, int dropped) {
+  Lanes up = {};
+  for (int l = 0; l <= L; ++l) {
+    long long known =
+        -static_cast<long long>(correction.rows.of[static_cast<std::size_t>(l * correction.rows.lines + row)]);
+    if (l == 0) known += 1LL << (dropped - 1);
+    if (l == L - 1) known += terms % 2 == 0 ? 0 : static_cast<long long>(top_half);
+    if (l == L) known += terms / 2;
+    const Lanes of_columns = _mm512_loadu_si512(correction.columns.of.data() + l * correction.columns.lines + column);
+    const Lanes all = sum[l] + sum[l] - of_columns + known + up;
+    up = all >> limb_bits;
+    sum[l] = l == L ? all : all & mask;
+  }
+}
+
+/// Writes eight elements; the lanes whose sums leave the last bit open are told by the bits of the answer.
+template <int L>
+TALLY_IFMA unsigned write_row(const Operands& operands, const Lanes (&sum)[L + 1], const Patch& patch, Eigen::Index row,
+                              int dropped) {
+  const auto wanted = static_cast<__mmask8>((1u << patch.columns) - 1);
+  for (int l = 0; l < L; ++l) {
+    Lanes digit = (sum[l] >> dropped | sum[l + 1] << (limb_bits - dropped)) & mask;
+    if (l == L - 1) digit ^= static_cast<long long>(top_half);
+    _mm512_mask_storeu_epi64(operands.result.plane(l) + row * operands.result.columns + patch.column, wanted, digit);
+  }
+  const long long unit = 1LL << dropped, error = 2 * operands.terms() * (2 * L - 1);
+  const Lanes rest = sum[0] & (unit - 1);
+  return _mm512_mask_cmpgt_epi64_mask(wanted, rest, _mm512_set1_epi64(unit - error));
+}
+
+template <int L>
+TALLY_IFMA void write_patch(const Operands& operands, const Patch& patch, const std::uint64_t* strip,
+                            const std::uint64_t* panel, const Correction<L>& correction, Eigen::Index inner) {
+  constexpr int rows = rows_at_once<L>;
+  const Eigen::Index terms = operands.terms();
+  const int dropped = dropped_bits(L, terms) - magnitude_bits(L);
+  Lanes total[rows][L + 1] = {}, sum[rows][L];
+  for (Eigen::Index k = 0; k < terms; k += inner) {
+    add_products<L>(sum, strip + k * rows * L, panel + k * L * lanes, std::min(inner, terms - k));
+    carry_into<L>(total, sum);
+  }
+  for (int r = 0; r < patch.rows; ++r) {
+    finish_sums<L>(total[r], correction, patch.strip_row + r, patch.panel_column, terms, dropped);
+    unsigned open = write_row<L>(operands, total[r], patch, patch.row + r, dropped);
+    for (Eigen::Index j = patch.column; open != 0; open >>= 1, ++j)
+      if ((open & 1) != 0) exact_element(operands, patch.row + r, j);
+  }
+}
+
+template <int L>
+void write_tile(const Operands& operands, const Tile& tile, Eigen::Index inner) {
+  constexpr Eigen::Index rows = rows_at_once<L>;
+  const Eigen::Index terms = operands.terms();
+  const std::vector<std::uint64_t> left = strips<L>(operands.left, tile);
+  const Correction<L> correction{{operands.left, tile.first_row, tile.rows, true},
+                                 {operands.right, tile.first_column, tile.columns, false}};
+  std::vector<std::uint64_t> panel(static_cast<std::size_t>(terms * L * lanes), 0);
+  for (Eigen::Index j = 0; j < tile.columns; j += lanes) {
+    const Eigen::Index columns = std::min(lanes, tile.columns - j);
+    pack_panel<L>(panel, operands.right, tile.first_column + j, columns);
+    for (Eigen::Index i = 0; i < tile.rows; i += rows)
+      write_patch<L>(operands,
+                     {tile.first_row + i, std::min(rows, tile.rows - i), tile.first_column + j, columns, i, j},
+                     left.data() + i * terms * L, panel.data(), correction, inner);
+  }
+}
+
+}  // namespace
+
+TileWork ifma_route(const Operands& operands, Eigen::Index inner) {
+  const Eigen::Index terms_at_once = std::clamp<Eigen::Index>(inner, 1, most_inner);
+  return [operands, terms_at_once](const Tile& tile) {
+    if (operands.left.limbs == 3) return write_tile<3>(operands, tile, terms_at_once);
+    if (operands.left.limbs == 5) return write_tile<5>(operands, tile, terms_at_once);
+    write_tile<7>(operands, tile, terms_at_once);
+  };
+}
+
+#else
+
+bool has_ifma() { return false; }
+TileWork ifma_route(const Operands& operands, Eigen::Index) { return exact_route(operands); }
+
+#endif
+
+}  // namespace tally::oracle::fixed
