@@ -8,8 +8,11 @@
 #include "oracle/fixed/ifma.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <numeric>
 
 #include "oracle/fixed/exact_sum.hpp"
+#include "oracle/fixed/room.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -94,81 +97,82 @@ TALLY_IFMA void carry_into(Carried<L>& total, const Sums<L>& sum) {
   }
 }
 
-/// What a line of an operand brings into T': the sum of its X, limb by limb, carried.
-template <int L>
+/// What each line of an operand brings into T': the sum of its X, carried, [L + 1][lines].
 struct LineSums {
-  std::vector<std::uint64_t> of;  // [L + 1][lines]
-  Eigen::Index lines;
-  LineSums(const FixedMatrix& matrix, Eigen::Index first, Eigen::Index count, bool by_rows);
+  LineSums(const FixedMatrix& matrix, bool by_rows);
+  const std::uint64_t* limb(int l) const { return of.data() + l * lines; }
+
+  Eigen::Index lines;  // and eight more, so that whole vectors may be read
+  std::vector<std::uint64_t> of;
 };
 
-template <int L>
-LineSums<L>::LineSums(const FixedMatrix& matrix, Eigen::Index first, Eigen::Index count, bool by_rows)
-    : of(static_cast<std::size_t>((L + 1) * ((count + lanes - 1) / lanes * lanes)), 0),
-      lines((count + lanes - 1) / lanes * lanes) {
-  const Eigen::Index terms = by_rows ? matrix.columns : matrix.rows;
-  for (int l = 0; l < L; ++l) {
-    for (Eigen::Index a = 0; a < (by_rows ? count : terms); ++a) {
-      const std::uint64_t* from =
-          matrix.plane(l) + (by_rows ? (first + a) * matrix.columns : a * matrix.columns + first);
-      for (Eigen::Index b = 0; b < (by_rows ? terms : count); ++b) {
-        const auto line = static_cast<std::size_t>(by_rows ? a : b), below = static_cast<std::size_t>(l * lines) + line;
-        of[below] += from[b];
-        of[below + static_cast<std::size_t>(lines)] += of[below] >> limb_bits;
-        of[below] &= limb_mask;
+LineSums::LineSums(const FixedMatrix& matrix, bool by_rows)
+    : lines((by_rows ? matrix.rows : matrix.columns) + lanes),
+      of(static_cast<std::size_t>((matrix.limbs + 1) * lines), 0) {
+  constexpr Eigen::Index before_carry = 1 << 10;  // rows of the matrix that are added without an overflow
+  for (int l = 0; l < matrix.limbs; ++l) {
+    std::uint64_t *sum = of.data() + l * lines, *above = sum + lines;
+    const std::uint64_t* from = matrix.plane(l);
+    for (Eigen::Index i = 0; i < matrix.rows; ++i, from += matrix.columns) {
+      for (Eigen::Index j = 0; j < matrix.columns && by_rows; j += before_carry) {
+        const std::uint64_t* end = from + std::min(j + before_carry, matrix.columns);
+        const std::uint64_t part = std::accumulate(from + j, end, sum[i]);
+        sum[i] = part & limb_mask;
+        above[i] += part >> limb_bits;
+      }
+      if (by_rows) continue;
+      for (Eigen::Index j = 0; j < matrix.columns; ++j) sum[j] += from[j];
+      if ((i + 1) % before_carry != 0 && i + 1 != matrix.rows) continue;
+      for (Eigen::Index j = 0; j < lines; ++j) {
+        above[j] += sum[j] >> limb_bits;
+        sum[j] &= limb_mask;
       }
     }
   }
 }
 
-/// Rows of the left operand in strips, [strip][terms][rows][L], missing rows zero.
+/// A strip of rows of the left operand, [terms][rows][L], missing rows zero.
 template <int L>
-std::vector<std::uint64_t> strips(const FixedMatrix& left, const Tile& tile) {
+void pack_strip(std::uint64_t* to, const FixedMatrix& left, Eigen::Index first, Eigen::Index count) {
   constexpr Eigen::Index rows = rows_at_once<L>;
-  const Eigen::Index count = (tile.rows + rows - 1) / rows, terms = left.columns;
-  std::vector<std::uint64_t> result(static_cast<std::size_t>(count * terms * rows * L), 0);
-  for (Eigen::Index i = 0; i < tile.rows; ++i) {
-    std::uint64_t* to = result.data() + i / rows * terms * rows * L + i % rows * L;
+  for (Eigen::Index r = 0; r < rows; ++r) {
     for (int l = 0; l < L; ++l) {
-      const std::uint64_t* from = left.plane(l) + (tile.first_row + i) * terms;
-      for (Eigen::Index k = 0; k < terms; ++k) to[k * rows * L + l] = from[k];
+      const std::uint64_t* from = left.plane(l) + (first + r) * left.columns;
+      for (Eigen::Index k = 0; k < left.columns; ++k) to[(k * rows + r) * L + l] = r < count ? from[k] : 0;
     }
   }
-  return result;
 }
 
 /// Eight columns of the right operand, [terms][L][8], missing columns zero.
 template <int L>
-void pack_panel(std::vector<std::uint64_t>& to, const FixedMatrix& right, Eigen::Index first, Eigen::Index count) {
-  for (int l = 0; l < L; ++l)
-    for (Eigen::Index k = 0; k < right.rows; ++k)
-      std::copy_n(right.plane(l) + k * right.columns + first, count, to.data() + (k * L + l) * lanes);
+TALLY_IFMA void pack_panel(std::uint64_t* to, const FixedMatrix& right, Eigen::Index first, Eigen::Index count) {
+  const auto wanted = static_cast<__mmask8>((1u << count) - 1);
+  for (Eigen::Index k = 0; k < right.rows; ++k)
+    for (int l = 0; l < L; ++l, to += lanes)
+      _mm512_storeu_si512(to, _mm512_maskz_loadu_epi64(wanted, right.plane(l) + k * right.columns + first));
 }
 
-/// One strip against one panel, at its place in the result.
+/// One strip against one panel: its place in the result.
 struct Patch {
-  Eigen::Index row, rows, column, columns;  // in the result
-  Eigen::Index strip_row, panel_column;     // in the tile
+  Eigen::Index row, rows, column, columns;
 };
 
-template <int L>
-struct Correction {
-  LineSums<L> rows, columns;
+struct Plan {
+  Operands operands;
+  Eigen::Index inner;
+  LineSums rows, columns;
 };
 
 /// T' + 2^(d - h - 1) of eight elements of a row, carried, the highest limb signed.
 template <int L>
-TALLY_IFMA void finish_sums(Lanes (&sum)[L + 1], const Correction<L>& correction, Eigen::Index row, Eigen::Index column,
-                            Eigen::Index terms, int dropped) {
+TALLY_IFMA void finish_sums(Lanes (&sum)[L + 1], const Plan& plan, Eigen::Index row, Eigen::Index column, int dropped) {
   Lanes up = {};
   for (int l = 0; l <= L; ++l) {
-    long long known =
-        -static_cast<long long>(correction.rows.of[static_cast<std::size_t>(l * correction.rows.lines + row)]);
+    long long known = -static_cast<long long>(plan.rows.limb(l)[row]);
     if (l == 0) known += 1LL << (dropped - 1);
-    if (l == L - 1) known += terms % 2 == 0 ? 0 : static_cast<long long>(top_half);
-    if (l == L) known += terms / 2;
-    const Lanes of_columns = _mm512_loadu_si512(correction.columns.of.data() + l * correction.columns.lines + column);
-    const Lanes all = sum[l] + sum[l] - of_columns + known + up;
+    if (l == L - 1) known += plan.operands.terms() % 2 == 0 ? 0 : static_cast<long long>(top_half);
+    if (l == L) known += plan.operands.terms() / 2;
+    const Lanes all = sum[l] + sum[l] - _mm512_loadu_si512(plan.columns.limb(l) + column) + known + up;
     up = all >> limb_bits;
     sum[l] = l == L ? all : all & mask;
   }
@@ -190,50 +194,52 @@ TALLY_IFMA unsigned write_row(const Operands& operands, const Lanes (&sum)[L + 1
 }
 
 template <int L>
-TALLY_IFMA void write_patch(const Operands& operands, const Patch& patch, const std::uint64_t* strip,
-                            const std::uint64_t* panel, const Correction<L>& correction, Eigen::Index inner) {
+TALLY_IFMA void write_patch(const Plan& plan, const Patch& patch, const std::uint64_t* strip,
+                            const std::uint64_t* panel) {
   constexpr int rows = rows_at_once<L>;
-  const Eigen::Index terms = operands.terms();
+  const Eigen::Index terms = plan.operands.terms();
   const int dropped = dropped_bits(L, terms) - magnitude_bits(L);
   Lanes total[rows][L + 1] = {}, sum[rows][L];
-  for (Eigen::Index k = 0; k < terms; k += inner) {
-    add_products<L>(sum, strip + k * rows * L, panel + k * L * lanes, std::min(inner, terms - k));
+  for (Eigen::Index k = 0; k < terms; k += plan.inner) {
+    add_products<L>(sum, strip + k * rows * L, panel + k * L * lanes, std::min(plan.inner, terms - k));
     carry_into<L>(total, sum);
   }
-  for (int r = 0; r < patch.rows; ++r) {
-    finish_sums<L>(total[r], correction, patch.strip_row + r, patch.panel_column, terms, dropped);
-    unsigned open = write_row<L>(operands, total[r], patch, patch.row + r, dropped);
+  for (Eigen::Index r = 0; r < patch.rows; ++r) {
+    finish_sums<L>(total[r], plan, patch.row + r, patch.column, dropped);
+    unsigned open = write_row<L>(plan.operands, total[r], patch, patch.row + r, dropped);
     for (Eigen::Index j = patch.column; open != 0; open >>= 1, ++j)
-      if ((open & 1) != 0) exact_element(operands, patch.row + r, j);
+      if ((open & 1) != 0) exact_element(plan.operands, patch.row + r, j);
   }
 }
 
 template <int L>
-void write_tile(const Operands& operands, const Tile& tile, Eigen::Index inner) {
+void write_tile(const Plan& plan, const Tile& tile) {
+  thread_local Room<std::uint64_t> room_of_strips, room_of_panel;
   constexpr Eigen::Index rows = rows_at_once<L>;
-  const Eigen::Index terms = operands.terms();
-  const std::vector<std::uint64_t> left = strips<L>(operands.left, tile);
-  const Correction<L> correction{{operands.left, tile.first_row, tile.rows, true},
-                                 {operands.right, tile.first_column, tile.columns, false}};
-  std::vector<std::uint64_t> panel(static_cast<std::size_t>(terms * L * lanes), 0);
+  const Operands& operands = plan.operands;
+  const Eigen::Index size = operands.terms() * rows * L;
+  std::uint64_t* strips = room_of_strips.of((tile.rows + rows - 1) / rows * size);
+  std::uint64_t* panel = room_of_panel.of(operands.terms() * L * lanes);
+  for (Eigen::Index i = 0; i < tile.rows; i += rows)
+    pack_strip<L>(strips + i / rows * size, operands.left, tile.first_row + i, std::min(rows, tile.rows - i));
   for (Eigen::Index j = 0; j < tile.columns; j += lanes) {
-    const Eigen::Index columns = std::min(lanes, tile.columns - j);
-    pack_panel<L>(panel, operands.right, tile.first_column + j, columns);
+    const Eigen::Index column = tile.first_column + j, columns = std::min(lanes, tile.columns - j);
+    pack_panel<L>(panel, operands.right, column, columns);
     for (Eigen::Index i = 0; i < tile.rows; i += rows)
-      write_patch<L>(operands,
-                     {tile.first_row + i, std::min(rows, tile.rows - i), tile.first_column + j, columns, i, j},
-                     left.data() + i * terms * L, panel.data(), correction, inner);
+      write_patch<L>(plan, {tile.first_row + i, std::min(rows, tile.rows - i), column, columns},
+                     strips + i / rows * size, panel);
   }
 }
 
 }  // namespace
 
 TileWork ifma_route(const Operands& operands, Eigen::Index inner) {
-  const Eigen::Index terms_at_once = std::clamp<Eigen::Index>(inner, 1, most_inner);
-  return [operands, terms_at_once](const Tile& tile) {
-    if (operands.left.limbs == 3) return write_tile<3>(operands, tile, terms_at_once);
-    if (operands.left.limbs == 5) return write_tile<5>(operands, tile, terms_at_once);
-    write_tile<7>(operands, tile, terms_at_once);
+  auto plan = std::make_shared<const Plan>(Plan{operands, std::clamp<Eigen::Index>(inner, 1, most_inner),
+                                                LineSums(operands.left, true), LineSums(operands.right, false)});
+  return [plan](const Tile& tile) {
+    if (plan->operands.left.limbs == 3) return write_tile<3>(*plan, tile);
+    if (plan->operands.left.limbs == 5) return write_tile<5>(*plan, tile);
+    write_tile<7>(*plan, tile);
   };
 }
 

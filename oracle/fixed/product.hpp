@@ -25,7 +25,7 @@ struct Schedule {
 };
 
 /// left right, [m, p] from left [m, n] scaled by rows and right [n, p] scaled by columns. With the exact sum
-/// S = sum over k of A_ik B_kj of the numbers held and d = h + 20 + ceil(log2 n) (oracle/fixed/format.hpp),
+/// S = sum over k of A_ik B_kj of the numbers held and d = h + g + ceil(log2 n) (oracle/fixed/format.hpp),
 ///   result = floor(S / 2^d + 1/2),
 /// scaled by the rows of left and the columns of right times 2^d. Its radius in units of the result is
 ///   1/2 + n 2^(h - d) (left radius of row i (1 + r 2^-h) + right radius of column j),   r the largest right radius,

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numeric>
-
-#include "oracle/real/wide_registers.hpp"
+#include <stdexcept>
 
 namespace tally::oracle::fixed {
 namespace {
@@ -98,40 +96,11 @@ Remainders::Remainders(int width, std::int64_t terms, std::int64_t inner, int op
   const std::vector<std::int64_t> found = coprime_moduli(largest_modulus(inner), bits, product);
   for (const std::int64_t m : found) moduli.push_back(modulus_of(m, product, width, operand_pieces, unit, pieces));
   whole = balanced_pieces(product, unit, pieces);
-  for (const Modulus& modulus : moduli) rounding += 0.3 * modulus.m;  // |c| / 2
-  rounding += static_cast<double>(moduli.size());                     // |k| / 2
-}
-
-TALLY_WIDE_REGISTERS void to_residues(double* __restrict to, const double* __restrict pieces, const Modulus& modulus,
-                                      const ToResidue& way, std::int64_t count) {
-  constexpr double to_whole = 0x1.8p52;
-  const double inverse = modulus.inverse, m = modulus.m, constant = way.constant;
-  const double* factors = way.factors.data();
-  const auto used = static_cast<std::int64_t>(way.factors.size());
-  for (std::int64_t e = 0; e < count; ++e) to[e] = constant;
-  for (std::int64_t s = 0; s + 1 < used; s += 2) {
-    const double *first = pieces + s * most_at_once, *second = first + most_at_once, f = factors[s], g = factors[s + 1];
-    for (std::int64_t e = 0; e < count; ++e) to[e] = to[e] + (first[e] * f + second[e] * g);
-  }
-  for (std::int64_t e = 0; e < count; ++e) to[e] = to[e] - (to[e] * inverse + to_whole - to_whole) * m;
-}
-
-TALLY_WIDE_REGISTERS void reduce(double* __restrict x, const Modulus& modulus, std::int64_t count) {
-  constexpr double to_whole = 0x1.8p52;
-  const double inverse = modulus.inverse, m = modulus.m;
-  for (std::int64_t e = 0; e < count; ++e) x[e] = x[e] - (x[e] * inverse + to_whole - to_whole) * m;
-}
-
-TALLY_WIDE_REGISTERS void add_share(double* __restrict sums, double* __restrict quotient, const double* __restrict c,
-                                    const Modulus& modulus, std::int64_t count) {
-  const double inverse = modulus.inverse;
-  const auto used = static_cast<std::int64_t>(modulus.share.size());
-  for (std::int64_t e = 0; e < count; ++e) quotient[e] += c[e] * inverse;
-  for (std::int64_t s = 0; s < used; ++s) {
-    const double share = modulus.share[static_cast<std::size_t>(s)];
-    double* sum = sums + s * most_at_once;
-    for (std::int64_t e = 0; e < count; ++e) sum[e] += c[e] * share;
-  }
+  double residues = 0;  // the most that the c_i come to
+  for (const Modulus& modulus : moduli) residues += 0.500001 * modulus.m;
+  const double quotient = static_cast<double>(moduli.size());
+  rounding = (residues + quotient) / 2;
+  if ((residues + quotient) * 0x1p25 >= 0x1p53) throw std::logic_error("remainders: more than a double holds");
 }
 
 }  // namespace tally::oracle::fixed

@@ -14,8 +14,6 @@ namespace tally::oracle::fixed {
 
 constexpr int piece_bits = 26;
 constexpr std::uint64_t piece_mask = (std::uint64_t{1} << piece_bits) - 1;
-/// Residues at a time: what the loops below work on stays in the first cache.
-constexpr std::int64_t most_at_once = 256;
 
 /// What turns pieces into residues of one modulus: residue = sum of piece_s factor_s + constant.
 struct ToResidue {
@@ -37,12 +35,5 @@ struct Remainders {
   std::vector<double> whole;  // pieces of M
   double rounding = 0;        // most that V is off through rounding to multiples of 2^unit, in those
 };
-
-/// to[e] = the residue of the number whose pieces are pieces[s * most_at_once + e].
-void to_residues(double* to, const double* pieces, const Modulus& modulus, const ToResidue& way, std::int64_t count);
-/// x[e] less m times the nearest whole number to x[e] / m, |x[e]| < 2^53: exact, in size below 0.500001 m.
-void reduce(double* x, const Modulus& modulus, std::int64_t count);
-/// Adds c[e] times the shares of M / m to sums[piece * most_at_once + e], and c[e] / m to quotient[e].
-void add_share(double* sums, double* quotient, const double* c, const Modulus& modulus, std::int64_t count);
 
 }  // namespace tally::oracle::fixed

@@ -113,7 +113,7 @@ inline std::vector<Pair> all_pairs(int limbs) {
   add("many terms", drawn.spread(3, 700, 2), drawn.spread(700, 9, 2));
   for (const bool left : {false, true})
     for (const bool right : {false, true})
-      pairs.push_back({"extreme", extreme(10, 600, limbs, left), extreme(600, 9, limbs, right)});
+      pairs.push_back({"extreme", extreme(5, 1500, limbs, left), extreme(1500, 4, limbs, right)});
   pairs.push_back(
       cancelling(drawn.lengthened(FixedMatrix(12, 25, limbs)), drawn.lengthened(FixedMatrix(25, 14, limbs))));
   return pairs;

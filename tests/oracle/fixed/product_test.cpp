@@ -18,7 +18,7 @@ class FixedProduct : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Limbs, FixedProduct, testing::Values(3, 5, 7));
 
 TEST_P(FixedProduct, HasTheSameBitsByEveryRouteCutAndNumberOfThreads) {
-  const Schedule schedules[] = {{}, {3, 7, 5, 256}, {1, 1, 3, 1}, {2, 64, 8, 17}, {1, 0, 0, 0}};
+  const Schedule schedules[] = {{}, {3, 7, 5, 256}, {1, 1, 3, 1}, {2, 64, 8, 17}, {1, 0, 0, 0}, {1, 256, 256, 1 << 20}};
   for (const Pair& pair : all_pairs(GetParam())) {
     const FixedMatrix expected = product(pair.left, pair.right, Route::exact);
     for (const Route route : routes())
