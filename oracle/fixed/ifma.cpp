@@ -45,7 +45,9 @@ template <int L>
 using Sums = Lanes[rows_at_once<L>][L];
 /// Sums after carrying, lowest limb first.
 template <int L>
-using Carried = Lanes[rows_at_once<L>][L + 1];
+struct Carried {
+  Lanes of[rows_at_once<L>][L + 1];
+};
 constexpr auto mask = static_cast<long long>(limb_mask);
 
 /// Adds what is kept of x y of one element, x the same in all lanes.
@@ -89,11 +91,11 @@ TALLY_IFMA void carry_into(Carried<L>& total, const Sums<L>& sum) {
   for (int r = 0; r < rows_at_once<L>; ++r) {
     Lanes up = {};
     for (int l = 0; l < L; ++l) {
-      const Lanes all = total[r][l] + sum[r][l] + up;
-      total[r][l] = all & mask;
+      const Lanes all = total.of[r][l] + sum[r][l] + up;
+      total.of[r][l] = all & mask;
       up = (Lanes)((UnsignedLanes)all >> limb_bits);
     }
-    total[r][L] += up;
+    total.of[r][L] += up;
   }
 }
 
@@ -133,23 +135,23 @@ LineSums::LineSums(const FixedMatrix& matrix, bool by_rows)
 
 /// A strip of rows of the left operand, [terms][rows][L], missing rows zero.
 template <int L>
-void pack_strip(std::uint64_t* to, const FixedMatrix& left, Eigen::Index first, Eigen::Index count) {
+void pack_strip(std::uint64_t* to, const FixedMatrix& left, const Tile& part) {
   constexpr Eigen::Index rows = rows_at_once<L>;
   for (Eigen::Index r = 0; r < rows; ++r) {
     for (int l = 0; l < L; ++l) {
-      const std::uint64_t* from = left.plane(l) + (first + r) * left.columns;
-      for (Eigen::Index k = 0; k < left.columns; ++k) to[(k * rows + r) * L + l] = r < count ? from[k] : 0;
+      const std::uint64_t* from = left.plane(l) + (part.first_row + r) * left.columns + part.first_column;
+      for (Eigen::Index k = 0; k < part.columns; ++k) to[(k * rows + r) * L + l] = r < part.rows ? from[k] : 0;
     }
   }
 }
 
-/// Eight columns of the right operand, [terms][L][8], missing columns zero.
+/// At most eight columns of the right operand, [terms][L][8], missing columns zero.
 template <int L>
-TALLY_IFMA void pack_panel(std::uint64_t* to, const FixedMatrix& right, Eigen::Index first, Eigen::Index count) {
-  const auto wanted = static_cast<__mmask8>((1u << count) - 1);
-  for (Eigen::Index k = 0; k < right.rows; ++k)
+TALLY_IFMA void pack_panel(std::uint64_t* to, const FixedMatrix& right, const Tile& part) {
+  const auto wanted = static_cast<__mmask8>((1u << part.columns) - 1);
+  for (Eigen::Index k = part.first_row; k < part.first_row + part.rows; ++k)
     for (int l = 0; l < L; ++l, to += lanes)
-      _mm512_storeu_si512(to, _mm512_maskz_loadu_epi64(wanted, right.plane(l) + k * right.columns + first));
+      _mm512_storeu_si512(to, _mm512_maskz_loadu_epi64(wanted, right.plane(l) + k * right.columns + part.first_column));
 }
 
 /// One strip against one panel: its place in the result.
@@ -194,41 +196,57 @@ TALLY_IFMA unsigned write_row(const Operands& operands, const Lanes (&sum)[L + 1
 }
 
 template <int L>
-TALLY_IFMA void write_patch(const Plan& plan, const Patch& patch, const std::uint64_t* strip,
-                            const std::uint64_t* panel) {
-  constexpr int rows = rows_at_once<L>;
-  const Eigen::Index terms = plan.operands.terms();
-  const int dropped = dropped_bits(L, terms) - magnitude_bits(L);
-  Lanes total[rows][L + 1] = {}, sum[rows][L];
-  for (Eigen::Index k = 0; k < terms; k += plan.inner) {
-    add_products<L>(sum, strip + k * rows * L, panel + k * L * lanes, std::min(plan.inner, terms - k));
-    carry_into<L>(total, sum);
-  }
+TALLY_IFMA void add_patch(Carried<L>& total, const std::uint64_t* strip, const std::uint64_t* panel,
+                          Eigen::Index terms) {
+  Sums<L> sum;
+  add_products<L>(sum, strip, panel, terms);
+  carry_into<L>(total, sum);
+}
+
+template <int L>
+TALLY_IFMA void write_patch(const Plan& plan, const Patch& patch, Carried<L>& total) {
+  const int dropped = dropped_bits(L, plan.operands.terms()) - magnitude_bits(L);
   for (Eigen::Index r = 0; r < patch.rows; ++r) {
-    finish_sums<L>(total[r], plan, patch.row + r, patch.column, dropped);
-    unsigned open = write_row<L>(plan.operands, total[r], patch, patch.row + r, dropped);
+    finish_sums<L>(total.of[r], plan, patch.row + r, patch.column, dropped);
+    unsigned open = write_row<L>(plan.operands, total.of[r], patch, patch.row + r, dropped);
     for (Eigen::Index j = patch.column; open != 0; open >>= 1, ++j)
       if ((open & 1) != 0) exact_element(plan.operands, patch.row + r, j);
   }
 }
 
+/// The sums of a tile, [panel][strip], over terms that are packed once: strips stay in the second cache.
 template <int L>
-void write_tile(const Plan& plan, const Tile& tile) {
+void add_terms(Carried<L>* totals, const Plan& plan, const Tile& tile, Eigen::Index first, Eigen::Index terms) {
   thread_local Room<std::uint64_t> room_of_strips, room_of_panel;
   constexpr Eigen::Index rows = rows_at_once<L>;
-  const Operands& operands = plan.operands;
-  const Eigen::Index size = operands.terms() * rows * L;
+  const Eigen::Index size = terms * rows * L;
   std::uint64_t* strips = room_of_strips.of((tile.rows + rows - 1) / rows * size);
-  std::uint64_t* panel = room_of_panel.of(operands.terms() * L * lanes);
+  std::uint64_t* panel = room_of_panel.of(terms * L * lanes);
   for (Eigen::Index i = 0; i < tile.rows; i += rows)
-    pack_strip<L>(strips + i / rows * size, operands.left, tile.first_row + i, std::min(rows, tile.rows - i));
+    pack_strip<L>(strips + i / rows * size, plan.operands.left,
+                  {tile.first_row + i, std::min(rows, tile.rows - i), first, terms});
   for (Eigen::Index j = 0; j < tile.columns; j += lanes) {
-    const Eigen::Index column = tile.first_column + j, columns = std::min(lanes, tile.columns - j);
-    pack_panel<L>(panel, operands.right, column, columns);
-    for (Eigen::Index i = 0; i < tile.rows; i += rows)
-      write_patch<L>(plan, {tile.first_row + i, std::min(rows, tile.rows - i), column, columns},
-                     strips + i / rows * size, panel);
+    pack_panel<L>(panel, plan.operands.right, {first, terms, tile.first_column + j, std::min(lanes, tile.columns - j)});
+    for (Eigen::Index i = 0; i < tile.rows; i += rows) add_patch<L>(*totals++, strips + i / rows * size, panel, terms);
   }
+}
+
+template <int L>
+void write_tile(const Plan& plan, const Tile& tile) {
+  thread_local Room<Carried<L>> room_of_totals;
+  constexpr Eigen::Index rows = rows_at_once<L>;
+  const Eigen::Index terms = plan.operands.terms(),
+                     patches = (tile.rows + rows - 1) / rows * ((tile.columns + lanes - 1) / lanes);
+  Carried<L>* total = room_of_totals.of(patches);
+  std::fill_n(total, patches, Carried<L>{});
+  for (Eigen::Index k = 0; k < terms; k += plan.inner)
+    add_terms<L>(total, plan, tile, k, std::min(plan.inner, terms - k));
+  for (Eigen::Index j = 0; j < tile.columns; j += lanes)
+    for (Eigen::Index i = 0; i < tile.rows; i += rows)
+      write_patch<L>(
+          plan,
+          {tile.first_row + i, std::min(rows, tile.rows - i), tile.first_column + j, std::min(lanes, tile.columns - j)},
+          *total++);
 }
 
 }  // namespace
