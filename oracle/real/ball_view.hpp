@@ -1,4 +1,4 @@
-// Arb's view of a Ball. For the sources beside this file alone.
+// Arb's view of a Ball. For the sources beside this file and oracle/fixed/enclosures.cpp alone.
 // Defined in ball_product.cpp.
 #pragma once
 

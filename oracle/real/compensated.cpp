@@ -2,12 +2,7 @@
 
 #include <cmath>
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-// The same operations on wider registers where the processor has them: the same bits.
-#define TALLY_WIDE_REGISTERS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else
-#define TALLY_WIDE_REGISTERS
-#endif
+#include "oracle/real/wide_registers.hpp"
 
 namespace tally::oracle {
 namespace {

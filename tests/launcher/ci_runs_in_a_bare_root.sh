@@ -2,6 +2,7 @@
 # .ci/run hands a clean clone to a bare root, where only root may make one, and passes on how that ended; it says why it
 # runs here where it does.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+unset TALLY_CI_BARE  # of a run that asks for none
 ((EUID == 0)) && unshare --mount true 2>/dev/null || { echo "not run: only root in a mount namespace makes a bare root"; exit 77; }
 cp -r "$repository/.ci" "$project"
 mkdir -p "$project/tests/launcher"
