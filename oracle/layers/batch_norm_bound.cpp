@@ -155,7 +155,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
     dw.set(0, j, parameter_sum(pass, sums, all_dy_h));
     all.col(j) = Eigen::Map<const Eigen::VectorXd>(all_dy_h.each.data(), in.rows());
   }
-  if (with_spread()) {
+  if (counts_alike()) {
     db.sharing = shared_addends_of_columns(gradient.v, fp32.u());
     dw.sharing = shared_addends_of_columns(all, fp32.u());
   }

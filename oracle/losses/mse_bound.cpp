@@ -20,7 +20,7 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   const Bounded share = reciprocal(declared, features), slope = two_over(declared, features);
   const BoundedMatrix in(y), factor(row_factor);
   BoundedMatrix row_loss(1, in.rows()), dy(in.rows(), in.cols());
-  if (with_spread()) row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;
+  if (counts_alike()) row_loss.sharing = repeated_in_columns(in.v - target.cast<double>(), fp32.u()).mean;
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
     const Bounded weight = constant(item_weight(0, i));  // an integer, converted to the nearest float
     const Bounded scale = shared(fp32.mul(factor.at(0, i), weight));

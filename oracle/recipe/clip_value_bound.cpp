@@ -22,12 +22,9 @@ Expected clamped(const Choice& clip, const Expected&, const Expected& gradient) 
 }
 
 /// Every element held to +-RN32(max_value).
-Expected rounded(const Choice& clip, float, const Matrix<float>& gradient) {
+Matrix<float> rounded(const Choice& clip, float, const FloatsRef& gradient) {
   const auto most = static_cast<float>(clip.number("max_value").to_double());
-  return known(of_each(gradient.rows(), gradient.cols(), [&](Eigen::Index i) {
-    const float g = gradient.data()[i];
-    return std::isnan(g) ? g : std::clamp(g, -most, most);
-  }));
+  return gradient.unaryExpr([&](float g) { return std::isnan(g) ? g : std::clamp(g, -most, most); });
 }
 
 const RegisterClipRules registered("value", {clamped, rounded});

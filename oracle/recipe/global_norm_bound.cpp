@@ -10,7 +10,7 @@ Expected clipped(const Choice&, const Expected& coefficient, const Expected& gra
   return scaled(gradient, coefficient);
 }
 
-Expected rounded(const Choice&, float coefficient, const Matrix<float>& gradient) {
+Matrix<float> rounded(const Choice&, float coefficient, const FloatsRef& gradient) {
   return rounded_product(gradient, coefficient);
 }
 

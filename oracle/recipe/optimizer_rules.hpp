@@ -28,6 +28,7 @@ struct StepTensors {
   const M& parameter;
 };
 
+/// Every rule goes element by element: of some rows of all tensors it says what it says of them among all rows.
 class OptimizerRules {
  public:
   virtual ~OptimizerRules() = default;

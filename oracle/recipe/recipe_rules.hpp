@@ -22,7 +22,7 @@ StepRate few_roundings(long double exact, long double size);
 struct ClipRules {
   Expected (*clipped)(const Choice& clip, const Expected& coefficient, const Expected& gradient);
   /// The bits, from bits that were read.
-  Expected (*rounded)(const Choice& clip, float coefficient, const Matrix<float>& gradient);
+  Matrix<float> (*rounded)(const Choice& clip, float coefficient, const FloatsRef& gradient);
   /// The coefficient by the norm, fp32 [1, 1], and its bits; nullptr for a kind that reads no norm.
   Expected (*coefficient)(const Choice& clip, const Expected& norm) = nullptr;
   Prediction (*predicted_coefficient)(const Declared& declared, const Choice& clip, float norm) = nullptr;

@@ -185,7 +185,7 @@ class Arithmetic {
     const double e = (terms.e + cost.growth + flushed) * inflation;
     const double bound = terms.magnitude * (1 + relative) < threshold_ ? e : infinite;
     if (terms.each.empty() || !with_spread() || swamps(relative / u_)) return {terms.v, bound, terms.r, terms.s};
-    const double together = alike(terms.each, quarter_ulp(u_, terms.magnitude));
+    const double together = counts_alike() ? alike(terms.each, quarter_ulp(u_, terms.magnitude)) : 1;
     return {terms.v, bound, terms.r + cost.growth, terms.s + together * spread_of(cost, relative)};
   }
 

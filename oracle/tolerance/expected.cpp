@@ -30,15 +30,25 @@ const Rule& rule_of(std::string_view kind) {
   return found->second;
 }
 
-/// Of the tensor's last size in columns; a vector is one row.
+/// The tensor's last size; a vector is one row.
+Eigen::Index column_count(const Tensor& tensor) { return tensor.shape.empty() ? 1 : tensor.shape.back(); }
 template <class T>
 Matrix<T> matrix_like(const Tensor& tensor) {
-  const Eigen::Index columns = tensor.shape.empty() ? 1 : tensor.shape.back();
-  const Eigen::Index rows = columns == 0 ? 1 : static_cast<Eigen::Index>(tensor.elements()) / columns;
-  return Matrix<T>(rows, columns);
+  return Matrix<T>(row_count(tensor), column_count(tensor));
 }
 
 }  // namespace
+
+Eigen::Index row_count(const Tensor& tensor) {
+  const Eigen::Index columns = column_count(tensor);
+  return columns == 0 ? 1 : static_cast<Eigen::Index>(tensor.elements()) / columns;
+}
+
+FloatView::FloatView(const Tensor& tensor)
+    : converted_(tensor.dtype == Dtype::fp32 ? Matrix<float>() : floats_of(tensor)),
+      first_(tensor.dtype == Dtype::fp32 ? reinterpret_cast<const float*>(tensor.bytes.data()) : converted_.data()),
+      rows_(row_count(tensor)),
+      columns_(column_count(tensor)) {}
 
 Matrix<float> floats_of(const Tensor& tensor) {
   format_of(tensor.dtype);  // throws for integers
@@ -53,24 +63,37 @@ Matrix<float> floats_of(const Tensor& tensor) {
   return held;
 }
 
-Expected as_read(const Tensor& tensor) {
-  Expected read{matrix_like<long double>(tensor), {}};
-  read.e.setZero(read.v.rows(), read.v.cols());
+Expected as_read(const Tensor& tensor) { return as_read(tensor, 0, row_count(tensor)); }
+
+Expected as_read(const Tensor& tensor, Eigen::Index first, Eigen::Index rows) {
+  const Eigen::Index columns = column_count(tensor), begin = first * columns;
+  Expected read{Matrix<long double>(rows, columns), Matrix<double>::Zero(rows, columns)};
   if (tensor.dtype == Dtype::fp32) {
     for (Eigen::Index i = 0; i < read.v.size(); ++i) {
       float held = 0;
-      std::memcpy(&held, tensor.bytes.data() + static_cast<std::size_t>(i) * sizeof held, sizeof held);
+      std::memcpy(&held, tensor.bytes.data() + static_cast<std::size_t>(begin + i) * sizeof held, sizeof held);
       read.v.data()[i] = held;
     }
     return read;
   }
-  if (tensor.dtype != Dtype::i64 && tensor.dtype != Dtype::u8) {
-    read.v = floats_of(tensor).cast<long double>();
-    return read;
-  }
+  const bool integers = tensor.dtype == Dtype::i64 || tensor.dtype == Dtype::u8;
   for (Eigen::Index i = 0; i < read.v.size(); ++i) {
-    read.v.data()[i] = static_cast<long double>(tensor.integer(static_cast<std::size_t>(i)));
+    const auto at = static_cast<std::size_t>(begin + i);
+    read.v.data()[i] = integers ? static_cast<long double>(tensor.integer(at)) : tensor.value(at);
   }
+  return read;
+}
+
+Expected only_read(const Tensor& tensor) {
+  Expected read;
+  read.only_read = &tensor;
+  return read;
+}
+
+Expected whole(const Expected& x) {
+  if (x.only_read == nullptr) return x;
+  Expected read = as_read(*x.only_read);
+  read.likeness = x.likeness;
   return read;
 }
 

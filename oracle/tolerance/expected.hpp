@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string_view>
 
 #include "oracle/layers/claim.hpp"
 #include "oracle/layers/exact.hpp"
+#include "oracle/real/float_product.hpp"
 #include "oracle/real/matrix.hpp"
 #include "oracle/tolerance/format.hpp"
 #include "oracle/tolerance/likeness.hpp"
@@ -23,12 +25,38 @@ struct Expected {
   Matrix<double> r = {}, s = {};
   double sharing = 1;  // how many elements may err together in their random parts (oracle/tolerance/alike.hpp)
   std::shared_ptr<Likeness> likeness = {};  // where v is read by several products
+  /// What the subject read, for rules that take floats in place of v and e, which are then empty; see whole().
+  const Tensor* only_read = nullptr;
 };
 
 /// A subject's own bits: v as read, e = 0.
 Expected as_read(const Tensor& tensor);
+/// The same for a rule that takes floats (BoundRule::output_rows); `tensor` must last.
+Expected only_read(const Tensor& tensor);
+/// Rows of a tensor, as as_read() has them.
+Expected as_read(const Tensor& tensor, Eigen::Index first, Eigen::Index rows);
+/// How many rows as_read() has of a tensor: 1 of a vector.
+Eigen::Index row_count(const Tensor& tensor);
+/// With v and e, where x is only read; else x.
+Expected whole(const Expected& x);
 /// The same as floats, which hold all three formats. Throws std::invalid_argument for integers.
 Matrix<float> floats_of(const Tensor& tensor);
+
+/// floats_of() without a copy where the tensor holds fp32, which must last as long.
+class FloatView {
+ public:
+  explicit FloatView(const Tensor& tensor);
+  FloatView(FloatView&&) = default;
+  FloatView(const FloatView&) = delete;
+  operator FloatsRef() const { return Eigen::Map<const Matrix<float>>(first_, rows_, columns_); }
+  FloatsRef matrix() const { return *this; }
+  const float* data() const { return first_; }
+
+ private:
+  Matrix<float> converted_;  // of the 16-bit formats
+  const float* first_;
+  Eigen::Index rows_, columns_;
+};
 
 /// What the bound rules know of the subject.
 struct Declared {
@@ -62,6 +90,11 @@ struct ExpectedBackward {
 struct BoundRule {
   ExpectedForward (*forward)(const BoundPass& pass, const Expected& x);
   ExpectedBackward (*backward)(const BoundPass& pass, const Expected& x, const Expected& dy);
+  /// Rows first .. first + rows - 1 of "y", "dx" or the gradient of a parameter, from inputs and tensors that are
+  /// only_read(), by the same rule; nothing where that needs v and e of them. nullptr for a rule that always does, and
+  /// is never given what is only read.
+  std::optional<Expected> (*output_rows)(const BoundPass& pass, const std::string& output, const Expected& x,
+                                         const Expected& dy, Eigen::Index first, Eigen::Index rows) = nullptr;
 };
 
 struct RegisterBoundRule {

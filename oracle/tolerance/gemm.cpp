@@ -1,6 +1,7 @@
 #include "oracle/tolerance/gemm.hpp"
 
 #include "oracle/tolerance/accumulation.hpp"
+#include "oracle/tolerance/certifying.hpp"
 #include "oracle/tolerance/shared_addends.hpp"
 #include "oracle/tolerance/tried_order.hpp"
 
@@ -41,7 +42,7 @@ void add_random_part(const BoundedMatrix& a, const BoundedMatrix& b, const Accum
                      const Matrix<double>& magnitude, BoundedMatrix& z) {
   z.r = sum.random * magnitude;
   z.s = sum.spread * magnitude.cwiseAbs2();
-  if (sum.spread > 0) {
+  if (sum.spread > 0 && counts_alike()) {
     const ProductOperand left{a.v, false, a.likeness.get(), a.likeness_of_transpose},
         right{b.v, true, b.likeness.get(), b.likeness_of_transpose};
     const Eigen::ArrayXd of_a = left.alike_within(unit_roundoff), of_b = right.alike_within(unit_roundoff);
@@ -137,6 +138,28 @@ BoundedMatrix multiplied(const Declared& declared, const BoundedMatrix* c, const
 
 }  // namespace
 
+std::optional<ReadProduct> product_of_read(const Declared& declared, const FloatsRef& a, Side side_a,
+                                           const FloatsRef& b, Side side_b) {
+  const bool more_is_asked = counts_alike() || tried_order() != nullptr || certifying() != nullptr;
+  if (loses_operand_bits(declared) || on_tensor_cores(declared) || more_is_asked) return {};
+  FloatProduct floats = float_product(a, side_a, b, side_b);
+  const auto terms = static_cast<double>(side_a == Side::as_it_is ? a.cols() : a.rows());
+  const Accumulation sum = accumulation(declared, terms);
+  const double limit = sum.threshold / (1 + sum.kappa);
+  ReadProduct product;
+  BoundedMatrix& z = product.bound;
+  if (!bounds_only()) product.exact = floats.value.cast<long double>() + floats.rest.cast<long double>();
+  z.v = floats.value + floats.rest;
+  z.e = (sum.kappa * floats.magnitude.array() + sum.absolute) * inflation;
+  const bool inside = z.e.size() == 0 || (floats.magnitude.maxCoeff() < limit && floats.magnitude.allFinite());
+  if (!inside) return {};
+  if (with_spread()) {
+    z.r = sum.random * floats.magnitude;
+    z.s = sum.spread * floats.magnitude.cwiseAbs2();
+  }
+  return product;
+}
+
 BoundedMatrix product(const Declared& declared, const BoundedMatrix& a, const BoundedMatrix& b) {
   return multiplied(declared, nullptr, a, b);
 }
@@ -178,7 +201,7 @@ BoundedMatrix column_sums(const BoundedMatrix& a, const KernelClaim& claim) {
     if (std::isfinite(sum.v)) sum.e += terms.count * flushed;
     sums.set(0, j, sum);
   }
-  if (with_spread()) sums.sharing = shared_addends_of_columns(a.v, fp32.u());
+  if (counts_alike()) sums.sharing = shared_addends_of_columns(a.v, fp32.u());
   return sums;
 }
 

@@ -17,6 +17,15 @@ BoundedMatrix product(const Declared& declared, const BoundedMatrix& a, const Bo
 BoundedMatrix product_onto(const Declared& declared, const BoundedMatrix& c, const BoundedMatrix& a,
                            const BoundedMatrix& b);
 
+/// op(a) op(b) of what was read, with its exact value, from the floats themselves: the same bound. Nothing where an
+/// operand loses bits on its way, a result is not finite, or more is asked of the values than their product.
+struct ReadProduct {
+  Matrix<long double> exact;  // empty under bounds_only()
+  BoundedMatrix bound;
+};
+std::optional<ReadProduct> product_of_read(const Declared& declared, const FloatsRef& a, Side side_a,
+                                           const FloatsRef& b, Side side_b);
+
 /// The transpose.
 BoundedMatrix transposed(const Expected& a);
 

@@ -41,10 +41,14 @@ TALLY_CLONES void add_products(float a, const float* b, float* acc, Eigen::Index
 
 }  // namespace
 
-std::optional<Matrix<float>> ordered_product(const Declared& declared, const Matrix<float>& a, const Matrix<float>& b) {
+bool orders_products(const Declared& declared) {
   const KernelClaim& claim = claim_of(declared, "gemm");
   const bool rounds_in_fp32 = declared.compute.p == 24 && !declared.tf32 && !declared.claims.flushes_subnormals;
-  if (claim.algorithm != "in_order_fma" || claim.splits != 1 || !rounds_in_fp32) return std::nullopt;
+  return claim.algorithm == "in_order_fma" && claim.splits == 1 && rounds_in_fp32;
+}
+
+std::optional<Matrix<float>> ordered_product(const Declared& declared, const Matrix<float>& a, const Matrix<float>& b) {
+  if (!orders_products(declared)) return std::nullopt;
   Matrix<float> product = Matrix<float>::Zero(a.rows(), b.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     for (Eigen::Index k = 0; k < a.cols(); ++k) {
@@ -52,7 +56,7 @@ std::optional<Matrix<float>> ordered_product(const Declared& declared, const Mat
     }
   }
   if (!product.allFinite()) return std::nullopt;  // the bound says what may become of those
-  const Format stored = format_of(claim.result);
+  const Format stored = format_of(claim_of(declared, "gemm").result);
   return product.unaryExpr([&](float x) { return static_cast<float>(rounded(stored, static_cast<double>(x))); });
 }
 

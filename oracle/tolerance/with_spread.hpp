@@ -5,21 +5,27 @@
 
 namespace tally::oracle {
 
-inline constinit thread_local bool with_spread_in_force = true;
+enum class Spread {
+  none,     // r and s of what a rule leaves are empty, and sharing is 1
+  least,    // as if no two addends were alike: s and sharing are at most what `counted` gives, and no one sorts addends
+  counted,  // addends that are alike round together (oracle/tolerance/alike.hpp)
+};
 
-/// Otherwise r and s of what a rule leaves are empty, and sharing is 1.
-inline bool with_spread() { return with_spread_in_force; }
+inline constinit thread_local Spread spread_in_force = Spread::counted;
+
+inline bool with_spread() { return spread_in_force != Spread::none; }
+inline bool counts_alike() { return spread_in_force == Spread::counted; }
 
 /// In this thread, until the block ends.
 class SpreadScope {
  public:
-  explicit SpreadScope(bool wanted) : before_(with_spread_in_force) { with_spread_in_force = wanted; }
-  ~SpreadScope() { with_spread_in_force = before_; }
+  explicit SpreadScope(Spread wanted) : before_(spread_in_force) { spread_in_force = wanted; }
+  ~SpreadScope() { spread_in_force = before_; }
   SpreadScope(const SpreadScope&) = delete;
   SpreadScope& operator=(const SpreadScope&) = delete;
 
  private:
-  bool before_;
+  Spread before_;
 };
 
 }  // namespace tally::oracle

@@ -12,21 +12,29 @@ struct Census {
   bool finite = true;
 };
 
-Census census_of(const ExpectedTensors& gradients) {
-  Census all;
-  for (const auto& [name, g] : gradients) {
-    for (Eigen::Index i = 0; i < g.v.size(); ++i) {
-      const double v = static_cast<double>(g.v.data()[i]), e = incoming(g.e.data()[i]);
-      all.finite = all.finite && std::isfinite(v);
-      all.largest_e = std::max(all.largest_e, e);
-      all.sum_e += e;
-      all.squares_e += e * e;
-      all.sum += std::fabs(v) + e;
-      all.squares += (std::fabs(v) + e) * (std::fabs(v) + e);
-      all.count += 1;
-    }
+/// f of a gradient; of one that is only read some rows at a time, which fit a cache.
+template <class F>
+void each_stretch(const Expected& gradient, F&& f) {
+  if (gradient.only_read == nullptr) return f(gradient);
+  constexpr Eigen::Index elements_at_once = 1 << 14;
+  const Tensor& tensor = *gradient.only_read;
+  const Eigen::Index rows = row_count(tensor), columns = static_cast<Eigen::Index>(tensor.elements()) / rows;
+  const Eigen::Index at_once = std::max<Eigen::Index>(1, elements_at_once / std::max<Eigen::Index>(1, columns));
+  for (Eigen::Index first = 0; first < rows; first += at_once)
+    f(as_read(tensor, first, std::min(at_once, rows - first)));
+}
+
+void add(const Expected& g, Census& all) {
+  for (Eigen::Index i = 0; i < g.v.size(); ++i) {
+    const double v = static_cast<double>(g.v.data()[i]), e = incoming(g.e.data()[i]);
+    all.finite = all.finite && std::isfinite(v);
+    all.largest_e = std::max(all.largest_e, e);
+    all.sum_e += e;
+    all.squares_e += e * e;
+    all.sum += std::fabs(v) + e;
+    all.squares += (std::fabs(v) + e) * (std::fabs(v) + e);
+    all.count += 1;
   }
-  return all;
 }
 
 /// What the additions of all terms cost, relative to what they add up to: by the order that is claimed, for these
@@ -38,11 +46,15 @@ double relative_growth(const KernelClaim& claim, const ExpectedTensors& gradient
   double all = 0;
   for (const auto& [name, g] : gradients) {
     auto& sizes = tensors.emplace_back();
-    counts.push_back(static_cast<double>(g.v.size()));
-    for (Eigen::Index i = 0; i < g.v.size() && !claim.additions.empty(); ++i) {
-      sizes.push_back(term(std::fabs(static_cast<double>(g.v.data()[i])) + incoming(g.e.data()[i])));
-      all += sizes.back();
-    }
+    counts.push_back(
+        static_cast<double>(g.only_read != nullptr ? static_cast<Eigen::Index>(g.only_read->elements()) : g.v.size()));
+    if (claim.additions.empty()) continue;
+    each_stretch(g, [&](const Expected& next) {
+      for (Eigen::Index i = 0; i < next.v.size(); ++i) {
+        sizes.push_back(term(std::fabs(static_cast<double>(next.v.data()[i])) + incoming(next.e.data()[i])));
+        all += sizes.back();
+      }
+    });
   }
   const double u = single().u(), deepest = gam(height_of(claim, counts), u);
   const bool in_chunks = !claim.additions.empty() && claim.additions.front().kind == SumStep::chunks;
@@ -65,10 +77,15 @@ double two_norm_error(const Census& all, double value, double additions, bool at
 }  // namespace
 
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients) {
-  const Census all = census_of(gradients);
-  Tensors<long double> values;
-  for (const auto& [name, g] : gradients) values.emplace(name, g.v);
-  const auto exact = gradient_norm<long double>(clip, values);
+  Census all;
+  GradientNorm<long double> sum(clip);
+  for (const auto& [name, g] : gradients) {
+    each_stretch(g, [&](const Expected& next) {
+      add(next, all);
+      sum.add(next.v);
+    });
+  }
+  const long double exact = sum.of_all();
   if (!all.finite) return scalar(exact, all.largest_e < infinite ? 0 : infinite);
   const KernelClaim& claim = claim_of(declared, "norm");
   const NormOrder order = norm_of(clip);
@@ -89,7 +106,7 @@ Expected clipped(const Choice& clip, const Expected& coefficient, const Expected
   return clip_rules(clip).clipped(clip, coefficient, gradient);
 }
 
-Expected rounded_clip(const Choice& clip, float coefficient, const Matrix<float>& gradient) {
+Matrix<float> rounded_clip(const Choice& clip, float coefficient, const FloatsRef& gradient) {
   return clip_rules(clip).rounded(clip, coefficient, gradient);
 }
 

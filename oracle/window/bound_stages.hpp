@@ -13,24 +13,27 @@ namespace tally::oracle {
 
 Expected scalar(long double v, double e = 0);
 
-Expected rounded_cast(const Format& to, const Matrix<float>& x);
+// What a stage leaves that is one correctly rounded operation: floats hold all three formats.
+Matrix<float> rounded_cast(const Format& to, const FloatsRef& x);
 /// The accumulate format's nearest to fl32(buffer + gradient).
-Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffer, const Matrix<float>& gradient);
+Matrix<float> rounded_accumulate(const Format& accumulate, const FloatsRef& buffer, const FloatsRef& gradient);
 /// The accumulate format's nearest to buffer + RN(gradient), one rounding each in that format.
-Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
-                                   const Matrix<float>& gradient);
-/// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or a bound.
-Expected held_accumulate(const Declared& declared, const Matrix<float>& buffer, const Matrix<float>& gradient);
-/// A buffer and its compensation after one compensated addition, bit by bit, where the compensation is known as well.
+Matrix<float> rounded_native_accumulate(const Format& accumulate, const FloatsRef& buffer, const FloatsRef& gradient);
+/// What the claim of `accumulate` lets the buffer be after one addition: its bits (plain, native), or nothing.
+std::optional<Matrix<float>> rounded_accumulate(const Declared& declared, const FloatsRef& buffer,
+                                                const FloatsRef& gradient);
+/// The same, with a bound where the bits are open.
+Expected held_accumulate(const Declared& declared, const FloatsRef& buffer, const FloatsRef& gradient);
+/// A buffer and its compensation after one compensated addition, where the compensation is known as well.
 struct CompensatedStep {
-  Expected buffer, compensation;
+  Matrix<float> buffer, compensation;
 };
-CompensatedStep rounded_compensated(const Declared& declared, const Matrix<float>& buffer,
-                                    const Matrix<float>& compensation, const Matrix<float>& gradient);
+CompensatedStep rounded_compensated(const Declared& declared, const FloatsRef& buffer, const FloatsRef& compensation,
+                                    const FloatsRef& gradient);
 /// fl32(x factor).
-Expected rounded_product(const Matrix<float>& x, float factor);
+Matrix<float> rounded_product(const FloatsRef& x, float factor);
 /// The clipped gradient; `coefficient` as it was read, of a clip by norm.
-Expected rounded_clip(const Choice& clip, float coefficient, const Matrix<float>& gradient);
+Matrix<float> rounded_clip(const Choice& clip, float coefficient, const FloatsRef& gradient);
 /// A constant's bits, where only one float lies within its bound; else the bound as it is. fp32 [1, 1].
 Expected predicted_constant(const Expected& constant);
 /// 1 when an element of a buffer is not finite.
@@ -57,6 +60,7 @@ Expected predicted_factor(const Declared& declared, const Case& c, std::size_t w
 /// 1 / scale, with `divide: window` also over the window's divisor.
 Expected inverse_scale(const Declared& declared, const Case& c, std::size_t window, const Expected& scale);
 
+/// Gradients may be only_read().
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients);
 /// Of a clip by norm.
 Expected coefficient(const Choice& clip, const Expected& norm);
@@ -74,8 +78,8 @@ StepRate step_rate(const Choice& schedule, std::int64_t step);
 /// The float that holds it.
 Bounded held_rate(const Declared& declared, const StepRate& rate);
 
-/// The new gradient where decays_gradient says so, which does not read the rate; else the new parameter, which does not
-/// read the gradient.
+/// Element by element. The new gradient where decays_gradient says so, which does not read the rate; else the new
+/// parameter, which does not read the gradient.
 Expected decayed(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
                  const Expected& parameter);
 

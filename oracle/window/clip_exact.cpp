@@ -5,18 +5,6 @@
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
-namespace {
-
-template <class T>
-void add_to_norm(T& sum, NormOrder norm, const T& element) {
-  const T size = magnitude(element);
-  if (norm == NormOrder::one) sum += size;
-  if (norm == NormOrder::two) sum += size * size;
-  if (norm == NormOrder::largest) sum = larger(sum, size);
-}
-
-}  // namespace
-
 NormOrder norm_of(const Choice& clip) {
   if (!clips_by_norm(clip)) return NormOrder::two;
   const std::string& norm = clip.text("norm");
@@ -24,13 +12,28 @@ NormOrder norm_of(const Choice& clip) {
 }
 
 template <class T>
-T gradient_norm(const Choice& clip, const Tensors<T>& gradients) {
-  const NormOrder norm = norm_of(clip);
-  T sum = 0;
-  for (const auto& [name, gradient] : gradients)
-    for (Eigen::Index i = 0; i < gradient.size(); ++i) add_to_norm(sum, norm, gradient(i));
-  return norm == NormOrder::two ? T(sqrt(sum)) : sum;
+void GradientNorm<T>::add(const Matrix<T>& gradient) {
+  for (Eigen::Index i = 0; i < gradient.size(); ++i) {
+    const T size = magnitude(gradient(i));
+    if (order_ == NormOrder::one) sum_ += size;
+    if (order_ == NormOrder::two) sum_ += size * size;
+    if (order_ == NormOrder::largest) sum_ = larger(sum_, size);
+  }
 }
+
+template <class T>
+T GradientNorm<T>::of_all() const {
+  return order_ == NormOrder::two ? T(sqrt(sum_)) : sum_;
+}
+
+template <class T>
+T gradient_norm(const Choice& clip, const Tensors<T>& gradients) {
+  GradientNorm<T> norm(clip);
+  for (const auto& [name, gradient] : gradients) norm.add(gradient);
+  return norm.of_all();
+}
+
+template class GradientNorm<long double>;
 
 template <class T>
 T clip_coefficient(const Choice& clip, const T& norm) {

@@ -36,7 +36,20 @@ enum class NormOrder { one, two, largest };
 /// What `clip` asks for; two where it does not clip by norm.
 NormOrder norm_of(const Choice& clip);
 
-/// The p-norm that `clip` asks for over all parameters.
+/// The p-norm that `clip` asks for, tensor by tensor or some rows at a time.
+template <class T>
+class GradientNorm {
+ public:
+  explicit GradientNorm(const Choice& clip) : order_(norm_of(clip)) {}
+  void add(const Matrix<T>& gradient);
+  T of_all() const;
+
+ private:
+  NormOrder order_;
+  T sum_ = 0;
+};
+
+/// That norm over all parameters.
 template <class T>
 T gradient_norm(const Choice& clip, const Tensors<T>& gradients);
 

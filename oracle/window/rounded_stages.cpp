@@ -1,4 +1,5 @@
 // Stages that are one correctly rounded operation: their bits are predicted.
+#include "oracle/tolerance/as_written.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -7,57 +8,52 @@
 namespace tally::oracle {
 namespace {
 
-Expected exactly(const Matrix<float>& x) { return {x.cast<long double>(), Matrix<double>::Zero(x.rows(), x.cols())}; }
-
-/// f of every element, exactly.
-template <class F>
-Expected predicted(const Matrix<float>& x, F&& f) {
-  Expected out{Matrix<long double>(x.rows(), x.cols()), Matrix<double>::Zero(x.rows(), x.cols())};
-  for (Eigen::Index i = 0; i < x.size(); ++i) out.v.data()[i] = f(i);
-  return out;
-}
+bool is_fp32(const Format& format) { return format.p == 24; }
 
 }  // namespace
 
-Expected rounded_cast(const Format& to, const Matrix<float>& x) {
-  return predicted(x, [&](Eigen::Index i) { return rounded(to, x.data()[i]); });
+Matrix<float> rounded_cast(const Format& to, const FloatsRef& x) {
+  if (is_fp32(to)) return x;
+  return x.unaryExpr([&](float each) { return static_cast<float>(rounded(to, each)); });
 }
 
-Expected rounded_accumulate(const Format& accumulate, const Matrix<float>& buffer, const Matrix<float>& gradient) {
-  return predicted(buffer, [&](Eigen::Index i) { return rounded(accumulate, buffer.data()[i] + gradient.data()[i]); });
+Matrix<float> rounded_accumulate(const Format& accumulate, const FloatsRef& buffer, const FloatsRef& gradient) {
+  return rounded_cast(accumulate, buffer + gradient);
 }
 
-Expected rounded_native_accumulate(const Format& accumulate, const Matrix<float>& buffer,
-                                   const Matrix<float>& gradient) {
-  return predicted(buffer, [&](Eigen::Index i) {
-    return rounded_sum(accumulate, buffer.data()[i], rounded(accumulate, gradient.data()[i]));
+Matrix<float> rounded_native_accumulate(const Format& accumulate, const FloatsRef& buffer, const FloatsRef& gradient) {
+  return buffer.binaryExpr(gradient, [&](float b, float g) {
+    return static_cast<float>(rounded_sum(accumulate, b, rounded(accumulate, g)));
   });
 }
 
-Expected held_accumulate(const Declared& declared, const Matrix<float>& buffer, const Matrix<float>& gradient) {
+std::optional<Matrix<float>> rounded_accumulate(const Declared& declared, const FloatsRef& buffer,
+                                                const FloatsRef& gradient) {
   const std::string& algorithm = claim_of(declared, "accumulate").algorithm;
-  const bool plain = algorithm.empty() || algorithm == "plain";
-  if (!plain && algorithm != "native") return accumulated(declared, exactly(buffer), exactly(gradient));
-  return plain ? rounded_accumulate(declared.accumulate, buffer, gradient)
-               : rounded_native_accumulate(declared.accumulate, buffer, gradient);
+  if (algorithm.empty() || algorithm == "plain") return rounded_accumulate(declared.accumulate, buffer, gradient);
+  if (algorithm == "native") return rounded_native_accumulate(declared.accumulate, buffer, gradient);
+  return {};
 }
 
-CompensatedStep rounded_compensated(const Declared& declared, const Matrix<float>& buffer,
-                                    const Matrix<float>& compensation, const Matrix<float>& gradient) {
+Expected held_accumulate(const Declared& declared, const FloatsRef& buffer, const FloatsRef& gradient) {
+  if (const auto bits = rounded_accumulate(declared, buffer, gradient)) return known(*bits);
+  return accumulated(declared, known(buffer), known(gradient));
+}
+
+CompensatedStep rounded_compensated(const Declared& declared, const FloatsRef& buffer, const FloatsRef& compensation,
+                                    const FloatsRef& gradient) {
   const Format& in = declared.accumulate;
-  CompensatedStep next{exactly(buffer), exactly(compensation)};
-  for (Eigen::Index i = 0; i < buffer.size(); ++i) {
-    const double s = buffer.data()[i], c = compensation.data()[i];
+  CompensatedStep next{buffer, compensation};
+  for (Eigen::Index i = 0; i < next.buffer.size(); ++i) {
+    const double s = next.buffer.data()[i], c = next.compensation.data()[i];
     const double y = rounded_sum(in, rounded(in, gradient.data()[i]), -c), t = rounded_sum(in, s, y);
-    next.buffer.v.data()[i] = t;
-    next.compensation.v.data()[i] = rounded_sum(in, rounded_sum(in, t, -s), -y);
+    next.buffer.data()[i] = static_cast<float>(t);
+    next.compensation.data()[i] = static_cast<float>(rounded_sum(in, rounded_sum(in, t, -s), -y));
   }
   return next;
 }
 
-Expected rounded_product(const Matrix<float>& x, float factor) {
-  return predicted(x, [&](Eigen::Index i) { return x.data()[i] * factor; });
-}
+Matrix<float> rounded_product(const FloatsRef& x, float factor) { return x * factor; }
 
 Expected predicted_constant(const Expected& constant) {
   const long double v = constant.v(0, 0);
@@ -68,10 +64,9 @@ Expected predicted_constant(const Expected& constant) {
 }
 
 bool any_non_finite(const Tensor& buffer) {
-  for (std::size_t i = 0; i < buffer.elements(); ++i) {
-    if (!std::isfinite(buffer.value(i))) return true;
-  }
-  return false;
+  const FloatView view(buffer);
+  const FloatsRef x = view;
+  return std::any_of(x.data(), x.data() + x.size(), [](float each) { return !std::isfinite(each); });
 }
 
 }  // namespace tally::oracle

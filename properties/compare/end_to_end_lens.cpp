@@ -38,7 +38,7 @@ void expect_window(EndToEndWalk& walk) {
 }  // namespace
 
 void expect_all(EndToEndWalk& walk) {
-  const oracle::SpreadScope bounds_alone(false);
+  const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()) && !walk.ended; ++walk.window) {
     expect_window(walk);
   }

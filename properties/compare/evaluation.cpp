@@ -2,6 +2,7 @@
 
 #include "oracle/tolerance/bounds_only.hpp"
 #include "oracle/tolerance/sources.hpp"
+#include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/stack.hpp"
 
 namespace tally {
@@ -24,6 +25,12 @@ constexpr std::array<Term, 4> split{{{&Sources::input, &BoundTerms::input},
 const oracle::Expected& Evaluation::at(const std::string& output) {
   if (!expected_) expected_ = rule_();
   return expected_->at(output);
+}
+
+const oracle::Expected& Evaluation::counted(const std::string& output) {
+  const oracle::SpreadScope all_of_it(oracle::Spread::counted);
+  if (!counted_) counted_ = rule_();
+  return counted_->at(output);
 }
 
 oracle::ExpectedTensors Evaluation::tried(const oracle::TriedOrder& order) {
@@ -74,12 +81,13 @@ TensorCheck judge(const Place& place, const Output& output, const Tensor& got, b
   return check;
 }
 
-Evaluation evaluation_of(std::function<oracle::Expected()> rule) {
-  return Evaluation([rule = std::move(rule)] {
+Evaluation evaluation_of(std::function<oracle::Expected()> rule, Evaluation::Stretches stretches) {
+  const auto one_output = [rule = std::move(rule)] {
     oracle::ExpectedTensors outputs;
     outputs.emplace("", rule());
     return outputs;
-  });
+  };
+  return Evaluation(one_output, std::move(stretches));
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedForward forward) {

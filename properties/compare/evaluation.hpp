@@ -17,9 +17,18 @@ namespace tally {
 class Evaluation {
  public:
   using Rule = std::function<oracle::ExpectedTensors()>;
-  explicit Evaluation(Rule rule) : rule_(std::move(rule)) {}
+  /// What the rule says of some rows of an output, where they need none of the others; nothing where they do.
+  using Stretches =
+      std::function<std::optional<oracle::Expected>(const std::string& output, Eigen::Index first, Eigen::Index rows)>;
+  explicit Evaluation(Rule rule, Stretches stretches = {}) : rule_(std::move(rule)), stretches_(std::move(stretches)) {}
 
   const oracle::Expected& at(const std::string& output);
+  /// Rows first .. first + rows - 1 of at(), computed by themselves; nothing where that cannot be.
+  std::optional<oracle::Expected> stretch(const std::string& output, Eigen::Index first, Eigen::Index rows) {
+    return stretches_ ? stretches_(output, first, rows) : std::nullopt;
+  }
+  /// The same with addends that are alike counted, where at() leaves them out (oracle/tolerance/with_spread.hpp).
+  const oracle::Expected& counted(const std::string& output);
   /// What a right kernel may come to that adds up in this order (oracle/tolerance/tried_order.hpp).
   oracle::ExpectedTensors tried(const oracle::TriedOrder& order);
   /// Of element i of an output, row-major. All zero where its bound is 0 or infinite.
@@ -29,7 +38,8 @@ class Evaluation {
   const oracle::Expected& without(std::size_t source, const std::string& output);
 
   Rule rule_;
-  std::optional<oracle::ExpectedTensors> expected_;
+  Stretches stretches_;
+  std::optional<oracle::ExpectedTensors> expected_, counted_;
   std::array<std::optional<oracle::ExpectedTensors>, 4> without_;
 };
 
@@ -48,7 +58,7 @@ struct Output {
 TensorCheck judge(const Place& place, const Output& output, const Tensor& got, bool split);
 
 /// A rule with one output, which has no name.
-Evaluation evaluation_of(std::function<oracle::Expected()> rule);
+Evaluation evaluation_of(std::function<oracle::Expected()> rule, Evaluation::Stretches stretches = {});
 
 /// "y", "mean", "var", "rstd".
 oracle::ExpectedTensors named(oracle::ExpectedForward forward);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "oracle/tolerance/expected.hpp"
@@ -43,6 +44,24 @@ class JudgeObserver {
 
 /// Against bits that are known; no observer sees it, as there is no bound. A wrong bit is over it.
 TensorCheck judge_bits(const Place& place, const oracle::Expected& known, const Tensor& got);
+/// The same of floats; what is equal throughout is told without a second copy.
+TensorCheck judge_bits(const Place& place, const oracle::Matrix<float>& known, const Tensor& got);
+
+/// judge() of a tensor of which no more than a stretch is expected at a time: the same but for the profile of a failing
+/// one. No observer sees it.
+class StretchJudge {
+ public:
+  StretchJudge(const Place& place, const Tensor& got);
+  ~StretchJudge();
+  /// The next elements, row-major from the first on.
+  void hold(const oracle::Expected& next);
+  /// Once all are held.
+  TensorCheck finish();
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
 
 /// A check that could not be made because the tap is missing.
 TensorCheck not_run(const Place& place);

@@ -37,6 +37,7 @@ Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGra
   const auto predict = [&walk, read, name]() -> oracle::Prediction {
     const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);
     if (name == "bias") return oracle::ordered_bias_gradient(walk.declared, dy);
+    if (!oracle::orders_products(walk.declared)) return {};
     if (name == "weight") return oracle::ordered_product(walk.declared, dy.transpose(), oracle::floats_of(*read.x));
     return oracle::ordered_product(walk.declared, dy, oracle::floats_of(*read.inputs.tensors.at("weight")));
   };
@@ -58,10 +59,12 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   if (!read.complete()) return;
   const oracle::BoundPass pass{
       *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}, layer.gives_dx};
-  Evaluation backward([&] {
-    const auto& rule = oracle::bound_rule(layer.layer->kind);
-    return named(rule.backward(pass, oracle::as_read(*read.x), oracle::as_read(*read.dy)));
-  });
+  const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
+  const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
+    return rule.output_rows(pass, output, walk.read(layer, *read.x), walk.read(layer, *read.dy), first, rows);
+  };
+  Evaluation backward([&] { return named(rule.backward(pass, walk.read(layer, *read.x), walk.read(layer, *read.dy))); },
+                      rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{
       [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
   const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;

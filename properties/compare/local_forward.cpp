@@ -32,6 +32,7 @@ void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forwar
 
 /// y = fl(fl(x W^T) + b) by the order that the product's claim names.
 oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const LayerInputs& inputs) {
+  if (!oracle::orders_products(walk.declared)) return {};
   const oracle::Matrix<float> weight = oracle::floats_of(*inputs.tensors.at("weight"));
   auto y = oracle::ordered_product(walk.declared, oracle::floats_of(x), weight.transpose());
   const auto bias = inputs.tensors.find("bias");
@@ -48,7 +49,12 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   if (x == nullptr || !inputs.complete) return;
   const oracle::BoundPass pass{
       *layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}};
-  Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, oracle::as_read(*x))); });
+  const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
+  const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
+    return rule.output_rows(pass, output, walk.read(layer, *x), {}, first, rows);
+  };
+  Evaluation forward([&] { return named(rule.forward(pass, walk.read(layer, *x))); },
+                     rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
   const Bits ordered{[&] { return ordered_output(walk, *x, inputs); }, FailureClass::order};
   const Bits& y = layer.layer->kind == "linear" ? ordered : written;

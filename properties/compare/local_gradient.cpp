@@ -9,6 +9,7 @@ namespace {
 
 using oracle::as_read;
 using oracle::floats_of;
+using oracle::FloatView;
 
 float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
@@ -28,11 +29,22 @@ bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buff
       k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "compensation." + p, k - 1);
   const Tensor* compensation = walk.handed("accumulate", "in.compensation." + p, before);
   const auto next = [&] {
-    return oracle::rounded_compensated(walk.declared, floats_of(buffer), floats_of(*compensation), floats_of(gradient));
+    return oracle::rounded_compensated(walk.declared, FloatView(buffer), FloatView(*compensation), FloatView(gradient));
   };
-  walk.check_output("accumulate", "buffer." + p, [&] { return next().buffer; });
-  walk.check_output("accumulate", "compensation." + p, [&] { return next().compensation; });
+  walk.check_bits("accumulate", "buffer." + p, [&] { return next().buffer; });
+  walk.check_bits("accumulate", "compensation." + p, [&] { return next().compensation; });
   return true;
+}
+
+/// One more addition, of which the claim gives the bits or a bound.
+void check_sum(LocalWalk& walk, const std::string& tensor, const Tensor& buffer, const Tensor& gradient) {
+  auto bits = oracle::rounded_accumulate(walk.declared, FloatView(buffer), FloatView(gradient));
+  if (bits) {
+    walk.check_bits("accumulate", tensor, [&] { return std::move(*bits); });
+  } else {
+    walk.check_output("accumulate", tensor,
+                      [&] { return oracle::accumulated(walk.declared, as_read(buffer), as_read(gradient)); });
+  }
 }
 
 }  // namespace
@@ -45,8 +57,7 @@ void check_accumulate(LocalWalk& walk) {
         k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
-    walk.check_output("accumulate", "buffer." + p,
-                      [&] { return oracle::held_accumulate(walk.declared, floats_of(*buffer), floats_of(*gradient)); });
+    check_sum(walk, "buffer." + p, *buffer, *gradient);
   }
 }
 
@@ -79,7 +90,7 @@ void check_unscale(LocalWalk& walk) {
     const Tensor* buffer = summed(walk, "unscale", p);
     if (buffer == nullptr || (needed && inverse == nullptr)) continue;
     const float by = inverse == nullptr ? 1 : value_of(*inverse);
-    walk.check_output("unscale", "d." + p, [&] { return oracle::rounded_product(floats_of(*buffer), by); });
+    walk.check_bits("unscale", "d." + p, [&] { return oracle::rounded_product(FloatView(*buffer), by); });
   }
 }
 
@@ -92,7 +103,7 @@ void check_norm(LocalWalk& walk) {
   if (read.size() != walk.parameters.size()) return;
   walk.check_output("norm", "norm", [&] {
     oracle::ExpectedTensors gradients;
-    for (const auto& [p, gradient] : read) gradients.emplace(p, as_read(*gradient));
+    for (const auto& [p, gradient] : read) gradients.emplace(p, oracle::only_read(*gradient));
     return oracle::norm(walk.declared, walk.c.recipe.clip, gradients);
   });
 }
@@ -111,8 +122,8 @@ void check_clip(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("clip", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient == nullptr || (by_norm && coefficient == nullptr)) continue;
-    walk.check_output("clip", "d." + p, [&] {
-      return oracle::rounded_clip(clip, by_norm ? value_of(*coefficient) : 1, floats_of(*gradient));
+    walk.check_bits("clip", "d." + p, [&] {
+      return oracle::rounded_clip(clip, by_norm ? value_of(*coefficient) : 1, FloatView(*gradient));
     });
   }
 }

@@ -71,7 +71,7 @@ void check_window(LocalWalk& walk) {
 }  // namespace
 
 void check_all(LocalWalk& walk) {
-  const oracle::SpreadScope with_spread(true);
+  const oracle::SpreadScope at_first(oracle::Spread::least);
   for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()); ++walk.window) check_window(walk);
 }
 

@@ -14,6 +14,11 @@ using oracle::floats_of;
 
 Expected read_or_none(const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor); }
 
+/// The same of some rows, for rules that go element by element.
+auto reads_rows(Eigen::Index first, Eigen::Index rows) {
+  return [=](const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor, first, rows); };
+}
+
 using Floats = oracle::Matrix<float>;
 
 Floats floats_or_none(const Tensor* tensor) { return tensor == nullptr ? Floats() : oracle::floats_of(*tensor); }
@@ -88,7 +93,11 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
       const auto bound = [&] {
         return rules.state(i, setting, read_for_state<Expected>(step, taps, i, read_or_none).tensors());
       };
-      taps.after[i] = walk.check_output("optimizer", name, bound, {}, bits);
+      const auto some_rows = [&](const std::string&, Eigen::Index first, Eigen::Index rows) {
+        const auto read = read_for_state<Expected>(step, taps, i, reads_rows(first, rows));
+        return std::optional(rules.state(i, setting, read.tensors()));
+      };
+      taps.after[i] = walk.check_output("optimizer", name, bound, {}, bits, some_rows);
     }
     complete = complete && taps.after[i] != nullptr;
   }
@@ -107,7 +116,11 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
     return rules.parameter(setting, as_read(rate),
                            read_for_parameter<Expected>(step, taps, old, read_or_none).tensors(), false);
   };
-  walk.check_output("optimizer", p, bound, along, bits);
+  const auto some_rows = [&](const std::string&, Eigen::Index first, Eigen::Index rows) {
+    const auto read = read_for_parameter<Expected>(step, taps, old, reads_rows(first, rows));
+    return std::optional(rules.parameter(setting, as_read(rate), read.tensors(), false));
+  };
+  walk.check_output("optimizer", p, bound, along, bits, some_rows);
 }
 
 /// What the next window must read: the taps, whatever was found of them.
@@ -124,7 +137,7 @@ void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
-    walk.check_output("cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, floats_of(*master)); });
+    walk.check_bits("cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, oracle::FloatView(*master)); });
   }
 }
 
@@ -145,7 +158,11 @@ void check_decay(LocalWalk& walk) {
       return oracle::predicted_decayed(walk.declared, decay, walk.c.recipe.learning_rate, walk.state.step,
                                        floats_or_none(gradient), floats_of(*parameter));
     }};
-    walk.check_output("decay", into_gradient ? "d." + p : p, bound, {{"the parameter", parameter}}, bits);
+    const auto some_rows = [&](const std::string&, Eigen::Index first, Eigen::Index rows) {
+      const auto read = reads_rows(first, rows);
+      return std::optional(oracle::decayed(walk.declared, decay, rate, read(gradient), read(parameter)));
+    };
+    walk.check_output("decay", into_gradient ? "d." + p : p, bound, {{"the parameter", parameter}}, bits, some_rows);
   }
 }
 

@@ -20,11 +20,46 @@ std::vector<double> values_of(const Tensor& tensor) {
   return values;
 }
 
+/// How far the errors lie from their spread. What excuses them is found out where they need it: addends that are alike,
+/// and how far right sums deviate.
+SpreadFinding spread_found(const Output& output, const Tensor& got, const std::vector<Direction>& directions) {
+  if (output.count >= 0) return {};  // some rows of a tensor have no random part
+  const SpreadFinding at_most = spread_of(output.of.at(output.name), got, directions);
+  if (verdict_of(at_most.log10_chance) == SpreadVerdict::expected) return at_most;
+  const oracle::Expected& counted = output.of.counted(output.name);
+  const SpreadFinding found = spread_of(counted, got, directions);
+  if (verdict_of(found.log10_chance) == SpreadVerdict::expected) return found;
+  return spread_of(counted, got, directions, leans_of(output, counted, got, directions));
+}
+
+/// A large tensor is judged some rows at a time, which stay in the cache. Nothing where the rule needs all rows at
+/// once, or where something is to be told of the tensor that only all of it shows.
+std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& output, const Tensor& got,
+                                               const std::vector<Direction>& directions) {
+  constexpr Eigen::Index elements_at_once = 1 << 14;
+  const Eigen::Index columns = got.shape.empty() ? 1 : got.shape.back();
+  const Eigen::Index rows = columns == 0 ? 0 : static_cast<Eigen::Index>(got.elements()) / columns;
+  const Eigen::Index at_once = std::max<Eigen::Index>(1, elements_at_once / std::max<Eigen::Index>(1, columns));
+  if (output.count >= 0 || rows == 0 || got.dtype == Dtype::i64 || got.dtype == Dtype::u8) return {};
+  StretchJudge judge(here, got);
+  StretchSpread spread(got, directions);
+  for (Eigen::Index first = 0; first < rows; first += at_once) {
+    const auto next = output.of.stretch(output.name, first, std::min(at_once, rows - first));
+    if (!next || next->v.size() != std::min(at_once, rows - first) * columns) return {};
+    judge.hold(*next);
+    spread.add(*next);
+  }
+  TensorCheck check = judge.finish();
+  check.spread = spread.found();
+  const bool plain = check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::expected;
+  return plain ? std::optional(std::move(check)) : std::nullopt;
+}
+
 /// Bits that the bound admits, and the claim does not. Of another order of addition the bound's own figures tell more,
 /// else the first wrong bit.
 TensorCheck of_wrong_bits(const Place& here, const oracle::Matrix<float>& predicted, const Tensor& got,
                           TensorCheck inside, const Bits& bits) {
-  TensorCheck wrong = judge_bits(here, oracle::known(predicted), got);
+  TensorCheck wrong = judge_bits(here, predicted, got);
   TensorCheck& kept = bits.inside_the_bound == FailureClass::order ? inside : wrong;
   kept.status = Status::fail;
   kept.failure = bits.inside_the_bound;
@@ -107,6 +142,11 @@ void LocalWalk::keep(const std::string& stage, const std::string& tensor, const 
        std::vector<double>(e.data(), e.data() + e.size()));
 }
 
+oracle::Expected LocalWalk::read(const LayerView& layer, const Tensor& tensor) {
+  return oracle::bound_rule(layer.layer->kind).output_rows != nullptr ? oracle::only_read(tensor)
+                                                                      : oracle::as_read(tensor);
+}
+
 const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const LayerInputs& inputs) {
   Read& last = read_[layer.label];
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first && same_bits(*a.second, *b.second); };
@@ -114,9 +154,9 @@ const oracle::ExpectedTensors& LocalWalk::read(const LayerView& layer, const Lay
   if (!before.empty() && std::equal(before.begin(), before.end(), now.begin(), now.end(), same)) return last.tensors;
   last = {inputs, {}};
   for (const auto& [name, tensor] : now) {
-    oracle::Expected read = oracle::as_read(*tensor);
-    read.likeness = std::make_shared<oracle::Likeness>();
-    last.tensors.emplace(name, std::move(read));
+    oracle::Expected all = read(layer, *tensor);
+    all.likeness = std::make_shared<oracle::Likeness>();
+    last.tensors.emplace(name, std::move(all));
   }
   return last.tensors;
 }
@@ -129,7 +169,7 @@ const Tensor* LocalWalk::check_output(const std::string& stage, const std::strin
 /// True where the bits are those predicted. Nobody asks for the bound then, but who watches what bounds hold.
 bool LocalWalk::matches_bits(const Place& here, const Tensor& got, const Output& output,
                              const oracle::Prediction& bits) {
-  TensorCheck check = judge_bits(here, oracle::known(*bits), got);
+  TensorCheck check = judge_bits(here, *bits, got);
   if (check.status == Status::fail) return false;
   if (JudgeObserver::present()) judge(here, output.expected(), got);
   checks.push_back(std::move(check));
@@ -155,14 +195,16 @@ const Tensor* LocalWalk::check_output(const std::string& stage, const std::strin
     if (kept != nullptr) keep(stage, tensor, right, *got);
     return got;
   }
+  const bool only_judged = !predicted && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
+  if (only_judged) {
+    if (auto plain = judged_in_stretches(here, output, *got, directions)) {
+      checks.push_back(*std::move(plain));
+      return got;
+    }
+  }
   TensorCheck check = judge(here, output, *got, wanted != nullptr);
   if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, *got, std::move(check), bits);
-  const std::optional<oracle::Expected> some_rows = output.count < 0 ? std::nullopt : std::optional(output.expected());
-  const oracle::Expected& expected = some_rows ? *some_rows : output.of.at(output.name);
-  check.spread = spread_of(expected, *got, directions);
-  if (verdict_of(check.spread.log10_chance) != SpreadVerdict::expected) {
-    check.spread = spread_of(expected, *got, directions, leans_of(output, expected, *got, directions));
-  }
+  check.spread = spread_found(output, *got, directions);
   if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
     check.status = Status::fail;
     check.failure = FailureClass::precision;
@@ -174,9 +216,18 @@ const Tensor* LocalWalk::check_output(const std::string& stage, const std::strin
 
 const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor,
                                       std::function<oracle::Expected()> rule, const std::vector<Direction>& directions,
-                                      const Bits& bits) {
-  Evaluation evaluation = evaluation_of(std::move(rule));
+                                      const Bits& bits, Evaluation::Stretches stretches) {
+  Evaluation evaluation = evaluation_of(std::move(rule), std::move(stretches));
   return check_output(stage, tensor, Output{evaluation}, directions, bits);
+}
+
+const Tensor* LocalWalk::check_bits(const std::string& stage, const std::string& tensor,
+                                    const std::function<oracle::Matrix<float>()>& rule) {
+  const bool only_judged = judges && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
+  if (!only_judged) return check_output(stage, tensor, [&] { return oracle::known(rule()); });
+  const Tensor* got = require_tap(stage, tensor);
+  if (got != nullptr) checks.push_back(judge_bits(place(stage, tensor), rule(), *got));
+  return got;
 }
 
 std::vector<Direction> LocalWalk::directions(const std::string& parameter) const {

@@ -83,6 +83,8 @@ class LocalWalk {
   const Tensor* require_tap(const std::string& stage, const std::string& tensor);
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
+  /// A tensor as the layer's rule takes it.
+  static oracle::Expected read(const LayerView& layer, const Tensor& tensor);
   /// What a layer read. The same bits are read once: every micro-batch reads the same parameters.
   const oracle::ExpectedTensors& read(const LayerView& layer, const LayerInputs& inputs);
   /// An output against its expectation, and its errors against their spread. Returns the tap.
@@ -92,7 +94,10 @@ class LocalWalk {
   /// The same for a rule with one output.
   const Tensor* check_output(const std::string& stage, const std::string& tensor,
                              std::function<oracle::Expected()> rule, const std::vector<Direction>& directions = {},
-                             const Bits& bits = {});
+                             const Bits& bits = {}, Evaluation::Stretches stretches = {});
+  /// An output whose bits follow from what its stage read, whatever is claimed.
+  const Tensor* check_bits(const std::string& stage, const std::string& tensor,
+                           const std::function<oracle::Matrix<float>()>& rule);
   /// Along what a gradient of this parameter may lean: the parameter, its momentum, the gradient before it.
   std::vector<Direction> directions(const std::string& parameter) const;
 

@@ -6,77 +6,13 @@
 #include <optional>
 #include <span>
 
+#include "properties/compare/spread_samples.hpp"
+
 namespace tally {
 namespace {
 
-/// The elements with a random part, one array a quantity: their errors, the bound on the deterministic part, the
-/// spread, and |error| beyond that bound in units of the spread.
-struct Samples {
-  explicit Samples(Eigen::Index most)
-      : exact(most), got(most), error(most), fixed(most), sigma(most), z(most), at(most) {}
-
-  Eigen::Index count = 0;
-  Eigen::ArrayXd exact, got, error, fixed, sigma, z;
-  Eigen::Array<Eigen::Index, Eigen::Dynamic, 1> at;  // in the tensor
-};
-
 /// Below it the chance is too large for any verdict, whatever elements share.
 double log_of_warning() { return log10_share(warning_alpha) * std::numbers::ln10; }
-
-Samples samples_of(const oracle::Expected& expected, const Tensor& got) {
-  Samples samples(expected.v.size());
-  const oracle::Matrix<float> held = oracle::floats_of(got);
-  for (Eigen::Index i = 0; i < expected.v.size(); ++i) {
-    const double e = expected.e.data()[i], s = expected.s.data()[i];
-    const long double v = expected.v.data()[i];
-    const double value = held.data()[i], exact = static_cast<double>(v);
-    if (!(s > 0) || !(e < INFINITY) || !std::isfinite(exact) || !std::isfinite(value)) continue;
-    const Eigen::Index n = samples.count++;
-    samples.exact[n] = exact;
-    samples.got[n] = value;
-    samples.error[n] = static_cast<double>(value - v);
-    samples.fixed[n] = std::max(0.0, e - expected.r.data()[i]);
-    samples.sigma[n] = s;
-    samples.at[n] = i;
-  }
-  const auto n = samples.count;
-  samples.sigma.head(n) = samples.sigma.head(n).sqrt();
-  samples.z.head(n) = (samples.error.head(n).abs() - samples.fixed.head(n)).max(0.0) / samples.sigma.head(n);
-  return samples;
-}
-
-/// Runs of elements that may share their rounding errors: those that came to the same significand. Where exact values
-/// crowd within one ulp, they all are rounded the same way.
-class Groups {
- public:
-  explicit Groups(const Samples& samples) : order_(static_cast<std::size_t>(samples.count)) {
-    std::vector<double> significand(order_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      int exponent = 0;
-      significand[i] = std::fabs(std::frexp(samples.got[static_cast<Eigen::Index>(i)], &exponent));
-      order_[i] = static_cast<Eigen::Index>(i);
-    }
-    const auto of = [&](Eigen::Index i) { return significand[static_cast<std::size_t>(i)]; };
-    std::sort(order_.begin(), order_.end(),
-              [&](Eigen::Index a, Eigen::Index b) { return of(a) != of(b) ? of(a) < of(b) : a < b; });
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      if (i == 0 || of(order_[i]) != of(order_[i - 1])) begins_.push_back(i);
-    }
-    begins_.push_back(order_.size());
-  }
-
-  /// f of the members of each group.
-  template <class F>
-  void each(F&& f) const {
-    for (std::size_t g = 0; g + 1 < begins_.size(); ++g) {
-      f(std::span(order_).subspan(begins_[g], begins_[g + 1] - begins_[g]));
-    }
-  }
-
- private:
-  std::vector<Eigen::Index> order_;
-  std::vector<std::size_t> begins_;
-};
 
 double tail(double z) { return std::min(0.0, std::numbers::ln2 - z * z / 2); }
 
@@ -89,62 +25,74 @@ double tail_of_squares(double sum, double n, double g) {
 
 class Tests {
  public:
-  Tests(const Samples& samples, double sharing, const Leans& leans)
-      : samples_(samples), sharing_(sharing), leans_(leans) {}
-
-  void element() {
-    const double worst = beyond_lean("element", samples_.z.head(samples_.count).maxCoeff());
-    take("element", std::min(0.0, tail(worst) + std::log(count())), worst, 0);
-    comparisons_ += static_cast<std::uint64_t>(samples_.count) - 1;
-  }
-
-  void tensor() {
-    const double root_mean_square = std::sqrt(samples_.z.head(samples_.count).square().sum() / count());
-    const double deviation = beyond_lean("tensor", root_mean_square), sum = deviation * deviation * count();
-    double most = std::min(sharing_, count());
-    if (tail_of_squares(sum, count(), most) < log_of_warning()) {
-      groups().each(
-          [&](std::span<const Eigen::Index> members) { most = std::max(most, static_cast<double>(members.size())); });
-    }
-    take("tensor", tail_of_squares(sum, count(), most), deviation, 0);
-  }
-
-  /// w: the direction's components at the samples.
-  void along(const std::string& name, const Eigen::Ref<const Eigen::ArrayXd>& w) {
-    const auto n = samples_.count;
-    const double projection = (w * samples_.error.head(n)).sum();
-    const double fixed = (w.abs() * samples_.fixed.head(n)).sum();
-    const Eigen::ArrayXd spread = (w * samples_.sigma.head(n)).abs();
-    double variance = std::min(sharing_ * spread.square().sum(), spread.sum() * spread.sum());
-    if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(projection)) return;
-    const double beyond = std::max(0.0, std::fabs(projection) - fixed);
-    if (tail(beyond / std::sqrt(variance)) < log_of_warning()) variance = std::max(variance, grouped_variance(w));
-    const double z = beyond_lean("along " + name, beyond / std::sqrt(variance));
-    take("along " + name, tail(z), z, projection / w.square().sum());
+  /// `expected`: nullptr where nobody has all of it, and elements that may share a rounding are not looked for.
+  Tests(const TensorErrors& errors, const ErrorTotals& totals, double sharing, const oracle::Expected* expected,
+        const Leans& leans)
+      : errors_(errors), totals_(totals), sharing_(sharing), expected_(expected), leans_(leans) {
+    if (totals_.count == 0) return;
+    element();
+    tensor();
+    along("itself", totals_.itself, nullptr);
+    for (std::size_t k = 0; k < errors.along.size(); ++k)
+      along(errors.names[k], totals_.directions[k], &errors.along[k]);
   }
 
   const std::vector<SpreadFinding>& findings() const { return findings_; }
   std::uint64_t comparisons() const { return comparisons_; }
 
  private:
-  double count() const { return static_cast<double>(samples_.count); }
+  void element() {
+    const double worst = beyond_lean("element", totals_.worst);
+    take("element", std::min(0.0, tail(worst) + std::log(totals_.count)), worst, 0);
+    comparisons_ += static_cast<std::uint64_t>(totals_.count) - 1;
+  }
+
+  void tensor() {
+    const double count = totals_.count, root_mean_square = std::sqrt(totals_.squares / count);
+    const double deviation = beyond_lean("tensor", root_mean_square), sum = deviation * deviation * count;
+    double most = std::min(sharing_, count);
+    if (expected_ != nullptr && tail_of_squares(sum, count, most) < log_of_warning()) {
+      groups().each(
+          [&](std::span<const Eigen::Index> members) { most = std::max(most, static_cast<double>(members.size())); });
+    }
+    take("tensor", tail_of_squares(sum, count, most), deviation, 0);
+  }
+
+  /// `direction`: nullptr along the exact value itself.
+  void along(const std::string& name, const ErrorsAlong& line, const oracle::FloatView* direction) {
+    double variance = std::min(sharing_ * line.variance, line.spread * line.spread);
+    if (!(variance > 0) || !std::isfinite(variance) || !std::isfinite(line.projection)) return;
+    const double beyond = std::max(0.0, std::fabs(line.projection) - line.fixed);
+    if (expected_ != nullptr && tail(beyond / std::sqrt(variance)) < log_of_warning())
+      variance = std::max(variance, grouped_variance(direction));
+    const double z = beyond_lean("along " + name, beyond / std::sqrt(variance));
+    take("along " + name, tail(z), z, line.projection / line.squares);
+  }
 
   double beyond_lean(const std::string& test, double deviation) const {
     const auto lean = leans_.find(test);
     return lean == leans_.end() ? deviation : std::max(0.0, deviation - lean->second);
   }
 
-  const Groups& groups() {
-    if (!groups_) groups_.emplace(samples_);
+  const SpreadSamples& samples() {
+    if (samples_) return *samples_;
+    samples_.emplace(expected_->v.size());
+    samples_->take(*expected_, errors_.got.data(), 0);
+    return *samples_;
+  }
+  const AlikeGroups& groups() {
+    if (!groups_) groups_.emplace(samples());
     return *groups_;
   }
 
   /// Elements of a group may all err together.
-  double grouped_variance(const Eigen::Ref<const Eigen::ArrayXd>& w) {
+  double grouped_variance(const oracle::FloatView* direction) {
+    const Eigen::ArrayXd w =
+        direction == nullptr ? Eigen::ArrayXd(samples().exact.head(samples().count)) : samples().of(*direction);
     double variance = 0;
     groups().each([&](std::span<const Eigen::Index> members) {
       double sigma = 0;
-      for (const Eigen::Index i : members) sigma += std::fabs(w[i]) * samples_.sigma[i];
+      for (const Eigen::Index i : members) sigma += std::fabs(w[i]) * samples().sigma[i];
       variance += sigma * sigma;
     });
     return variance;
@@ -155,10 +103,13 @@ class Tests {
     findings_.push_back({test, 1, log_chance / std::numbers::ln10, deviation, share});
   }
 
-  const Samples& samples_;
+  const TensorErrors& errors_;
+  const ErrorTotals& totals_;
   const double sharing_;
+  const oracle::Expected* expected_;
   const Leans& leans_;
-  std::optional<Groups> groups_;
+  std::optional<SpreadSamples> samples_;
+  std::optional<AlikeGroups> groups_;
   std::vector<SpreadFinding> findings_;
   std::uint64_t comparisons_ = 0;
 };
@@ -174,20 +125,14 @@ bool tells_more(const SpreadFinding& found, const SpreadFinding& than) {
   return found.log10_chance < than.log10_chance;
 }
 
-Tests tested(const Samples& samples, const oracle::Expected& expected, const Tensor& got,
-             const std::vector<Direction>& directions, const Leans& leans) {
-  Tests tests(samples, expected.sharing, leans);
-  tests.element();
-  tests.tensor();
-  tests.along("itself", samples.exact.head(samples.count));
-  for (const Direction& direction : directions) {
-    if (direction.tensor == nullptr || direction.tensor->elements() != got.elements()) continue;
-    const oracle::Matrix<float> all = oracle::floats_of(*direction.tensor);
-    Eigen::ArrayXd w(samples.count);
-    for (Eigen::Index i = 0; i < samples.count; ++i) w[i] = all.data()[samples.at[i]];
-    tests.along(direction.name, w);
+SpreadFinding told(const Tests& tests) {
+  if (tests.findings().empty()) return {};
+  SpreadFinding all = tests.findings().front();
+  for (const SpreadFinding& found : tests.findings()) {
+    if (tells_more(found, all)) all = found;
   }
-  return tests;
+  all.comparisons = tests.comparisons();
+  return all;
 }
 
 bool has_random_part(const oracle::Expected& expected) {
@@ -199,22 +144,40 @@ bool has_random_part(const oracle::Expected& expected) {
 std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const Tensor& got,
                                         const std::vector<Direction>& directions) {
   if (!has_random_part(expected)) return {};
-  const Samples samples = samples_of(expected, got);
-  return samples.count == 0 ? std::vector<SpreadFinding>() : tested(samples, expected, got, directions, {}).findings();
+  const TensorErrors errors(got, directions);
+  ErrorTotals totals;
+  errors.add(expected, 0, totals);
+  return Tests(errors, totals, expected.sharing, &expected, {}).findings();
 }
 
 SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions,
                         const Leans& leans) {
   if (!has_random_part(expected)) return {};
-  const Samples samples = samples_of(expected, got);
-  if (samples.count == 0) return {};
-  const Tests tests = tested(samples, expected, got, directions, leans);
-  SpreadFinding told = tests.findings().front();
-  for (const SpreadFinding& found : tests.findings()) {
-    if (tells_more(found, told)) told = found;
-  }
-  told.comparisons = tests.comparisons();
-  return told;
+  const TensorErrors errors(got, directions);
+  ErrorTotals totals;
+  errors.add(expected, 0, totals);
+  return told(Tests(errors, totals, expected.sharing, &expected, leans));
+}
+
+struct StretchSpread::Held {
+  TensorErrors errors;
+  ErrorTotals totals;
+  Eigen::Index elements = 0;
+  double sharing = 1;
+};
+
+StretchSpread::StretchSpread(const Tensor& got, const std::vector<Direction>& directions)
+    : held_(std::make_unique<Held>(Held{TensorErrors(got, directions), {}})) {}
+StretchSpread::~StretchSpread() = default;
+
+void StretchSpread::add(const oracle::Expected& next) {
+  if (has_random_part(next)) held_->errors.add(next, held_->elements, held_->totals);
+  held_->elements += next.v.size();
+  held_->sharing = std::max(held_->sharing, next.sharing);
+}
+
+SpreadFinding StretchSpread::found() const {
+  return told(Tests(held_->errors, held_->totals, held_->sharing, nullptr, {}));
 }
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,21 @@ struct Direction {
 using Leans = std::map<std::string, double>;  // by test, in standard units
 SpreadFinding spread_of(const oracle::Expected& expected, const Tensor& got, const std::vector<Direction>& directions,
                         const Leans& leans = {});
+
+/// spread_of() of a tensor of which no more than a stretch is expected at a time, and without a look at which elements
+/// came to one significand: at most as likely.
+class StretchSpread {
+ public:
+  StretchSpread(const Tensor& got, const std::vector<Direction>& directions);
+  ~StretchSpread();
+  /// The next elements, row-major from the first on.
+  void add(const oracle::Expected& next);
+  SpreadFinding found() const;
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
 
 /// Each of the tests by itself, one comparison each.
 std::vector<SpreadFinding> spread_tests(const oracle::Expected& expected, const Tensor& got,

@@ -95,15 +95,30 @@ TEST(Constants, TellTheTwoWaysToDeriveOneMinusBetaApart) {
 TEST(RoundedStages, PredictBitsOfCastAccumulateAndProduct) {
   Subject s(Dtype::fp16, 9);
   const Matrix<float> a = Subject(Dtype::fp32, 3).values(4, 8), b = s.values(4, 8);
-  const Expected cast_bits = rounded_cast(format_of(Dtype::fp16), a);
-  const Expected sums = rounded_accumulate(format_of(Dtype::fp32), a, b);
-  const Expected products = rounded_product(a, 0.3f);
+  const Matrix<float> cast_bits = rounded_cast(format_of(Dtype::fp16), a);
+  const Matrix<float> sums = rounded_accumulate(format_of(Dtype::fp32), a, b);
+  const Matrix<float> products = rounded_product(a, 0.3f);
   for (Eigen::Index i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(static_cast<float>(cast_bits.v.data()[i]), s.store(a.data()[i]));
-    EXPECT_EQ(static_cast<float>(sums.v.data()[i]), a.data()[i] + b.data()[i]);
-    EXPECT_EQ(static_cast<float>(products.v.data()[i]), a.data()[i] * 0.3f);
+    EXPECT_EQ(cast_bits.data()[i], s.store(a.data()[i]));
+    EXPECT_EQ(sums.data()[i], a.data()[i] + b.data()[i]);
+    EXPECT_EQ(products.data()[i], a.data()[i] * 0.3f);
   }
-  EXPECT_EQ(sums.e, (Matrix<double>::Zero(4, 8)));
+}
+
+TEST(BoundStages, TakeTheNormOfWhatWasOnlyReadSomeRowsAtATime) {
+  const Claims nothing;
+  const Declared subject = declared(fp32, nothing);
+  Tensor wide(Dtype::fp32, {300, 70}), narrow(Dtype::fp32, {5});
+  for (Tensor* each : {&wide, &narrow})
+    for (std::size_t i = 0; i < each->elements(); ++i) each->set(i, std::sin(static_cast<double>(i) + 1));
+  for (const char* order : {"1", "2", "inf"}) {
+    const Choice clip = global_norm(order, "1");
+    const Expected whole = norm(subject, clip, {{"a", as_read(wide)}, {"b", as_read(narrow)}}),
+                   read = norm(subject, clip, {{"a", only_read(wide)}, {"b", only_read(narrow)}});
+    EXPECT_EQ(whole.v, read.v);
+    EXPECT_EQ(whole.e, read.e);
+    EXPECT_GT(read.v(0, 0), 0);
+  }
 }
 
 TEST(BoundStages, CarryRunningStatisticsDecayAndScale) {

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
+#include "oracle/tolerance/as_written.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
@@ -165,6 +167,39 @@ TEST(FirstFailure, IsTheFirstThatFailsAndNotTheWorst) {
   checks[1].status = checks[2].status = Status::fail;
   checks[2].worst_ratio = 9;
   EXPECT_EQ(first_failure(checks), &checks[1]);
+}
+
+oracle::Matrix<float> floats(std::initializer_list<float> values) {
+  oracle::Matrix<float> bits(1, static_cast<Eigen::Index>(values.size()));
+  std::copy(values.begin(), values.end(), bits.data());
+  return bits;
+}
+
+/// Every figure that a record keeps.
+void expect_same(const TensorCheck& a, const TensorCheck& b) {
+  EXPECT_EQ(a.status, b.status);
+  EXPECT_EQ(a.failure, b.failure);
+  EXPECT_EQ(a.zero_signal, b.zero_signal);
+  EXPECT_EQ(std::tuple(a.lens, a.tap, a.stage, a.elements, a.differing, a.over_bound, a.non_finite, a.uninformative),
+            std::tuple(b.lens, b.tap, b.stage, b.elements, b.differing, b.over_bound, b.non_finite, b.uninformative));
+  EXPECT_EQ(std::tuple(a.worst_ratio, a.excess, a.roundings, a.worst_index, a.expected, a.error, a.bound),
+            std::tuple(b.worst_ratio, b.excess, b.roundings, b.worst_index, b.expected, b.error, b.bound));
+  EXPECT_EQ(std::tuple(a.norm_expected, a.norm_error, a.norm_bound),
+            std::tuple(b.norm_expected, b.norm_error, b.norm_bound));
+}
+
+TEST(Judge, SaysTheSameOfKnownFloatsHoweverTheyAreHandedOver) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (const auto& known : {floats({}), floats({0}), floats({0, 0}), floats({-0.0F, 1}), floats({1.5F, -3, 0.25F}),
+                              floats({1, inf}), floats({-inf, 2})}) {
+      for (const auto& got : {fp32({}, dtype), fp32({0}, dtype), fp32({0, 0}, dtype), fp32({0, 1}, dtype),
+                              fp32({1.5, -3, 0.25}, dtype), fp32({1, INFINITY}, dtype), fp32({1.5, -3, 0.5}, dtype)}) {
+        if (static_cast<std::size_t>(known.size()) != got.elements()) continue;
+        expect_same(judge_bits(here, known, got), judge_bits(here, oracle::known(known), got));
+      }
+    }
+  }
 }
 
 }  // namespace
