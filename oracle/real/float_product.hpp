@@ -6,8 +6,8 @@
 namespace tally::oracle {
 
 /// op(a) op(b), [m, n], as value + rest, and magnitude = op(|a|) op(|b|). With k inner terms
-///   |value + rest - exact| <= (k^2 + k) 2^-105 magnitude,   |value - exact| <= 2^-53 |value| + the same,
-/// and magnitude is off by at most k 2^-53 of itself. A product of two floats has 48 bits, so it is exact in binary64;
+///   |value + rest - exact| <= (k^2 + k) 2^-105 magnitude,
+/// value is what plain additions come to, and magnitude is off by at most k 2^-53 of itself. A product of two floats has 48 bits, so it is exact in binary64;
 /// each addition's error is found (Knuth's TwoSum) and summed apart (Ogita, Rump, Oishi, "Accurate sum and dot product",
 /// SIAM J. Sci. Comput. 26, 2005). Not finite where an operand is not.
 struct FloatProduct {
