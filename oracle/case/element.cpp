@@ -52,4 +52,15 @@ Json canonical_element(const Tensor& tensor, std::size_t i) {
   return Json::of_string(hexadecimal(tensor.value(i)));
 }
 
+void append_canonical(std::string& text, const Tensor& tensor, std::size_t i) {
+  const bool whole = tensor.dtype == Dtype::i64 || tensor.dtype == Dtype::u8;
+  if (whole) {
+    text += std::to_string(tensor.integer(i));
+    return;
+  }
+  text += '"';
+  text += hexadecimal(tensor.value(i));
+  text += '"';
+}
+
 }  // namespace tally

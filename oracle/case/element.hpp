@@ -18,6 +18,8 @@ std::optional<std::uint64_t> exact_bits(Dtype dtype, const Json& element);
 
 /// Element i in its canonical form: a hexadecimal float as a string, integers as numbers.
 Json canonical_element(const Tensor& tensor, std::size_t i);
+/// The same as text of JSON.
+void append_canonical(std::string& text, const Tensor& tensor, std::size_t i);
 
 /// The value of a C99 hexadecimal float such as "-0x1.8p-3"; nullopt for other text and for values that no binary64
 /// holds exactly.

@@ -19,8 +19,8 @@ inline constexpr std::size_t longest_number = 4096;
 inline constexpr std::size_t most_layers = 1024;
 /// Of all windows together.
 inline constexpr std::size_t most_micro_batches = std::size_t{1} << 14;
-/// Bytes of a safetensors file, and of its header.
-inline constexpr std::size_t most_tensor_file = std::size_t{1} << 30;
+/// Bytes of a safetensors file, which is mapped where it is large, and of its header.
+inline constexpr std::size_t most_tensor_file = std::size_t{1} << 40;
 inline constexpr std::size_t longest_header = std::size_t{1} << 25;
 
 }  // namespace tally

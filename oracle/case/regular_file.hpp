@@ -17,6 +17,8 @@ class RegularFile {
   ~RegularFile();
 
   std::uint64_t size() const { return size_; }
+  /// Open as long as this lives.
+  int descriptor() const { return descriptor_; }
   /// Reads `count` bytes from `begin` on; throws std::runtime_error where the file ends before.
   void read(std::uint64_t begin, void* to, std::size_t count) const;
   /// Everything; throws std::runtime_error for more than `most` bytes.

@@ -22,6 +22,7 @@ void check_elements(const Case& c, const std::string& name, const char* expected
       findings.add(element_path(tensor_path(name) + ".data", i), canonical_element(tensor, i).text, expected);
       ++wrong;
     }
+  mapped_bytes_read(tensor.bytes.size());
 }
 
 bool finite(double value) { return std::isfinite(value); }

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "oracle/case/decimal.hpp"
@@ -14,6 +14,8 @@ namespace tally {
 namespace {
 
 constexpr std::size_t length_bytes = 8;
+/// Below it a file is read, which takes less than to map it.
+constexpr std::uint64_t least_mapped = std::uint64_t{1} << 20;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
   throw std::runtime_error("safetensors: " + where + ": " + what);
@@ -112,7 +114,7 @@ void check_coverage(std::vector<Entry>& entries, std::uint64_t available) {
   if (covered != available) refuse("data", std::to_string(available - covered) + " bytes belong to no tensor");
 }
 
-/// The tensors that a header tells of; `take` hands over bytes of the data.
+/// The tensors that a header tells of; `take` gives the bytes of an entry.
 template <class Take>
 TensorFile read_tensors(std::string_view header_text, std::uint64_t available, Take take) {
   const Json header = read_header(header_text);
@@ -126,9 +128,8 @@ TensorFile read_tensors(std::string_view header_text, std::uint64_t available, T
   }
   check_coverage(entries, available);
   for (Entry& entry : entries) {
-    Tensor tensor(entry.dtype, std::move(entry.shape));
-    if (!tensor.bytes.empty()) take(entry.begin, tensor.bytes.data(), tensor.bytes.size());
-    file.tensors.emplace(std::move(entry.name), std::move(tensor));
+    Bytes bytes = take(entry);
+    file.tensors.emplace(std::move(entry.name), Tensor(entry.dtype, std::move(entry.shape), std::move(bytes)));
   }
   return file;
 }
@@ -146,8 +147,9 @@ RegularFile opened(const std::filesystem::path& file) {
 TensorFile read_safetensors(std::string_view bytes) {
   const std::uint64_t length = header_length(bytes, bytes.size());
   const std::string_view data = bytes.substr(length_bytes + length);
-  const auto take = [&](std::uint64_t begin, void* to, std::size_t count) {
-    std::memcpy(to, data.data() + begin, count);
+  const auto take = [&](const Entry& entry) {
+    const auto* from = reinterpret_cast<const std::byte*>(data.data());
+    return Bytes(std::vector<std::byte>(from + entry.begin, from + entry.end));
   };
   return read_tensors(bytes.substr(length_bytes, length), data.size(), take);
 }
@@ -162,7 +164,15 @@ TensorFile read_safetensors_file(const std::filesystem::path& file) {
   std::string header(length, '\0');
   bytes.read(length_bytes, header.data(), length);
   const std::uint64_t data = length_bytes + length;
-  const auto take = [&](std::uint64_t begin, void* to, std::size_t count) { bytes.read(data + begin, to, count); };
+  const auto mapped = bytes.size() < least_mapped ? nullptr : std::make_shared<const MappedFile>(bytes);
+  const auto take = [&](const Entry& entry) {
+    const std::uint64_t begin = data + entry.begin, count = entry.end - entry.begin;
+    // Elements are read where they lie, if they lie as they would in memory of their own.
+    if (mapped && begin % size_of(entry.dtype) == 0) return Bytes(mapped, begin, count);
+    std::vector<std::byte> own(count);
+    if (count > 0) bytes.read(begin, own.data(), count);
+    return Bytes(std::move(own));
+  };
   return read_tensors(header, bytes.size() - data, take);
 }
 

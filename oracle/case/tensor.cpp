@@ -47,8 +47,11 @@ std::string to_string(const std::vector<std::int64_t>& shape) {
 Tensor::Tensor(Dtype dtype_, std::vector<std::int64_t> shape_) : dtype(dtype_), shape(std::move(shape_)) {
   const std::size_t count = elements_of(shape);
   if (count > most_bytes / size_of(dtype)) throw std::length_error("shape " + to_string(shape) + " exceeds 2^40 bytes");
-  bytes.assign(count * size_of(dtype), std::byte{0});
+  bytes = std::vector<std::byte>(count * size_of(dtype));
 }
+
+Tensor::Tensor(Dtype dtype_, std::vector<std::int64_t> shape_, Bytes bytes_)
+    : dtype(dtype_), shape(std::move(shape_)), bytes(std::move(bytes_)) {}
 
 std::size_t Tensor::elements() const { return bytes.size() / size_of(dtype); }
 
@@ -66,7 +69,8 @@ std::uint64_t Tensor::bits(std::size_t i) const {
 
 void Tensor::set_bits(std::size_t i, std::uint64_t bits) {
   const std::size_t width = size_of(dtype);
-  for (std::size_t b = 0; b < width; ++b) bytes.at(i * width + b) = static_cast<std::byte>(bits >> (8 * b) & 0xff);
+  std::vector<std::byte>& own = bytes.own();
+  for (std::size_t b = 0; b < width; ++b) own.at(i * width + b) = static_cast<std::byte>(bits >> (8 * b) & 0xff);
 }
 
 double Tensor::value(std::size_t i) const {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/case/bytes.hpp"
+
 namespace tally {
 
 enum class Dtype { fp32, fp16, bf16, i64, u8 };
@@ -32,12 +34,14 @@ struct Drawing {
 struct Tensor {
   Dtype dtype = Dtype::fp32;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> bytes;
+  Bytes bytes;
   std::optional<Drawing> drawing;  // set when the bytes are exactly what it draws
 
   Tensor() = default;
   /// A tensor of zeros. Throws std::length_error above 2^40 bytes, before memory is taken.
   Tensor(Dtype dtype, std::vector<std::int64_t> shape);
+  /// With these bytes, as many as the shape says.
+  Tensor(Dtype dtype, std::vector<std::int64_t> shape, Bytes bytes);
 
   std::size_t elements() const;
   /// Element i (row-major) as a double; exact for every dtype but i64 beyond 2^53.

@@ -3,6 +3,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/packed_case.hpp"
 #include "oracle/case/sections.hpp"
+#include "oracle/case/sha256.hpp"
 
 namespace tally {
 namespace {
@@ -50,17 +51,24 @@ Json drawing_json(const Drawing& drawing) {
   return json;
 }
 
-Json tensor_json(const Tensor& tensor, bool drawings) {
+/// What stands for a tensor's elements: they themselves, the drawing that makes them, or a mark that no text holds.
+enum class Elements { all, drawn, marked };
+constexpr std::string_view mark = "\x01";
+
+Json elements_json(const Tensor& tensor) {
+  Json data = Json::array();
+  for (std::size_t i = 0; i < tensor.elements(); ++i) data.items.push_back(canonical_element(tensor, i));
+  return data;
+}
+
+Json tensor_json(const Tensor& tensor, Elements elements) {
   Json json = Json::object();
   json.add("dtype", word(name_of(tensor.dtype)));
   json.add("shape", integers(tensor.shape));
-  if (drawings && is_drawn(tensor)) {
+  if (elements == Elements::drawn && is_drawn(tensor))
     json.add("drawing", drawing_json(*tensor.drawing));
-    return json;
-  }
-  Json data = Json::array();
-  for (std::size_t i = 0; i < tensor.elements(); ++i) data.items.push_back(canonical_element(tensor, i));
-  json.add("data", std::move(data));
+  else
+    json.add("data", elements == Elements::marked ? Json::of_number(std::string(mark)) : elements_json(tensor));
   return json;
 }
 
@@ -89,9 +97,7 @@ Json execution_json(const Execution& execution) {
   return json;
 }
 
-}  // namespace
-
-Json json_of(const Case& c, bool drawings) {
+Json whole_json(const Case& c, Elements elements) {
   Json json = Json::object();
   json.add("tally_case", Json::of_number("1"));
   json.add("name", word(c.name));
@@ -107,12 +113,50 @@ Json json_of(const Case& c, bool drawings) {
   json.add("recipe", std::move(recipe));
   json.add("execution", execution_json(c.execution));
   Json& tensors = json.add("tensors", Json::object());
-  for (const auto& [name, tensor] : c.tensors) tensors.add(name, tensor_json(tensor, drawings));
+  for (const auto& [name, tensor] : c.tensors) tensors.add(name, tensor_json(tensor, elements));
   return json;
 }
 
-std::string write_case(const Case& c) { return to_text(json_of(c, false), JsonLayout::readable); }
+constexpr std::size_t longest_part = 1 << 16;
 
-std::string hash_of(const Case& c) { return sha256(write_case(c)); }
+/// The canonical text in parts, a tensor's elements some thousand at a time.
+template <class Take>
+void each_part(const Case& c, Take&& take) {
+  const std::string frame = to_text(whole_json(c, Elements::marked), JsonLayout::readable);
+  std::size_t done = 0;
+  // The frame names tensors in the order of their names, as the map does.
+  for (const auto& [name, tensor] : c.tensors) {
+    const std::size_t place = frame.find(mark, done);
+    take(std::string_view(frame).substr(done, place - done));
+    done = place + mark.size();
+    std::string part = "[";
+    for (std::size_t i = 0, all = tensor.elements(); i < all; ++i) {
+      if (i > 0) part += ", ";
+      append_canonical(part, tensor, i);
+      if (part.size() < longest_part) continue;
+      take(part);
+      mapped_bytes_read(part.size());
+      part.clear();
+    }
+    take(part + "]");
+  }
+  take(std::string_view(frame).substr(done));
+}
+
+}  // namespace
+
+Json json_of(const Case& c, bool drawings) { return whole_json(c, drawings ? Elements::drawn : Elements::all); }
+
+std::string write_case(const Case& c) {
+  std::string text;
+  each_part(c, [&](std::string_view part) { text += part; });
+  return text;
+}
+
+std::string hash_of(const Case& c) {
+  Sha256 hash;
+  each_part(c, [&](std::string_view part) { hash.add(part); });
+  return hash.digits();
+}
 
 }  // namespace tally

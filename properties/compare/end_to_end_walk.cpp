@@ -56,6 +56,7 @@ void EndToEndWalk::check_output(const std::string& stage, const std::string& ten
   const Tensor* got = trace.find(place.tap);
   const bool split = wanted != nullptr && wanted->contains(place.tap);
   checks.push_back(got == nullptr ? not_run(place) : judge(place, output, *got, split));
+  if (got != nullptr) mapped_bytes_read(got->bytes.size());
   if (kept != nullptr) kept->insert_or_assign(place.tap, output.expected());
   checks.back().adopted_share = behind.share();
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;

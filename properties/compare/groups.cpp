@@ -126,8 +126,9 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
   }
 }
 
-GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) {
+GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
   LocalWalk local(c, trace);
+  local.gone_through = told;
   check_all_and_sample(local);
   GroupedChecks found{in_order(trace, local.checks), {}};
   const std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, local.checks);
@@ -153,8 +154,8 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping) 
 
 }  // namespace
 
-GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping) {
-  GroupedChecks found = both_lenses(c, trace, grouping);
+GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
+  GroupedChecks found = both_lenses(c, trace, grouping, told);
   if (grouping == Grouping::declared) name_absent_stage(trace, found.checks);
   return found;
 }

@@ -1,6 +1,7 @@
 // Stages that leave no taps between them, judged together (oracle/tolerance.md, Groups).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,13 @@ struct GroupedChecks {
   std::vector<std::string> groups;  // formed: "unscale..optimizer", in running order
 };
 
+/// Is told of every tap that the local lens went through, with its bytes.
+using GoneThrough = std::function<void(const std::string& tap, std::size_t bytes)>;
+
 /// Both hard lenses. Where taps are missing, the outputs behind them are held against the composed functions of every
 /// stage since the last taps that are there (lens "group", the check's stage named "unscale..optimizer"), and what a
 /// group covers is not_run no more. A stage whose results reach no tap stays not_run. In a declared group the inputs
 /// that something outside the group left must be tapped, once.
-GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping);
+GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told = {});
 
 }  // namespace tally

@@ -2,6 +2,7 @@
 // Defined in end_to_end_lens.cpp, first_failure.cpp, local_lens.cpp.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
@@ -13,7 +14,9 @@ namespace tally {
 /// Local: every stage's outputs against the exact function of that stage's own input bits, and the hand-over between
 /// stages bit for bit. Checks stand in the order of the taps; the first that fails is where the fault is.
 /// A stage whose taps are missing gives a not_run check that names them.
-std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace);
+/// `told`, where set, hears of every tap that was gone through, with its bytes.
+std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace,
+                                    const std::function<void(const std::string& tap, std::size_t bytes)>& told = {});
 
 /// End to end: the case's bits alone, value and bound propagated through every stage; ReLU masks and skips are adopted
 /// from the trace where the interval leaves them open. A tensor whose bound exceeds its signal is vacuous. The

@@ -25,8 +25,9 @@ bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buff
   const bool claimed = oracle::claim_of(walk.declared, "accumulate").algorithm == "kahan";
   if (!claimed || walk.tap("accumulate", "in.compensation." + p) == nullptr) return false;
   const int k = walk.micro_batch;
-  const Tensor* before =
-      k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "compensation." + p, k - 1);
+  std::optional<Tensor> zeros;
+  const Tensor* before = k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
+                                : walk.tap("accumulate", "compensation." + p, k - 1);
   const Tensor* compensation = walk.handed("accumulate", "in.compensation." + p, before);
   const auto next = [&] {
     return oracle::rounded_compensated(walk.declared, FloatView(buffer), FloatView(*compensation), FloatView(gradient));
@@ -53,8 +54,9 @@ void check_accumulate(LocalWalk& walk) {
   const int k = walk.micro_batch;
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("accumulate", "in.d." + p, walk.tap("backward", "d." + p));
-    const Tensor* before =
-        k == 0 ? walk.zeros(p, walk.c.precision.accumulate) : walk.tap("accumulate", "buffer." + p, k - 1);
+    std::optional<Tensor> zeros;
+    const Tensor* before = k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
+                                  : walk.tap("accumulate", "buffer." + p, k - 1);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
     check_sum(walk, "buffer." + p, *buffer, *gradient);

@@ -80,7 +80,8 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
   for (std::size_t i = 0; i < state.size(); ++i) {
     const Tensor* known = before.optimizer.at(p).at(i);
     const bool none_yet = state[i]->begins_with_gradient && step.first && known == nullptr;
-    if (known == nullptr && step.first && !none_yet) known = walk.zeros(p, walk.c.precision.master);
+    std::optional<Tensor> zeros;
+    if (known == nullptr && step.first && !none_yet) known = &zeros.emplace(walk.zeros(p, walk.c.precision.master));
     taps.before.push_back(none_yet ? nullptr : walk.handed("optimizer", "in." + state[i]->name + "." + p, known));
     const std::string name = state[i]->name + "." + p;
     if (!none_yet && taps.before[i] == nullptr) {

@@ -1,6 +1,8 @@
 #include "properties/compare/local_walk.hpp"
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/tolerance/certifying.hpp"
+#include "properties/compare/ahead.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/right_sums.hpp"
 #include "properties/compare/tensor_rows.hpp"
@@ -36,19 +38,28 @@ SpreadFinding spread_found(const Output& output, const Tensor& got, const std::v
 /// once, or where something is to be told of the tensor that only all of it shows.
 std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& output, const Tensor& got,
                                                const std::vector<Direction>& directions) {
-  constexpr Eigen::Index elements_at_once = 1 << 14;
+  constexpr Eigen::Index elements_at_once = 1 << 13;
   const Eigen::Index columns = got.shape.empty() ? 1 : got.shape.back();
   const Eigen::Index rows = columns == 0 ? 0 : static_cast<Eigen::Index>(got.elements()) / columns;
   const Eigen::Index at_once = std::max<Eigen::Index>(1, elements_at_once / std::max<Eigen::Index>(1, columns));
   if (output.count >= 0 || rows == 0 || got.dtype == Dtype::i64 || got.dtype == Dtype::u8) return {};
   StretchJudge judge(here, got);
   StretchSpread spread(got, directions);
-  for (Eigen::Index first = 0; first < rows; first += at_once) {
-    const auto next = output.of.stretch(output.name, first, std::min(at_once, rows - first));
-    if (!next || next->v.size() != std::min(at_once, rows - first) * columns) return {};
+  const auto stretch = [&](std::size_t i) {
+    const Eigen::Index first = static_cast<Eigen::Index>(i) * at_once, some = std::min(at_once, rows - first);
+    auto next = output.of.stretch(output.name, first, some);
+    if (next && next->v.size() != some * columns) next.reset();
+    return next;
+  };
+  const auto hold = [&](const std::optional<oracle::Expected>& next) {
+    if (!next) return false;
     judge.hold(*next);
     spread.add(*next);
-  }
+    mapped_bytes_read(static_cast<std::size_t>(next->v.size()) * sizeof(float) * (2 + directions.size()));
+    return true;
+  };
+  const auto stretches = static_cast<std::size_t>((rows + at_once - 1) / at_once);
+  if (!taken_in_order(stretches, oracle::certifying() == nullptr ? threads_of_a_case() : 1, stretch, hold)) return {};
   TensorCheck check = judge.finish();
   check.spread = spread.found();
   const bool plain = check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::expected;
@@ -93,10 +104,6 @@ const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
   return &kept_.emplace_back(rows_of(c.tensors.at(tensor), first, rows(k)));
 }
 
-const Tensor* LocalWalk::zeros(const std::string& parameter, Dtype dtype) {
-  return &kept_.emplace_back(dtype, c.tensors.at(parameter).shape);
-}
-
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor, int k) const {
   return trace.find(TapName{window, k, stage, tensor}.text());
 }
@@ -122,23 +129,26 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
   check.lens = "local";
   checks.push_back(std::move(check));
-  if (kept != nullptr) keep(stage, tensor, values_of(*producer), *read);
+  if (kept != nullptr) keep(place(stage, tensor), values_of(*producer), *read);
+  mapped_bytes_read(producer->bytes.size());
+  went_through(place(stage, tensor), *read);
   return read;
 }
 
-void LocalWalk::keep(const std::string& stage, const std::string& tensor, std::vector<double> expected,
-                     const Tensor& got, std::vector<double> bound) {
-  const TapName name{window, micro_batch, stage, tensor};
-  if (wanted == nullptr || wanted->contains(name.text())) {
-    kept->push_back({name, got.dtype, std::move(expected), values_of(got), std::move(bound)});
-  }
+void LocalWalk::went_through(const Place& here, const Tensor& tensor) {
+  mapped_bytes_read(tensor.bytes.size());
+  if (gone_through) gone_through(here.tap, tensor.bytes.size());
 }
 
-void LocalWalk::keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected,
-                     const Tensor& got) {
+void LocalWalk::keep(const Place& here, std::vector<double> expected, const Tensor& got, std::vector<double> bound) {
+  if (wanted == nullptr || wanted->contains(here.tap))
+    kept->push_back({tap_name_of(here.tap), got.dtype, std::move(expected), values_of(got), std::move(bound)});
+}
+
+void LocalWalk::keep(const Place& here, const oracle::Expected& expected, const Tensor& got) {
   const auto& v = expected.v;
   const auto& e = expected.e;
-  keep(stage, tensor, std::vector<double>(v.data(), v.data() + v.size()), got,
+  keep(here, std::vector<double>(v.data(), v.data() + v.size()), got,
        std::vector<double>(e.data(), e.data() + e.size()));
 }
 
@@ -181,37 +191,44 @@ const Tensor* LocalWalk::check_output(const std::string& stage, const std::strin
   const Tensor* got = require_tap(stage, tensor);
   const Place here = place(stage, tensor);
   if (got == nullptr || (wanted != nullptr && !wanted->contains(here.tap))) return got;
+  check_tap(here, *got, output, directions, bits);
+  went_through(here, *got);
+  return got;
+}
+
+void LocalWalk::check_tap(const Place& here, const Tensor& got, const Output& output,
+                          const std::vector<Direction>& directions, const Bits& bits) {
   const oracle::Prediction predicted = bits.predict && wanted == nullptr ? bits.predict() : std::nullopt;
   if (!judges) {
     if (kept != nullptr) {
-      keep(stage, tensor, output.expected(), *got);
+      keep(here, output.expected(), got);
     } else if (!predicted) {
       output.of.at(output.name);
     }
-    return got;
+    return;
   }
-  if (predicted && matches_bits(here, *got, output, predicted)) {
+  if (predicted && matches_bits(here, got, output, predicted)) {
     const std::vector<double> right(predicted->data(), predicted->data() + predicted->size());
-    if (kept != nullptr) keep(stage, tensor, right, *got);
-    return got;
+    if (kept != nullptr) keep(here, right, got);
+    return;
   }
   const bool only_judged = !predicted && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
   if (only_judged) {
-    if (auto plain = judged_in_stretches(here, output, *got, directions)) {
+    if (auto plain = judged_in_stretches(here, output, got, directions)) {
       checks.push_back(*std::move(plain));
-      return got;
+      return;
     }
   }
-  TensorCheck check = judge(here, output, *got, wanted != nullptr);
-  if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, *got, std::move(check), bits);
-  check.spread = spread_found(output, *got, directions);
+  TensorCheck check = judge(here, output, got, wanted != nullptr);
+  if (predicted && check.status != Status::fail) check = of_wrong_bits(here, *predicted, got, std::move(check), bits);
+  check.spread = spread_found(output, got, directions);
   if (check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::fail) {
     check.status = Status::fail;
     check.failure = FailureClass::precision;
   }
   checks.push_back(std::move(check));
-  if (kept != nullptr) keep(stage, tensor, output.expected(), *got);
-  return got;
+  if (kept != nullptr) keep(here, output.expected(), got);
+  return;
 }
 
 const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor,
@@ -226,7 +243,9 @@ const Tensor* LocalWalk::check_bits(const std::string& stage, const std::string&
   const bool only_judged = judges && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
   if (!only_judged) return check_output(stage, tensor, [&] { return oracle::known(rule()); });
   const Tensor* got = require_tap(stage, tensor);
-  if (got != nullptr) checks.push_back(judge_bits(place(stage, tensor), rule(), *got));
+  if (got == nullptr) return got;
+  checks.push_back(judge_bits(place(stage, tensor), rule(), *got));
+  went_through(place(stage, tensor), *got);
   return got;
 }
 

@@ -64,6 +64,8 @@ class LocalWalk {
   std::set<std::string> unread;
   /// Where set: the taps whose bounds are split into terms. No rule of another tap is called.
   const std::set<std::string>* wanted = nullptr;
+  /// Where set: is told of every tap that was gone through, with its bytes.
+  std::function<void(const std::string& tap, std::size_t bytes)> gone_through = {};
   /// Else expectations are computed and nothing is held against them: what the rules cost, and what they would give.
   bool judges = true;
   /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
@@ -73,8 +75,8 @@ class LocalWalk {
   int micro_batches() const { return static_cast<int>(sizes().size()); }
   /// The rows of micro-batch k of a tensor over all rows of x. Lives as long as the walk.
   const Tensor* rows_of_case(const std::string& tensor, int k);
-  /// Zeros in the shape of a parameter. Lives as long as the walk.
-  const Tensor* zeros(const std::string& parameter, Dtype dtype);
+  /// Zeros in the shape of a parameter.
+  Tensor zeros(const std::string& parameter, Dtype dtype) const { return {dtype, c.tensors.at(parameter).shape}; }
 
   /// The tap of this window (and micro-batch), nullptr when it is missing.
   const Tensor* tap(const std::string& stage, const std::string& tensor) const;
@@ -102,12 +104,15 @@ class LocalWalk {
   std::vector<Direction> directions(const std::string& parameter) const;
 
  private:
+  /// After a tap was read: mapped pages may go, and who watches is told.
+  void went_through(const Place& here, const Tensor& tensor);
   bool matches_bits(const Place& here, const Tensor& got, const Output& output, const oracle::Prediction& bits);
   const std::vector<std::int64_t>& sizes() const { return c.windows[static_cast<std::size_t>(window)]; }
   Place place(const std::string& stage, const std::string& tensor) const;
-  void keep(const std::string& stage, const std::string& tensor, std::vector<double> expected, const Tensor& got,
-            std::vector<double> bound = {});
-  void keep(const std::string& stage, const std::string& tensor, const oracle::Expected& expected, const Tensor& got);
+  void check_tap(const Place& here, const Tensor& got, const Output& output, const std::vector<Direction>& directions,
+                 const Bits& bits);
+  void keep(const Place& here, std::vector<double> expected, const Tensor& got, std::vector<double> bound = {});
+  void keep(const Place& here, const oracle::Expected& expected, const Tensor& got);
 
   struct Read {
     LayerInputs inputs;

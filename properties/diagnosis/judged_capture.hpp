@@ -1,6 +1,7 @@
 // A recorded trace of a case, judged: what `tally check` says of it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,17 @@ struct JudgedCapture {
   std::vector<Suspicion> suspects;
 };
 
+/// How a capture is judged.
+struct CaptureOptions {
+  /// Else the local lens alone, which holds no more than a stretch of a tensor: stages between which taps are missing
+  /// are not judged then.
+  bool all_lenses = true;
+  /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.
+  std::function<void(std::size_t bytes, const std::string& tap)> progress = {};
+};
+
 /// By both hard lenses; what failed is split into its terms and diagnosed. A capture that declares no groups has them
 /// formed where its taps leave a gap.
-JudgedCapture judged_capture(const Case& c, const Trace& trace);
+JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOptions& options = {});
 
 }  // namespace tally

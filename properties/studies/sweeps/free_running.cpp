@@ -28,7 +28,8 @@ const BatchCut& cut_of_four(const TrainingProblem& problem) {
 
 Tensor first_rows(const Tensor& tensor, std::int64_t rows) {
   Tensor kept(tensor.dtype, tensor.shape);
-  kept.bytes.resize(tensor.bytes.size() / static_cast<std::size_t>(tensor.shape[0]) * static_cast<std::size_t>(rows));
+  kept.bytes.own().resize(tensor.bytes.size() / static_cast<std::size_t>(tensor.shape[0]) *
+                          static_cast<std::size_t>(rows));
   std::copy_n(tensor.bytes.begin(), kept.bytes.size(), kept.bytes.begin());
   kept.shape[0] = rows;
   return kept;

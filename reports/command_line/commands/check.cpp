@@ -1,11 +1,15 @@
 // `tally check`: judge a recorded trace.
 #include <iostream>
 #include <set>
+#include <thread>
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/compare/ahead.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 #include "properties/generators/plan.hpp"
+#include "reports/command_line/capture_progress.hpp"
+#include "reports/command_line/capture_room.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/silent_stages.hpp"
@@ -16,8 +20,14 @@ namespace tally::command_line {
 namespace {
 
 struct CheckOptions {
-  std::string case_file, trace_file;
+  std::string case_file, trace_file, lens = "all";
 };
+
+std::size_t bytes_in(const Trace& trace) {
+  std::size_t all = 0;
+  for (const Tap& tap : trace.taps()) all += tap.value.bytes.size();
+  return all;
+}
 
 Trace trace_of(const CheckOptions& options, const Case& c) {
   try {
@@ -47,7 +57,12 @@ std::string missing_line(const std::vector<TensorCheck>& checks) {
 int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
-  const auto [checks, groups, suspects] = judged_capture(c, trace);
+  const bool all_lenses = options.lens == "all";
+  if (all_lenses) require_room(c, free_memory());
+  set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
+  CaptureProgress progress(bytes_in(trace));
+  const auto [checks, groups, suspects] = judged_capture(
+      c, trace, {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); }});
   std::cout << title_of(c) << "\n"
             << stage_table(checks) << group_lines(groups) << missing_line(checks) << silent_stages(checks)
             << suspect_list(suspects);
@@ -62,6 +77,9 @@ int check(const CheckOptions& options) {
 void add_options(CLI::App& command, CheckOptions& options) {
   command.add_option("case", options.case_file, "case file")->required();
   command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
+  command.add_option("--lens", options.lens, "all, or local: each stage from its own inputs alone, in little memory")
+      ->check(CLI::IsMember({"all", "local"}))
+      ->capture_default_str();
 }
 
 const RegisterCommand registered{{

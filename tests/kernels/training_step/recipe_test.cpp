@@ -118,7 +118,7 @@ TEST(BatchNorm, OfTheWholeWindowEqualsOneMicroBatchOfAllItsRows) {
   }
   Tensor joined = tap(b, "w0/m0/backward/d.bn.x");
   const Tensor& rest = tap(b, "w0/m1/backward/d.bn.x");
-  joined.bytes.insert(joined.bytes.end(), rest.bytes.begin(), rest.bytes.end());
+  joined.bytes.own().insert(joined.bytes.own().end(), rest.bytes.begin(), rest.bytes.end());
   EXPECT_EQ(joined.bytes, tap(a, "w0/m0/backward/d.bn.x").bytes);
 }
 

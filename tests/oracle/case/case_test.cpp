@@ -81,6 +81,7 @@ TEST(Case, BecomesItsFullBatch) {
 TEST(Case, HashesByContentNotByLayout) {
   const Case c = valid("resumed_sgd");
   EXPECT_EQ(hash_of(read_case(write_case(c))), hash_of(c));
+  EXPECT_EQ(hash_of(c), sha256(write_case(c)));
   EXPECT_EQ(hash_of(c).size(), 64u);
 
   Case other = c;

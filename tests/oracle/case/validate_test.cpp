@@ -77,7 +77,8 @@ TEST(Validate, ChecksTheSizeOfActivations) {
 }
 
 TEST(Validate, ChecksTensorsBuiltInMemory) {
-  EXPECT_EQ(errors_after("resumed_sgd", [](Case& c) { c.tensors.at("x").bytes.pop_back(); }), Paths{"$.tensors.x"});
+  EXPECT_EQ(errors_after("resumed_sgd", [](Case& c) { c.tensors.at("x").bytes.own().pop_back(); }),
+            Paths{"$.tensors.x"});
   EXPECT_EQ(
       errors_after("resumed_sgd", [](Case& c) { c.tensors.at("x").set(2, std::numeric_limits<double>::infinity()); }),
       Paths{"$.tensors.x.data[2]"});

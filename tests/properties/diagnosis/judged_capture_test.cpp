@@ -1,5 +1,6 @@
 #include "properties/diagnosis/judged_capture.hpp"
 
+#include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -26,6 +27,28 @@ TEST(JudgedCapture, FormsGroupsWhereTapsLeaveAGap) {
   EXPECT_EQ(first_failure(judged.checks), nullptr) << told(first_failure(judged.checks));
   EXPECT_FALSE(judged.groups.empty());
   EXPECT_TRUE(judged.suspects.empty());
+}
+
+TEST(JudgedCapture, ByTheLocalLensAloneSaysWhatThatSays) {
+  const Case c = normal_case(1);
+  const Trace trace = run(c);
+  std::size_t bytes = 0, last = 0;
+  for (const Tap& tap : trace.taps()) bytes += tap.value.bytes.size();
+  const JudgedCapture judged = judged_capture(c, trace, {false, [&](std::size_t done, const std::string& tap) {
+                                                           EXPECT_GE(done, last) << tap;
+                                                           EXPECT_NE(trace.find(tap), nullptr);
+                                                           last = done;
+                                                         }});
+  const std::vector<TensorCheck> local = local_lens(c, trace);
+  ASSERT_EQ(judged.checks.size(), local.size());
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    EXPECT_EQ(judged.checks[i].tap, local[i].tap);
+    EXPECT_EQ(judged.checks[i].status, local[i].status);
+    EXPECT_EQ(judged.checks[i].worst_ratio, local[i].worst_ratio);
+  }
+  EXPECT_TRUE(judged.groups.empty());
+  EXPECT_GT(last, bytes / 2);
+  EXPECT_LE(last, bytes);
 }
 
 TEST(JudgedCapture, FindsWhatIsWrong) {
