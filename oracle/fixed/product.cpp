@@ -88,6 +88,11 @@ Route fastest_route() {
   return blas() != nullptr ? Route::blas : Route::exact;
 }
 
+std::string name_of(Route route) {
+  if (route == Route::ifma) return "AVX-512 IFMA";
+  return route == Route::blas ? "residues on OpenBLAS" : "whole numbers of 128 bits";
+}
+
 FixedMatrix product(const FixedMatrix& left, const FixedMatrix& right, Route route, const Schedule& schedule) {
   require_operands(left, right);
   require(available(route), "the route needs AVX-512 IFMA or OpenBLAS, which is not there");
