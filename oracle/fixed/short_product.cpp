@@ -39,9 +39,11 @@ ShortBall dot(Elements x, Elements y, Eigen::Index terms) {
   return sum;
 }
 
-/// Fewer terms than these are summed faster one by one than they are brought to fixed point and back.
+/// Fewer terms than these are summed faster one by one than they are brought to fixed point and back; more than it takes
+/// must be.
 bool worth_it(Eigen::Index rows, Eigen::Index terms, Eigen::Index columns) {
-  return terms > 1 && rows * terms * columns > 4 * (rows * terms + terms * columns + rows * columns);
+  return terms > 1 && terms <= most_terms &&
+         rows * terms * columns > 4 * (rows * terms + terms * columns + rows * columns);
 }
 
 /// op(a) op(b), op transposing where it is said.
