@@ -22,15 +22,14 @@ constexpr int bits_of_terms(std::int64_t terms) {
   return terms < 2 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(terms - 1)));
 }
 
-/// g: how far the fast routes' own errors stay below half a unit of a product (oracle/fixed.md). Three limbs have bits
-/// to spare.
-constexpr int guard_bits(int limbs) { return limbs == 3 ? 26 : 20; }
+/// g: how far the fast routes' own errors stay below half a unit of a product (oracle/fixed.md).
+constexpr int guard_bits = 20;
 /// d: an element of a product is the whole number nearest to its exact sum of `terms` products over 2^d.
 constexpr int dropped_bits(int limbs, std::int64_t terms) {
-  return magnitude_bits(limbs) + guard_bits(limbs) + bits_of_terms(terms);
+  return magnitude_bits(limbs) + guard_bits + bits_of_terms(terms);
 }
 /// The error of a product of exact operands is at most 2^-bits of (terms 2^h 2^h), the most that an element can be.
-constexpr int certified_bits(int limbs) { return magnitude_bits(limbs) - guard_bits(limbs); }
+constexpr int certified_bits(int limbs) { return magnitude_bits(limbs) - guard_bits; }
 static_assert(certified_bits(3) >= 113 + 2 && certified_bits(5) >= 237 + 2 && certified_bits(7) >= 332 + 2,
               "2 bits for scales that are powers of two");
 

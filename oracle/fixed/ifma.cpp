@@ -1,5 +1,6 @@
 // Of X Y only the part above 2^52L is summed, in units of 2^52L:
-//   all of x_l y_m with l + m >= L, of l + m = L - 1 the high half: L^2 multiply-adds a term.
+//   all of x_l y_m with l + m >= L, of l + m = L - 1 the high half: L^2 multiply-adds a term, fewer where all numbers of
+//   an operand are so short that their lower limbs are 0.
 // What is left out of a term is not negative, and in those units less than
 //   L (low halves of l + m = L - 1)  +  L - 1 (products of l + m = L - 2)  +  2^-52 L (the rest),  in all less than 2 L - 1,
 // as each of the first two kinds is short of a unit by 2^-52 at least. So the exact sum T of A B, in units of 2^h, is
@@ -50,22 +51,24 @@ struct Carried {
 };
 constexpr auto mask = static_cast<long long>(limb_mask);
 
-/// Adds what is kept of x y of one element, x the same in all lanes.
-template <int L>
+/// Adds what is kept of x y of one element, x the same in all lanes; limbs below the highest X of x and Y of y are 0.
+template <int L, int X, int Y>
 TALLY_IFMA inline __attribute__((always_inline)) void add_product(Lanes (&sum)[L], const std::uint64_t* x,
                                                                   const Lanes (&y)[L]) {
 #pragma GCC unroll 8
-  for (int l = 0; l < L; ++l) {
+  for (int l = L - X; l < L; ++l) {
     const Lanes digit = _mm512_set1_epi64(static_cast<long long>(x[l]));
 #pragma GCC unroll 8
-    for (int m = L - 1 - l; m < L; ++m) sum[l + m + 1 - L] = _mm512_madd52hi_epu64(sum[l + m + 1 - L], digit, y[m]);
+    for (int m = std::max(L - 1 - l, L - Y); m < L; ++m)
+      sum[l + m + 1 - L] = _mm512_madd52hi_epu64(sum[l + m + 1 - L], digit, y[m]);
 #pragma GCC unroll 8
-    for (int m = L - l; m < L; ++m) sum[l + m - L] = _mm512_madd52lo_epu64(sum[l + m - L], digit, y[m]);
+    for (int m = std::max(L - l, L - Y); m < L; ++m)
+      sum[l + m - L] = _mm512_madd52lo_epu64(sum[l + m - L], digit, y[m]);
   }
 }
 
 /// `terms` terms of some rows times eight columns: x [terms][rows][L], y [terms][L][8].
-template <int L>
+template <int L, int X, int Y>
 TALLY_IFMA void add_products(Sums<L>& out, const std::uint64_t* x, const std::uint64_t* y, Eigen::Index terms) {
   constexpr int rows = rows_at_once<L>;
   Lanes sum[rows][L];
@@ -76,9 +79,9 @@ TALLY_IFMA void add_products(Sums<L>& out, const std::uint64_t* x, const std::ui
   for (Eigen::Index k = 0; k < terms; ++k, x += rows * L, y += L * lanes) {
     Lanes digits[L];
 #pragma GCC unroll 8
-    for (int l = 0; l < L; ++l) digits[l] = _mm512_loadu_si512(y + l * lanes);
+    for (int l = L - Y; l < L; ++l) digits[l] = _mm512_loadu_si512(y + l * lanes);
 #pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) add_product<L>(sum[r], x + r * L, digits);
+    for (int r = 0; r < rows; ++r) add_product<L, X, Y>(sum[r], x + r * L, digits);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < rows; ++r)
@@ -103,7 +106,6 @@ TALLY_IFMA void carry_into(Carried<L>& total, const Sums<L>& sum) {
 struct LineSums {
   LineSums(const FixedMatrix& matrix, bool by_rows);
   const std::uint64_t* limb(int l) const { return of.data() + l * lines; }
-
   Eigen::Index lines;  // and eight more, so that whole vectors may be read
   std::vector<std::uint64_t> of;
 };
@@ -159,10 +161,17 @@ struct Patch {
   Eigen::Index row, rows, column, columns;
 };
 
+/// No number has bits below its highest limb: floats of one size, as a case's own tensors mostly are.
+bool in_highest_limb(const FixedMatrix& matrix) {
+  return std::all_of(matrix.plane(0), matrix.plane(matrix.limbs - 1), [](std::uint64_t digit) { return digit == 0; });
+}
+
 struct Plan {
   Operands operands;
   Eigen::Index inner;
   LineSums rows, columns;
+  bool short_left = in_highest_limb(operands.left);
+  bool short_right = in_highest_limb(operands.right);
 };
 
 /// T' + 2^(d - h - 1) of eight elements of a row, carried, the highest limb signed.
@@ -196,10 +205,17 @@ TALLY_IFMA unsigned write_row(const Operands& operands, const Lanes (&sum)[L + 1
 }
 
 template <int L>
-TALLY_IFMA void add_patch(Carried<L>& total, const std::uint64_t* strip, const std::uint64_t* panel,
-                          Eigen::Index terms) {
+TALLY_IFMA void add_patch(Carried<L>& total, const std::uint64_t* strip, const std::uint64_t* panel, Eigen::Index terms,
+                          const Plan& plan) {
   Sums<L> sum;
-  add_products<L>(sum, strip, panel, terms);
+  if (plan.short_left && plan.short_right)
+    add_products<L, 1, 1>(sum, strip, panel, terms);
+  else if (plan.short_left)
+    add_products<L, 1, L>(sum, strip, panel, terms);
+  else if (plan.short_right)
+    add_products<L, L, 1>(sum, strip, panel, terms);
+  else
+    add_products<L, L, L>(sum, strip, panel, terms);
   carry_into<L>(total, sum);
 }
 
@@ -227,7 +243,8 @@ void add_terms(Carried<L>* totals, const Plan& plan, const Tile& tile, Eigen::In
                   {tile.first_row + i, std::min(rows, tile.rows - i), first, terms});
   for (Eigen::Index j = 0; j < tile.columns; j += lanes) {
     pack_panel<L>(panel, plan.operands.right, {first, terms, tile.first_column + j, std::min(lanes, tile.columns - j)});
-    for (Eigen::Index i = 0; i < tile.rows; i += rows) add_patch<L>(*totals++, strips + i / rows * size, panel, terms);
+    for (Eigen::Index i = 0; i < tile.rows; i += rows)
+      add_patch<L>(*totals++, strips + i / rows * size, panel, terms, plan);
   }
 }
 

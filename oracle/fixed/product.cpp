@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "oracle/fixed/blas.hpp"
 #include "oracle/fixed/exact_sum.hpp"
 #include "oracle/fixed/ifma.hpp"
 #include "oracle/fixed/residue_product.hpp"
@@ -77,13 +78,24 @@ TileWork work_of(Route route, const Operands& operands, Eigen::Index inner) {
 
 }  // namespace
 
-bool available(Route route) { return route != Route::ifma || has_ifma(); }
+bool available(Route route) {
+  if (route == Route::ifma) return has_ifma();
+  return route == Route::exact || blas() != nullptr;
+}
 
-Route fastest_route() { return has_ifma() ? Route::ifma : Route::blas; }
+Route fastest_route() {
+  if (has_ifma()) return Route::ifma;
+  return blas() != nullptr ? Route::blas : Route::exact;
+}
+
+std::string name_of(Route route) {
+  if (route == Route::ifma) return "AVX-512 IFMA";
+  return route == Route::blas ? "residues on OpenBLAS" : "whole numbers of 128 bits";
+}
 
 FixedMatrix product(const FixedMatrix& left, const FixedMatrix& right, Route route, const Schedule& schedule) {
   require_operands(left, right);
-  require(available(route), "this processor has no AVX-512 IFMA");
+  require(available(route), "the route needs AVX-512 IFMA or OpenBLAS, which is not there");
   FixedMatrix result(left.rows, right.columns, left.limbs);
   const int dropped = dropped_bits(left.limbs, left.columns);
   result.row_exponent = left.row_exponent;

@@ -12,10 +12,12 @@ enum class Route {
   blas,   // residues on cblas_dgemm (oracle/fixed/residue_product.cpp)
 };
 
-/// Whether this processor can.
+/// Whether this processor can, and OpenBLAS is there to be loaded.
 bool available(Route route);
-/// IFMA where there is, else the BLAS.
+/// IFMA where there is, else the BLAS, else exact sums.
 Route fastest_route();
+/// "AVX-512 IFMA", "residues on OpenBLAS" or "whole numbers of 128 bits".
+std::string name_of(Route route);
 
 /// How the work is cut; no bit depends on it. Numbers below 1 count as 1.
 struct Schedule {

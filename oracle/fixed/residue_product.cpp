@@ -5,12 +5,11 @@
 // number, that is the result; elsewhere the exact sum is taken.
 #include "oracle/fixed/residue_product.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "oracle/fixed/blas.hpp"
 #include "oracle/fixed/exact_sum.hpp"
 #include "oracle/fixed/residue_loops.hpp"
 #include "oracle/fixed/room.hpp"
@@ -19,7 +18,7 @@ namespace tally::oracle::fixed {
 namespace {
 
 /// c: operands are rounded to multiples of 2^c, so that what is lost changes few results.
-constexpr int cut_bits(int limbs) { return guard_bits(limbs) - 10; }
+constexpr int cut_bits = guard_bits - 10;
 
 struct Plan {
   Operands operands;
@@ -39,7 +38,7 @@ struct Plan {
 
 /// What is lost of each line, and the sum of its magnitudes.
 void weigh(const FixedMatrix& matrix, bool by_rows, std::vector<double>& lost, std::vector<double>& sum) {
-  const int cut = cut_bits(matrix.limbs);
+  const int cut = cut_bits;
   const std::uint64_t cut_mask = (std::uint64_t{1} << cut) - 1;
   const auto lines = static_cast<std::size_t>(by_rows ? matrix.rows : matrix.columns);
   lost.assign(lines, 0);
@@ -73,7 +72,7 @@ void pieces_of(std::int32_t* to, const FixedMatrix& from, const Tile& part) {
   for (Eigen::Index i = 0; i < part.rows; ++i) {
     for (Eigen::Index j = 0; j < part.columns; j += most_at_once) {
       const std::uint64_t* digits = from.plane(0) + (part.first_row + i) * from.columns + part.first_column + j;
-      cut_into_pieces(to + i * part.columns + j, plane, digits, from.size(), from.limbs, cut_bits(from.limbs),
+      cut_into_pieces(to + i * part.columns + j, plane, digits, from.size(), from.limbs, cut_bits,
                       std::min(most_at_once, part.columns - j));
     }
   }
@@ -88,8 +87,8 @@ void multiply(double* c, const Factor& left, const Factor& right, bool more, con
   for (const Modulus& modulus : plan.remainders.moduli) {
     left.residues(x, modulus, modulus.left);
     right.residues(y, modulus, modulus.right);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, terms, 1, x, terms, y, columns, more ? 1 : 0,
-                c, columns);
+    blas()->multiply(Blas::row_major, Blas::as_it_is, Blas::as_it_is, rows, columns, terms, 1, x, terms, y, columns,
+                     more ? 1 : 0, c, columns);
     reduce(c, modulus, left.rows * right.columns);
     c += left.rows * right.columns;
   }
@@ -142,8 +141,8 @@ void write_tile(const Plan& plan, const Tile& tile) {
 }  // namespace
 
 TileWork residue_route(const Operands& operands, Eigen::Index inner) {
-  openblas_set_num_threads(1);  // the threads are those of the tiles
-  const int limbs = operands.left.limbs, cut = cut_bits(limbs);
+  blas()->set_threads(1);  // the threads are those of the tiles
+  const int limbs = operands.left.limbs, cut = cut_bits;
   const Eigen::Index terms = operands.terms(), at_once = std::clamp<Eigen::Index>(inner, 1, terms);
   const int dropped = dropped_bits(limbs, terms), unit = dropped - 2 * cut - limb_bits;
   auto plan = std::make_shared<Plan>(

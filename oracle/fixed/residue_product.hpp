@@ -5,7 +5,8 @@
 
 namespace tally::oracle::fixed {
 
-/// `inner` terms of residues are multiplied at once. Keeps references: the operands must live on.
+/// `inner` terms of residues are multiplied at once. Keeps references: the operands must live on. Only where
+/// there is a blas().
 TileWork residue_route(const Operands& operands, Eigen::Index inner);
 
 }  // namespace tally::oracle::fixed

@@ -1,5 +1,6 @@
 // Exact mathematics of layers and losses: differentiated from the definition, free of rounding up to the scalar T.
-// Instantiated for Ball (proven enclosures: `tally oracle`), Real (any number of digits) and long double (the lenses).
+// Instantiated for Ball (proven enclosures: `tally oracle`), ShortBall (the same of 128 bits, fast), Real (any number of
+// digits) and long double (the lenses).
 // Defined in exact_registry.cpp.
 #pragma once
 
@@ -67,7 +68,7 @@ struct ExactLoss {
                             const Matrix<T>& item_weight, const Matrix<T>& row_factor);
 };
 
-/// T is Real, long double or Ball. Throws std::logic_error for a kind without mathematics.
+/// T is Real, long double, Ball or ShortBall. Throws std::logic_error for a kind without mathematics.
 template <class T>
 const ExactLayer<T>& exact_layer(std::string_view kind);
 template <class T>

@@ -9,6 +9,7 @@
 #include "oracle/layers/exact.hpp"
 #include "oracle/real/ball.hpp"
 #include "oracle/real/real.hpp"
+#include "oracle/real/short_ball.hpp"
 #include "oracle/registered_kind.hpp"
 
 namespace tally::oracle {
@@ -22,6 +23,7 @@ struct OverAllScalars {
   Mathematics<Real> real;
   Mathematics<long double> wide;
   Mathematics<Ball> ball;
+  Mathematics<ShortBall> short_ball;
 
   template <class T>
   const Mathematics<T>& over() const {
@@ -29,6 +31,8 @@ struct OverAllScalars {
       return real;
     else if constexpr (std::is_same_v<T, Ball>)
       return ball;
+    else if constexpr (std::is_same_v<T, ShortBall>)
+      return short_ball;
     else
       return wide;
   }
@@ -40,7 +44,7 @@ struct RegisterExact : RegisterKind<OverAllScalars<Mathematics>> {
   template <class Of>
   RegisterExact(std::string_view kind, Of of, std::source_location at = std::source_location::current())
       : RegisterKind<OverAllScalars<Mathematics>>(
-            kind, {of(Scalar<Real>{}), of(Scalar<long double>{}), of(Scalar<Ball>{})}, at) {}
+            kind, {of(Scalar<Real>{}), of(Scalar<long double>{}), of(Scalar<Ball>{}), of(Scalar<ShortBall>{})}, at) {}
 };
 
 /// Throws std::logic_error for a kind of this section without mathematics.

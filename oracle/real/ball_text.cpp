@@ -41,6 +41,28 @@ void least_of(Scratch& least, const Ball& x) {
   arb_get_abs_lbound_arf(arb_midref(static_cast<arb_ptr>(least)), view(x), bits_of_sizes);
 }
 
+/// The numbers between which the ball lies, far closer to its ends than these are to each other.
+class Ends {
+ public:
+  explicit Ends(const Ball& x) {
+    const mpfr_prec_t bits = std::max<mpfr_prec_t>(arf_bits(arb_midref(view(x))), MPFR_PREC_MIN) + bits_of_sizes;
+    mpfr_init2(least_, bits);
+    mpfr_init2(most_, bits);
+    arb_get_interval_mpfr(least_, most_, view(x));
+  }
+  ~Ends() {
+    mpfr_clear(least_);
+    mpfr_clear(most_);
+  }
+  Ends(const Ends&) = delete;
+  Ends& operator=(const Ends&) = delete;
+  mpfr_srcptr least() const { return least_; }
+  mpfr_srcptr most() const { return most_; }
+
+ private:
+  mpfr_t least_, most_;
+};
+
 /// The midpoint where MPFR's exponents reach it.
 class Midpoint {
  public:
@@ -117,6 +139,14 @@ std::optional<std::string> decimal_text(const Ball& x, unsigned digits) {
   const Midpoint middle(x, std::max<mpfr_prec_t>(arf_bits(arb_midref(view(x))), MPFR_PREC_MIN + 1));
   if (!middle.exact()) return std::nullopt;
   return decimal_text(middle.get(), digits);
+}
+
+std::optional<std::string> rounded_text(const Ball& x, unsigned digits) {
+  if (!finite(x)) return std::nullopt;
+  const Ends ends(x);
+  std::string least = decimal_text(ends.least(), digits);
+  if (least != decimal_text(ends.most(), digits)) return std::nullopt;
+  return least;
 }
 
 }  // namespace tally::oracle

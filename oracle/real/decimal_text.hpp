@@ -20,4 +20,7 @@ std::string decimal_text(mpfr_srcptr x, unsigned digits);
 /// so many digits.
 std::optional<std::string> decimal_text(const Ball& x, unsigned digits);
 
+/// The same where every number of the ball rounds to it: the text of the number itself, whichever ball holds it.
+std::optional<std::string> rounded_text(const Ball& x, unsigned digits);
+
 }  // namespace tally::oracle

@@ -1,6 +1,6 @@
 // Elementary functions under one name for the oracle's scalars. For Real they are MPFR's, correctly rounded at the
 // current precision (Boost would send erf and log1p through series with constants cached at another precision); for
-// long double libm's; for Ball enclosures (oracle/real/ball.hpp).
+// long double libm's; for Ball and ShortBall enclosures (oracle/real/ball.hpp, oracle/real/short_ball.hpp).
 #pragma once
 
 #include <cmath>
@@ -9,6 +9,7 @@
 
 #include "oracle/real/ball.hpp"
 #include "oracle/real/real.hpp"
+#include "oracle/real/short_ball.hpp"
 
 namespace tally::oracle {
 
@@ -83,6 +84,10 @@ inline Ball pi<Ball>() {
   return pi_ball();
 }
 template <>
+inline ShortBall pi<ShortBall>() {
+  return pi_short_ball();
+}
+template <>
 inline Real pi<Real>() {
   Real result;
   mpfr_const_pi(raw(result), MPFR_RNDN);
@@ -93,8 +98,13 @@ inline long double pi<long double>() {
   return 3.14159265358979323846264338327950288L;
 }
 
+/// Undecided in a ball of fixed size, which holds finite numbers only.
 template <class T>
 T not_a_number();
+template <>
+inline ShortBall not_a_number<ShortBall>() {
+  return std::numeric_limits<double>::quiet_NaN();
+}
 template <>
 inline Ball not_a_number<Ball>() {
   return std::numeric_limits<double>::quiet_NaN();

@@ -19,6 +19,18 @@ T element(const Tensor& tensor, std::size_t i) {
   return whole ? T(tensor.integer(i)) : T(tensor.value(i));
 }
 
+template <>
+ShortBall element<ShortBall>(const Tensor& tensor, std::size_t i) {
+  const bool whole = tensor.dtype == Dtype::i64 || tensor.dtype == Dtype::u8;
+  if (whole) return tensor.integer(i);
+  const double value = tensor.value(i);
+  if (std::isfinite(value)) return value;
+  const auto columns =
+      tensor.shape.size() < 2 ? tensor.elements() : tensor.elements() / static_cast<std::size_t>(tensor.shape[0]);
+  throw Undecided("row " + std::to_string(i / columns) + ", column " + std::to_string(i % columns) +
+                  " is not finite; balls of fixed size hold finite numbers only");
+}
+
 template <class T>
 Matrix<T> lift_block(const Tensor& tensor, std::int64_t skip, std::int64_t rows, std::int64_t columns) {
   Matrix<T> result(rows, columns);
@@ -53,6 +65,12 @@ Ball number<Ball>(const Decimal& decimal) {
   return result;
 }
 
+template <>
+ShortBall number<ShortBall>(const Decimal& decimal) {
+  const BitsScope bits(192);
+  return short_ball(number<Ball>(decimal));
+}
+
 template <class T>
 Matrix<T> lift(const Tensor& tensor) {
   const auto& shape = tensor.shape;
@@ -71,8 +89,10 @@ Matrix<T> lift_rows(const Tensor& tensor, std::int64_t first, std::int64_t rows)
 template Matrix<Real> lift<Real>(const Tensor&);
 template Matrix<long double> lift<long double>(const Tensor&);
 template Matrix<Ball> lift<Ball>(const Tensor&);
+template Matrix<ShortBall> lift<ShortBall>(const Tensor&);
 template Matrix<Real> lift_rows<Real>(const Tensor&, std::int64_t, std::int64_t);
 template Matrix<long double> lift_rows<long double>(const Tensor&, std::int64_t, std::int64_t);
 template Matrix<Ball> lift_rows<Ball>(const Tensor&, std::int64_t, std::int64_t);
+template Matrix<ShortBall> lift_rows<ShortBall>(const Tensor&, std::int64_t, std::int64_t);
 
 }  // namespace tally::oracle

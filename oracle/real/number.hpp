@@ -1,4 +1,4 @@
-// From the case's text and bits to the oracle's scalars. T is Real, long double or Ball.
+// From the case's text and bits to the oracle's scalars. T is Real, long double, Ball or ShortBall.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include "oracle/case/case.hpp"
 #include "oracle/real/ball.hpp"
 #include "oracle/real/matrix.hpp"
+#include "oracle/real/short_ball.hpp"
 
 namespace tally::oracle {
 
@@ -14,7 +15,8 @@ namespace tally::oracle {
 template <class T>
 T number(const Decimal& decimal);
 
-/// The tensor's bits, lifted exactly (i64 beyond T's precision rounds); a vector becomes 1 x n, a scalar 1 x 1.
+/// The tensor's bits, lifted exactly (i64 beyond T's precision rounds); a vector becomes 1 x n, a scalar 1 x 1. To
+/// ShortBall an element that is not finite is Undecided, which names row and column.
 template <class T>
 Matrix<T> lift(const Tensor& tensor);
 

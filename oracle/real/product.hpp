@@ -4,10 +4,11 @@
 
 #include "oracle/real/ball.hpp"
 #include "oracle/real/matrix.hpp"
+#include "oracle/real/short_ball.hpp"
 
 namespace tally::oracle {
 
-/// a b, [m, n] from [m, k] and [k, n]. T is Real, long double or Ball.
+/// a b, [m, n] from [m, k] and [k, n]. T is Real, long double, Ball or ShortBall.
 template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b);
 /// a bᵀ, [m, n] from [m, k] and [n, k].
@@ -28,5 +29,16 @@ template <>
 Matrix<Ball> product_with_transposed(const Matrix<Ball>& a, const Matrix<Ball>& b);
 template <>
 Matrix<Ball> product_of_transposed(const Matrix<Ball>& a, const Matrix<Ball>& b);
+
+/// In balls of fixed size by fixed point, as oracle/fixed/short_product.hpp says (oracle/fixed/short_product.cpp): the
+/// same bits whatever is said there.
+template <>
+Matrix<ShortBall> product(const Matrix<ShortBall>& a, const Matrix<ShortBall>& b);
+template <>
+Matrix<ShortBall> product_with_transposed(const Matrix<ShortBall>& a, const Matrix<ShortBall>& b);
+template <>
+Matrix<ShortBall> product_of_transposed(const Matrix<ShortBall>& a, const Matrix<ShortBall>& b);
+template <>
+Matrix<ShortBall> column_sums(const Matrix<ShortBall>& a);
 
 }  // namespace tally::oracle

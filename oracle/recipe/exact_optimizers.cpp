@@ -19,5 +19,7 @@ template Slot<Real> updated(const Choice&, const Real&, std::int64_t, const Matr
 template Slot<long double> updated(const Choice&, const long double&, std::int64_t, const Matrix<long double>&,
                                    const Slot<long double>&);
 template Slot<Ball> updated(const Choice&, const Ball&, std::int64_t, const Matrix<Ball>&, const Slot<Ball>&);
+template Slot<ShortBall> updated(const Choice&, const ShortBall&, std::int64_t, const Matrix<ShortBall>&,
+                                 const Slot<ShortBall>&);
 
 }  // namespace tally::oracle

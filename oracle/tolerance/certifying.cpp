@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "oracle/layers/register_exact.hpp"
+#include "oracle/real/short_ball.hpp"
 #include "oracle/window/certificate.hpp"
 
 namespace tally::oracle {
@@ -12,26 +14,38 @@ constexpr long double of_itself = 0x1p-63L, of_the_largest = 0x1p-300L;
 
 thread_local CertifyingScope* in_force = nullptr;
 
-Matrix<Ball> enclosed(const Matrix<long double>& x) { return x.cast<Ball>(); }
-
-Tensors<Ball> enclosed(const Tensors<long double>& tensors) {
-  Tensors<Ball> result;
-  for (const auto& [name, tensor] : tensors) result.emplace(name, enclosed(tensor));
+template <class T>
+Tensors<T> lifted(const Tensors<long double>& tensors) {
+  Tensors<T> result;
+  for (const auto& [name, tensor] : tensors) result.emplace(name, tensor.template cast<T>());
   return result;
 }
 
-Tensors<long double> nearest_of(const Tensors<Ball>& tensors) {
+Matrix<Ball> enclosed(const Matrix<Ball>& x) { return x; }
+Matrix<Ball> enclosed(const Matrix<ShortBall>& x) {
+  return x.unaryExpr([](const ShortBall& element) -> Ball { return enclosing(element); });
+}
+
+template <class T>
+Matrix<long double> nearest_in(const Matrix<T>& x) {
+  return nearest_of(enclosed(x));
+}
+
+template <class T>
+Tensors<long double> nearest_in(const Tensors<T>& tensors) {
   Tensors<long double> result;
-  for (const auto& [name, tensor] : tensors) result.emplace(name, tally::oracle::nearest_of(tensor));
+  for (const auto& [name, tensor] : tensors) result.emplace(name, nearest_in(tensor));
   return result;
 }
 
-/// in_balls() at rising precision; in_long_double() where none is enough.
-template <class Result>
-Result certified(const std::function<Result()>& in_balls, const std::function<Result()>& in_long_double) {
-  Result result;
+/// in_balls(Scalar<T>), T ShortBall and then Ball at rising precision; in_long_double() where none is enough.
+template <class InBalls, class InLongDouble>
+auto certified(InBalls in_balls, InLongDouble in_long_double) {
+  decltype(in_long_double()) result;
   try {
-    evaluate_until_decided({std::begin(certifying_bits), std::end(certifying_bits)}, [&] { result = in_balls(); });
+    evaluate_until_decided([&] { result = in_balls(Scalar<ShortBall>{}); },
+                           {std::begin(certifying_bits), std::end(certifying_bits)},
+                           [&] { result = in_balls(Scalar<Ball>{}); });
   } catch (const NotCertified&) {
     in_force->count(false);
     return in_long_double();
@@ -66,27 +80,25 @@ Matrix<long double> nearest_of(const Matrix<Ball>& x) {
 }
 
 ForwardResult<long double> certified_forward(const Pass<long double>& pass, const Matrix<long double>& x) {
-  using Result = ForwardResult<long double>;
-  return certified<Result>(
-      [&]() -> Result {
-        const Tensors<Ball> tensors = enclosed(pass.tensors);
-        const auto out = exact_layer<Ball>(pass.layer.kind)
-                             .forward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, enclosed(x));
-        return {nearest_of(out.y), nearest_of(out.mean), nearest_of(out.var)};
+  return certified(
+      [&]<class T>(Scalar<T>) -> ForwardResult<long double> {
+        const Tensors<T> tensors = lifted<T>(pass.tensors);
+        const auto out = exact_layer<T>(pass.layer.kind)
+                             .forward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, x.cast<T>());
+        return {nearest_in(out.y), nearest_in(out.mean), nearest_in(out.var)};
       },
       [&] { return exact_layer<long double>(pass.layer.kind).forward(pass, x); });
 }
 
 BackwardResult<long double> certified_backward(const Pass<long double>& pass, const Matrix<long double>& x,
                                                const Matrix<long double>& dy) {
-  using Result = BackwardResult<long double>;
-  return certified<Result>(
-      [&]() -> Result {
-        const Tensors<Ball> tensors = enclosed(pass.tensors);
+  return certified(
+      [&]<class T>(Scalar<T>) -> BackwardResult<long double> {
+        const Tensors<T> tensors = lifted<T>(pass.tensors);
         const auto out =
-            exact_layer<Ball>(pass.layer.kind)
-                .backward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, enclosed(x), enclosed(dy));
-        return {nearest_of(out.dx), nearest_of(out.parameters)};
+            exact_layer<T>(pass.layer.kind)
+                .backward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, x.cast<T>(), dy.cast<T>());
+        return {nearest_in(out.dx), nearest_in(out.parameters)};
       },
       [&] { return exact_layer<long double>(pass.layer.kind).backward(pass, x, dy); });
 }
@@ -94,12 +106,11 @@ BackwardResult<long double> certified_backward(const Pass<long double>& pass, co
 LossResult<long double> certified_loss(const Choice& loss, const Matrix<long double>& y,
                                        const Matrix<long double>& target, const Matrix<long double>& item_weight,
                                        const Matrix<long double>& row_factor) {
-  using Result = LossResult<long double>;
-  return certified<Result>(
-      [&]() -> Result {
-        const auto out = exact_loss<Ball>(loss.kind).evaluate(loss, enclosed(y), enclosed(target),
-                                                              enclosed(item_weight), enclosed(row_factor));
-        return {nearest_of(out.loss), nearest_of(out.dy)};
+  return certified(
+      [&]<class T>(Scalar<T>) -> LossResult<long double> {
+        const auto out = exact_loss<T>(loss.kind).evaluate(loss, y.cast<T>(), target.cast<T>(), item_weight.cast<T>(),
+                                                           row_factor.cast<T>());
+        return {nearest_in(out.loss), nearest_in(out.dy)};
       },
       [&] { return exact_loss<long double>(loss.kind).evaluate(loss, y, target, item_weight, row_factor); });
 }

@@ -9,9 +9,9 @@
 
 namespace tally::oracle {
 
-/// In this thread, until the block ends: the layers' and losses' exact functions are evaluated in balls (oracle/real/
-/// ball.hpp), with as many bits as it takes that every element is known to 2^-63 of itself, or to 2^-300 of the
-/// tensor's largest. What no precision decides keeps its long double value and is counted.
+/// In this thread, until the block ends: the layers' and losses' exact functions are evaluated in balls, of fixed size
+/// (oracle/real/short_ball.hpp) where that is enough, else of any (oracle/real/ball.hpp), with as many bits as it takes
+/// that every element is known to 2^-63 of itself, or to 2^-300 of the tensor's largest. What no precision decides keeps its long double value and is counted.
 class CertifyingScope {
  public:
   CertifyingScope();

@@ -1,9 +1,13 @@
 #include "oracle/window/answer.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/fixed/short_product.hpp"
 #include "oracle/real/functions.hpp"
+#include "oracle/window/short_trajectory.hpp"
 #include "oracle/window/trajectory.hpp"
 
 namespace tally::oracle {
@@ -23,12 +27,18 @@ Ball largest_of(const Tensors<Ball>& group) {
 /// Writes one group; `suffix` makes the name of the case's tensor that has the same shape.
 Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>& group, const std::string& suffix,
              const std::string& place) {
-  const Ball largest = largest_of(group);
+  std::optional<Ball> largest;  // asked for by few
+  const auto open = [&](const std::string& name, const Matrix<Ball>& tensor, Eigen::Index i) {
+    if (!largest) largest = largest_of(group);
+    return certificate.text(tensor(i), *largest, place + "." + name + "[" + std::to_string(i) + "]");
+  };
   Json all = Json::object();
   for (const auto& [name, tensor] : group) {
     Json data = Json::array();
-    for (Eigen::Index i = 0; i < tensor.size(); ++i)
-      data.push_back(certificate.text(tensor(i), largest, place + "." + name + "[" + std::to_string(i) + "]"));
+    for (Eigen::Index i = 0; i < tensor.size(); ++i) {
+      std::optional<std::string> digits = certificate.digits_of(tensor(i));
+      data.push_back(digits ? *std::move(digits) : open(name, tensor, i));
+    }
     all[name] = {{"shape", c.tensors.at(name + suffix).shape}, {"data", std::move(data)}};
   }
   return all;
@@ -78,12 +88,26 @@ Json written(const Case& c, const Certificate& certificate, const WindowAnswer<B
   return json;
 }
 
-Json written(const Case& c, const Certificate& certificate, Branch branch) {
-  const Answers answers = trajectory<Ball>(c, branch);
-  Json windows = Json::array();
-  for (std::size_t w = 0; w < answers.size(); ++w)
-    windows.push_back(written(c, certificate, answers[w], name_of(branch) + "[" + std::to_string(w) + "]"));
-  return windows;
+/// Both branches of `evaluated`, trajectory<Ball> or short_trajectory.
+Json written(const Case& c, const Certificate& certificate, Answers (*evaluated)(const Case&, Branch)) {
+  Json json;
+  for (const Branch branch : {Branch::full_batch, Branch::accumulated}) {
+    const Answers answers = evaluated(c, branch);
+    Json& windows = json[name_of(branch)] = Json::array();
+    for (std::size_t w = 0; w < answers.size(); ++w)
+      windows.push_back(written(c, certificate, answers[w], name_of(branch) + "[" + std::to_string(w) + "]"));
+  }
+  return json;
+}
+
+/// As many digits as 128 bits can tell of a number that has all of them.
+constexpr unsigned most_short_digits = 38;
+
+Json written_from_short_balls(const Case& c, unsigned digits) {
+  if (digits > most_short_digits) throw Undecided("more digits than balls of fixed size tell");
+  const fixed::ProductsScope all_cores(fixed::fastest_route(),
+                                       {.threads = static_cast<int>(std::thread::hardware_concurrency())});
+  return written(c, Certificate(digits, Certain::rounded), short_trajectory);
 }
 
 }  // namespace
@@ -92,11 +116,8 @@ std::string answer(const Case& c, unsigned digits) {
   if (digits < 1 || digits > 1000)
     throw std::invalid_argument("digits: " + std::to_string(digits) + "; expected 1 to 1000");
   Json json;
-  evaluate_until_decided(precisions(digits), [&] {
-    const Certificate certificate(digits);
-    json["full_batch"] = written(c, certificate, Branch::full_batch);
-    json["accumulated"] = written(c, certificate, Branch::accumulated);
-  });
+  evaluate_until_decided([&] { json = written_from_short_balls(c, digits); }, precisions(digits),
+                         [&] { json = written(c, Certificate(digits), trajectory<Ball>); });
   return json.dump() + "\n";
 }
 

@@ -31,8 +31,23 @@ void evaluate_until_decided(const std::vector<unsigned>& bits, const std::functi
   }
 }
 
+void evaluate_until_decided(const std::function<void()>& in_short_balls, const std::vector<unsigned>& bits,
+                            const std::function<void()>& evaluate) {
+  try {
+    return in_short_balls();
+  } catch (const Undecided&) {
+    evaluate_until_decided(bits, evaluate);
+  }
+}
+
+std::optional<std::string> Certificate::digits_of(const Ball& x) const {
+  return certain_ == Certain::rounded ? rounded_text(x, digits_) : decimal_text(x, digits_);
+}
+
 std::string Certificate::text(const Ball& x, const Ball& largest, const std::string& place) const {
-  if (const auto certain = decimal_text(x, digits_)) return *certain;
+  if (const auto digits = digits_of(x)) return *digits;
+  if (certain_ == Certain::rounded)
+    throw Undecided(place + ": " + shown(x) + " rounded to " + std::to_string(digits_) + " digits");
   if ((may_be_zero(x) && negligible(x, largest, digits_)) || negligible(x, largest, digits_ + out_of_reach)) return "0";
   throw Undecided(place + ": " + shown(x) + " to " + std::to_string(digits_) + " digits");
 }

@@ -48,11 +48,14 @@ Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gra
 template Real gradient_norm<Real>(const Choice&, const Tensors<Real>&);
 template long double gradient_norm<long double>(const Choice&, const Tensors<long double>&);
 template Ball gradient_norm<Ball>(const Choice&, const Tensors<Ball>&);
+template ShortBall gradient_norm<ShortBall>(const Choice&, const Tensors<ShortBall>&);
 template Real clip_coefficient<Real>(const Choice&, const Real&);
 template long double clip_coefficient<long double>(const Choice&, const long double&);
 template Ball clip_coefficient<Ball>(const Choice&, const Ball&);
+template ShortBall clip_coefficient<ShortBall>(const Choice&, const ShortBall&);
 template Matrix<Real> clipped<Real>(const Choice&, const Real&, const Matrix<Real>&);
 template Matrix<long double> clipped<long double>(const Choice&, const long double&, const Matrix<long double>&);
 template Matrix<Ball> clipped<Ball>(const Choice&, const Ball&, const Matrix<Ball>&);
+template Matrix<ShortBall> clipped<ShortBall>(const Choice&, const ShortBall&, const Matrix<ShortBall>&);
 
 }  // namespace tally::oracle

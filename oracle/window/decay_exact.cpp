@@ -33,5 +33,6 @@ template Matrix<Real> decayed(const Choice&, const Real&, const Matrix<Real>&, c
 template Matrix<long double> decayed(const Choice&, const long double&, const Matrix<long double>&,
                                      const Matrix<long double>&);
 template Matrix<Ball> decayed(const Choice&, const Ball&, const Matrix<Ball>&, const Matrix<Ball>&);
+template Matrix<ShortBall> decayed(const Choice&, const ShortBall&, const Matrix<ShortBall>&, const Matrix<ShortBall>&);
 
 }  // namespace tally::oracle

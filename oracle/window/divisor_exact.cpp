@@ -45,8 +45,10 @@ template long double micro_batch_items<long double>(const Case&, std::size_t, st
 template Real window_items<Real>(const Case&, std::size_t);
 template long double window_items<long double>(const Case&, std::size_t);
 template Ball window_items<Ball>(const Case&, std::size_t);
+template ShortBall window_items<ShortBall>(const Case&, std::size_t);
 template Real divisor<Real>(const Case&, std::size_t, std::size_t);
 template long double divisor<long double>(const Case&, std::size_t, std::size_t);
 template Ball divisor<Ball>(const Case&, std::size_t, std::size_t);
+template ShortBall divisor<ShortBall>(const Case&, std::size_t, std::size_t);
 
 }  // namespace tally::oracle

@@ -31,9 +31,11 @@ Matrix<T> running_var(const Layer& layer, const Matrix<T>& running, const Matrix
 template Matrix<Real> running_mean(const Layer&, const Matrix<Real>&, const Matrix<Real>&);
 template Matrix<long double> running_mean(const Layer&, const Matrix<long double>&, const Matrix<long double>&);
 template Matrix<Ball> running_mean(const Layer&, const Matrix<Ball>&, const Matrix<Ball>&);
+template Matrix<ShortBall> running_mean(const Layer&, const Matrix<ShortBall>&, const Matrix<ShortBall>&);
 template Matrix<Real> running_var(const Layer&, const Matrix<Real>&, const Matrix<Real>&, std::int64_t);
 template Matrix<long double> running_var(const Layer&, const Matrix<long double>&, const Matrix<long double>&,
                                          std::int64_t);
 template Matrix<Ball> running_var(const Layer&, const Matrix<Ball>&, const Matrix<Ball>&, std::int64_t);
+template Matrix<ShortBall> running_var(const Layer&, const Matrix<ShortBall>&, const Matrix<ShortBall>&, std::int64_t);
 
 }  // namespace tally::oracle

@@ -22,8 +22,10 @@ Scale<T> next_scale(const Choice& loss_scale, const Scale<T>& now, bool found_no
 template Scale<Real> initial_scale<Real>(const Choice&);
 template Scale<long double> initial_scale<long double>(const Choice&);
 template Scale<Ball> initial_scale<Ball>(const Choice&);
+template Scale<ShortBall> initial_scale<ShortBall>(const Choice&);
 template Scale<Real> next_scale(const Choice&, const Scale<Real>&, bool);
 template Scale<long double> next_scale(const Choice&, const Scale<long double>&, bool);
 template Scale<Ball> next_scale(const Choice&, const Scale<Ball>&, bool);
+template Scale<ShortBall> next_scale(const Choice&, const Scale<ShortBall>&, bool);
 
 }  // namespace tally::oracle

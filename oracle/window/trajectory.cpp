@@ -12,7 +12,12 @@ namespace {
 template <class T>
 Matrix<T> lifted_if_present(const Case& c, const std::string& name) {
   const auto tensor = c.tensors.find(name);
-  return tensor == c.tensors.end() ? Matrix<T>() : lift<T>(tensor->second);
+  return tensor == c.tensors.end() ? Matrix<T>() : naming(name, [&] { return lift<T>(tensor->second); });
+}
+
+template <class T>
+Matrix<T> lifted(const Case& c, const std::string& name) {
+  return naming(name, [&] { return lift<T>(c.tensors.at(name)); });
 }
 
 /// The recipe's gradient to parameter step for one parameter.
@@ -53,14 +58,14 @@ State<T> initial_state(const Case& c) {
   State<T> state;
   for (const std::string& name : parameters_of(c.model)) {
     Slot<T>& slot = state.slots[name];
-    slot.parameter = lift<T>(c.tensors.at(name));
+    slot.parameter = lifted<T>(c, name);
     for (const StateTensor* each : state_of(c.recipe.optimizer))
       slot.state.push_back(lifted_if_present<T>(c, each->name + "." + name));
   }
   for (const Layer& layer : c.model.layers) {
     if (layer.kind != "batch_norm") continue;
-    state.running_mean[layer.name] = lift<T>(c.tensors.at(layer.name + ".running_mean"));
-    state.running_var[layer.name] = lift<T>(c.tensors.at(layer.name + ".running_var"));
+    state.running_mean[layer.name] = lifted<T>(c, layer.name + ".running_mean");
+    state.running_var[layer.name] = lifted<T>(c, layer.name + ".running_var");
   }
   if (const auto step = c.tensors.find("step"); step != c.tensors.end()) state.step = step->second.integer(0);
   state.scale = initial_scale<T>(c.recipe.loss_scale);
@@ -106,14 +111,18 @@ std::vector<WindowAnswer<T>> trajectory(const Case& c, Branch branch) {
 template State<Real> initial_state<Real>(const Case&);
 template State<long double> initial_state<long double>(const Case&);
 template State<Ball> initial_state<Ball>(const Case&);
+template State<ShortBall> initial_state<ShortBall>(const Case&);
 template WindowAnswer<Real> evaluate_window(const Case&, std::size_t, Branch, const State<Real>&,
                                             const WindowDecisions&);
 template WindowAnswer<long double> evaluate_window(const Case&, std::size_t, Branch, const State<long double>&,
                                                    const WindowDecisions&);
 template WindowAnswer<Ball> evaluate_window(const Case&, std::size_t, Branch, const State<Ball>&,
                                             const WindowDecisions&);
+template WindowAnswer<ShortBall> evaluate_window(const Case&, std::size_t, Branch, const State<ShortBall>&,
+                                                 const WindowDecisions&);
 template std::vector<WindowAnswer<Real>> trajectory(const Case&, Branch);
 template std::vector<WindowAnswer<long double>> trajectory(const Case&, Branch);
 template std::vector<WindowAnswer<Ball>> trajectory(const Case&, Branch);
+template std::vector<WindowAnswer<ShortBall>> trajectory(const Case&, Branch);
 
 }  // namespace tally::oracle

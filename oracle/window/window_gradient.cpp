@@ -30,8 +30,8 @@ struct Step {
 };
 
 template <class T>
-Pass<T> pass_of(const Layer& layer, const Step<T>& step, const Cut& cut) {
-  return {layer, step.tensors, cut, step.decisions};
+Pass<T> pass_of(const Layer& layer, const Step<T>& step, const Cut& cut, bool gives_dx = true) {
+  return {layer, step.tensors, cut, step.decisions, gives_dx};
 }
 
 /// Walks forward, noting each step and the statistics; returns the model's output.
@@ -72,7 +72,7 @@ WindowGradient<T> window_gradient(const Case& c, const WindowRows<T>& rows, cons
   for (std::size_t i = c.model.layers.size(); i-- > 0;) {
     const Layer& layer = c.model.layers[i];
     BackwardResult<T> back = naming("backward of " + label_of(c.model, i), [&] {
-      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut), steps[i].x, dy);
+      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut, i > 0), steps[i].x, dy);
     });
     for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
     dy = std::move(back.dx);
@@ -86,5 +86,7 @@ template WindowGradient<long double> window_gradient(const Case&, const WindowRo
                                                      const State<long double>&, const WindowDecisions&);
 template WindowGradient<Ball> window_gradient(const Case&, const WindowRows<Ball>&, const State<Ball>&,
                                               const WindowDecisions&);
+template WindowGradient<ShortBall> window_gradient(const Case&, const WindowRows<ShortBall>&, const State<ShortBall>&,
+                                                   const WindowDecisions&);
 
 }  // namespace tally::oracle

@@ -33,8 +33,11 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   rows.first = first_row(c, window);
   rows.count = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   rows.cut = branch == Branch::full_batch ? Cut{rows.count} : sizes;
-  rows.x = lift_rows<T>(c.tensors.at("x"), rows.first, rows.count);
-  rows.target = lift_rows<T>(c.tensors.at("target"), rows.first, rows.count);
+  const auto lifted = [&](const char* name) {
+    return naming(name, [&] { return lift_rows<T>(c.tensors.at(name), rows.first, rows.count); });
+  };
+  rows.x = lifted("x");
+  rows.target = lifted("target");
   rows.items = window_items<T>(c, window);
   rows.item_weight.resize(1, rows.count);
   for (std::int64_t i = 0; i < rows.count; ++i) rows.item_weight(i) = number<T>(item_weight(c, rows.first + i));
@@ -45,5 +48,6 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
 template WindowRows<Real> window_rows(const Case&, std::size_t, Branch);
 template WindowRows<long double> window_rows(const Case&, std::size_t, Branch);
 template WindowRows<Ball> window_rows(const Case&, std::size_t, Branch);
+template WindowRows<ShortBall> window_rows(const Case&, std::size_t, Branch);
 
 }  // namespace tally::oracle

@@ -11,7 +11,7 @@
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/certifying.hpp"
 #include "oracle/window/certificate.hpp"
-#include "oracle/window/trajectory.hpp"
+#include "oracle/window/short_trajectory.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/local_walk.hpp"
 
@@ -114,12 +114,15 @@ void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
   }
   if (!decided) return;
   std::map<std::string, oracle::Matrix<long double>> certified;
+  const auto evaluate = [&](auto* trajectory) {
+    certified.clear();
+    for (const auto& [tap, tensor] : tensors_of(c, trajectory(c, oracle::Branch::accumulated)))
+      if (tensor.size() > 0) certified.emplace(tap, oracle::nearest_of(tensor));
+  };
   try {
-    oracle::evaluate_until_decided({std::begin(oracle::certifying_bits), std::end(oracle::certifying_bits)}, [&] {
-      certified.clear();
-      for (const auto& [tap, tensor] : tensors_of(c, oracle::trajectory<Ball>(c, oracle::Branch::accumulated)))
-        if (tensor.size() > 0) certified.emplace(tap, oracle::nearest_of(tensor));
-    });
+    oracle::evaluate_until_decided([&] { evaluate(oracle::short_trajectory); },
+                                   {std::begin(oracle::certifying_bits), std::end(oracle::certifying_bits)},
+                                   [&] { evaluate(oracle::trajectory<Ball>); });
   } catch (const oracle::NotCertified&) {
     ++record.undecided;
     return;

@@ -1,12 +1,17 @@
-# Speed, measured by hand: `ninja oracle_benchmarks fixed_benchmarks bounds_benchmarks executor_benchmarks`, then the
-# programs of these names in tests/; beside PyTorch's check, tests/benchmarks/beside_peers.py; on a machine with a GPU,
-# tests/gpu/lane.py alone.
+# Speed, measured by hand: `ninja oracle_benchmarks fixed_benchmarks gradient_benchmarks bounds_benchmarks
+# executor_benchmarks`, then the programs of these names in tests/; beside PyTorch's check,
+# tests/benchmarks/beside_peers.py; on a machine with a GPU, tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
   add_executable(fixed_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/fixed_benchmark.cpp)
   target_include_directories(fixed_benchmarks SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
-  target_link_libraries(fixed_benchmarks PRIVATE tally_base tally_oracle tally_fixed benchmark::benchmark_main)
+  target_link_libraries(fixed_benchmarks PRIVATE tally_base tally_oracle ${OpenBLAS_LIBRARIES}
+    benchmark::benchmark_main)
+  add_executable(gradient_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/gradient_benchmark.cpp)
+  target_include_directories(gradient_benchmarks SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
+  target_link_libraries(gradient_benchmarks PRIVATE tally_base tally_oracle ${OpenBLAS_LIBRARIES}
+    benchmark::benchmark_main)
   add_library(executor_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/executor_benchmark.cpp)
   tally_add_kernel_sources(executor_work ${CMAKE_CURRENT_LIST_DIR}/executor_kernels.cu)
   target_link_libraries(executor_work PUBLIC tally_base)

@@ -4,6 +4,7 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/device/probes.hpp"
+#include "oracle/fixed/product.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/command.hpp"
@@ -86,6 +87,7 @@ int doctor(const DoctorOptions& options) {
       std::cout << "not run: " << reason.what() << "\n";
     }
   }
+  std::cout << "oracle    matrix products by " << oracle::fixed::name_of(oracle::fixed::fastest_route()) << "\n";
   std::cout << "laws      " << laws().size() << "\n";
   std::cout << "faults    " << tally::faults().size() << "\n";
   return probed.empty() ? pass : probe(probed, order);

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "oracle/case/io.hpp"
+#include "oracle/real/decimal_text.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/window/short_trajectory.hpp"
 #include "tests/oracle/real/second_route.hpp"
-#include "tests/oracle/window/small_case.hpp"
+#include "tests/oracle/window/net.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -41,6 +43,59 @@ TEST(Answer, GivesTheSameNumbersToMoreDigits) {
   const Case c = with_momentum(small_case({{3, 2}, {2, 2}}, "micro_batch"));
 
   expect_agreement(answered(c, 10), answered(c, 60), 10, Real(1));
+}
+
+/// Every text of `few` is the number of `many` rounded.
+void expect_rounded(const Json& few, const Json& many, unsigned digits) {
+  if (few.is_structured()) {
+    ASSERT_EQ(few.size(), many.size());
+    for (auto a = few.begin(), b = many.begin(); a != few.end(); ++a, ++b) expect_rounded(*a, *b, digits);
+  } else if (few.is_string()) {
+    EXPECT_EQ(few.get<std::string>(), decimal_text(read(many), digits)) << many;
+  }
+}
+
+/// Sixty digits are Arb's, fewer than thirty those of balls of fixed size.
+TEST(Answer, HasTheSameDigitsFromBallsOfFixedSize) {
+  const DigitsScope scope(coarse_digits);
+  for (const char* activation : {"relu", "tanh", "gelu", "sigmoid"}) {
+    const Case c = with_momentum(case_of({12, 20, 5, 9, activation, "cross_entropy"}));
+    const Json exact = answered(c, 60);
+    for (const unsigned digits : {3u, 17u, 25u}) expect_rounded(answered(c, digits), exact, digits);
+  }
+}
+
+/// All numbers of a trajectory in one list.
+std::vector<Ball> numbers_of(const std::vector<WindowAnswer<Ball>>& answers) {
+  std::vector<Ball> all;
+  const auto take = [&](const Tensors<Ball>& tensors) {
+    for (const auto& [name, tensor] : tensors) all.insert(all.end(), tensor.data(), tensor.data() + tensor.size());
+  };
+  for (const auto& answer : answers) {
+    for (const Ball& one : {answer.loss, answer.loss_scale, answer.learning_rate, answer.grad_norm,
+                            answer.clip_coefficient, answer.after.scale.scale})
+      all.push_back(one);
+    take(answer.grad), take(answer.after.running_mean), take(answer.after.running_var);
+    for (const auto& [name, slot] : answer.after.slots) {
+      take({{name, slot.parameter}});
+      for (const Matrix<Ball>& each : slot.state) take({{name, each}});
+    }
+  }
+  return all;
+}
+
+TEST(ShortTrajectory, IsTheTrajectoryOfArb) {
+  Case c = with_momentum(case_of({6, 8, 5, 9, "tanh", "cross_entropy", "batch_norm"}));
+  c.windows = {{3, 2}, {4}};
+  const BitsScope bits(300);
+  for (const Branch branch : {Branch::full_batch, Branch::accumulated}) {
+    const auto found = short_trajectory(c, branch), exact = trajectory<Ball>(c, branch);
+    const std::vector<Ball> few = numbers_of(found), many = numbers_of(exact);
+    ASSERT_EQ(few.size(), many.size());
+    for (std::size_t i = 0; i < few.size(); ++i) EXPECT_TRUE(may_be_zero(few[i] - many[i])) << i;
+    EXPECT_EQ(found.back().after.step, exact.back().after.step);
+    EXPECT_EQ(found.back().after.scale.growth_counter, exact.back().after.scale.growth_counter);
+  }
 }
 
 TEST(Answer, IsTheSameAfterTheCaseWentThroughAFile) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "oracle/real/short_ball.hpp"
+
 namespace tally::oracle {
 namespace {
 
@@ -29,6 +31,28 @@ TEST(Certificate, WritesZeroForWhatMayBeZeroFarBelowTheGroupsLargest) {
   EXPECT_THROW(certificate.text(hidden_zero(), hidden_zero(), "here"), Undecided);
 }
 
+/// `middle` and all that is less than 2^-100 from it.
+Ball around(double middle) { return enclosing(ShortBall(middle) + ShortBall(0, 1, 28, false, false)); }
+
+TEST(Certificate, RoundsWhereTheWholeBallRoundsAlike) {
+  const BitsScope scope(bits);
+  const Certificate near(2), rounded(2, Certain::rounded);
+
+  for (const double middle : {1.23, -1.23, 1e6, 0.124})
+    EXPECT_EQ(rounded.text(around(middle), 0, "here"), near.text(around(middle), 0, "here"));
+  EXPECT_EQ(near.text(around(0.125), 0, "here"), "0.12");
+  EXPECT_THROW(rounded.text(around(0.125), 0, "here"), Undecided);
+  EXPECT_EQ(rounded.text(Ball(0.125), 0, "here"), "0.12");
+}
+
+TEST(Certificate, RoundsToZeroOnlyWhatIsZero) {
+  const BitsScope scope(bits);
+  const Certificate rounded(10, Certain::rounded);
+
+  EXPECT_EQ(rounded.text(Ball(0), Ball(1), "here"), "0");
+  EXPECT_THROW(rounded.text(hidden_zero(), Ball(1), "here"), Undecided);
+}
+
 TEST(Certificate, NamesThePlaceThatIsOpen) {
   const BitsScope scope(bits);
   try {
@@ -48,6 +72,15 @@ TEST(EvaluateUntilDecided, RaisesThePrecisionAndGivesUpInTheEnd) {
   EXPECT_EQ(tried, (std::vector<unsigned>{10, 20}));
 
   EXPECT_THROW(evaluate_until_decided({10, 20}, [] { throw Undecided("open"); }), NotCertified);
+}
+
+TEST(EvaluateUntilDecided, AsksLargerBallsOnlyForWhatThoseOfFixedSizeLeaveOpen) {
+  int asked = 0;
+  evaluate_until_decided([] {}, {10}, [&] { ++asked; });
+  EXPECT_EQ(asked, 0);
+
+  evaluate_until_decided([] { throw Undecided("open"); }, {10}, [&] { ++asked; });
+  EXPECT_EQ(asked, 1);
 }
 
 TEST(Precisions, DoubleSevenTimes) {
