@@ -12,6 +12,6 @@ namespace tally {
 void note_registered(std::source_location at);
 
 /// All files noted so far, as the compiler named them.
-const std::set<std::string>& registered_files();
+std::set<std::string> registered_files();
 
 }  // namespace tally

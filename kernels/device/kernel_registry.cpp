@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
@@ -14,19 +15,26 @@ namespace {
 
 using Key = std::tuple<std::string, ExecutorKind, std::string>;
 
-std::map<Key, RegisteredKernel>& registry() {
-  static std::map<Key, RegisteredKernel> all;
+/// Looked up with views: a key of its own text takes memory.
+using KeyView = std::tuple<std::string_view, ExecutorKind, std::string_view>;
+struct ByView {
+  using is_transparent = void;
+  bool operator()(const KeyView& a, const KeyView& b) const { return a < b; }
+};
+
+std::map<Key, RegisteredKernel, ByView>& registry() {
+  static std::map<Key, RegisteredKernel, ByView> all;
+  return all;
+}
+
+/// As the compiler names them, beside the kernels.
+std::vector<std::pair<const RegisteredKernel*, const char*>>& files() {
+  static std::vector<std::pair<const RegisteredKernel*, const char*>> all;
   return all;
 }
 
 std::map<ExecutorKind, StandardKernels>& standards() {
   static std::map<ExecutorKind, StandardKernels> all;
-  return all;
-}
-
-/// By operation and variant: every executor compiles the same file.
-std::map<std::pair<std::string, std::string>, std::string>& files() {
-  static std::map<std::pair<std::string, std::string>, std::string> all;
   return all;
 }
 
@@ -67,7 +75,7 @@ const RegisteredKernel* unnamed(std::string_view operation, ExecutorKind executo
   const StandardKernels& standard = standard_kernels(executor);
   if (const auto found = standard.find(operation); found != standard.end()) return found->second;
   const auto variants = shipped_variants(operation, executor);
-  return variants.size() == 1 ? &registry().at(Key(operation, executor, variants.front())) : nullptr;
+  return variants.size() == 1 ? &registry().find(KeyView(operation, executor, variants.front()))->second : nullptr;
 }
 
 void require_one_standard(const RegisteredKernel& kernel, const std::source_location& at) {
@@ -87,18 +95,20 @@ void register_kernel(RegisteredKernel kernel, std::source_location at) {
   note_registered(at);
   if (is_planted(kernel.claim)) kernel.use = KernelUse::when_named;
   require_one_standard(kernel, at);
-  files()[{kernel.operation, kernel.claim.variant}] = from_the_repository(at.file_name());
-  const Key key(kernel.operation, kernel.executor, kernel.claim.variant);
-  const std::string words = describe(kernel.operation, kernel.executor, kernel.claim.variant);
-  const auto [place, is_new] = registry().emplace(key, std::move(kernel));
-  if (!is_new) throw std::logic_error(std::string(at.file_name()) + ": kernel " + words + " is registered twice");
+  Key key(kernel.operation, kernel.executor, kernel.claim.variant);
+  const auto [place, is_new] = registry().try_emplace(std::move(key), std::move(kernel));
   const RegisteredKernel& placed = place->second;
+  if (!is_new)
+    throw std::logic_error(std::string(at.file_name()) + ": kernel " +
+                           describe(placed.operation, placed.executor, placed.claim.variant) + " is registered twice");
+  files().emplace_back(&placed, at.file_name());
   if (placed.use == KernelUse::standard) standards()[placed.executor].emplace(placed.operation, &placed);
 }
 
 std::string file_of_kernel(std::string_view operation, std::string_view variant) {
-  const auto found = files().find({std::string(operation), std::string(variant)});
-  return found == files().end() ? "" : found->second;
+  for (const auto& [kernel, file] : files())  // every executor compiles the same one
+    if (kernel->operation == operation && kernel->claim.variant == variant) return from_the_repository(file);
+  return "";
 }
 
 std::vector<const RegisteredKernel*> registered_kernels() {
@@ -130,7 +140,7 @@ void throw_missing_kernel(std::string_view operation, ExecutorKind executor, std
 const RegisteredKernel& find_kernel(std::string_view operation, ExecutorKind executor, std::string_view variant) {
   if (variant.empty()) {
     if (const RegisteredKernel* found = unnamed(operation, executor)) return *found;
-  } else if (const auto found = registry().find(Key(operation, executor, variant)); found != registry().end()) {
+  } else if (const auto found = registry().find(KeyView(operation, executor, variant)); found != registry().end()) {
     return found->second;
   }
   throw_missing_kernel(operation, executor, variant);

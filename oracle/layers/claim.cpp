@@ -1,8 +1,10 @@
 #include "oracle/layers/claim.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -33,10 +35,14 @@ T take(const Json& object, const std::string& path, const char* key, const char*
   return place->get<T>();
 }
 
-void allow_only(const Json& object, const std::string& path, const std::set<std::string>& keys) {
+using Words = std::span<const std::string_view>;
+
+bool holds(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
+
+void allow_only(const Json& object, const std::string& path, Words keys) {
   if (!object.is_object()) reject(path.empty() ? "the document" : path, object.dump(), "an object");
   for (const auto& [key, value] : object.items()) {
-    if (!keys.contains(key)) reject(path + key, "unknown", "a key of a claim");
+    if (!holds(keys, key)) reject(path + key, "unknown", "a key of a claim");
   }
 }
 
@@ -98,31 +104,46 @@ double ulps_of(const Json& value, const std::string& at) {
   return ulps;
 }
 
-std::string one_of(const Json& object, const std::string& path, const char* key, const std::set<std::string>& words) {
+std::string one_of(const Json& object, const std::string& path, const char* key, Words words) {
   const auto word = take<std::string>(object, path, key, "a word");
-  if (!words.contains(word)) {
+  if (!holds(words, word)) {
     std::string allowed;
-    for (const auto& each : words) allowed += (allowed.empty() ? "" : " | ") + (each.empty() ? "\"\"" : each);
+    for (const std::string& each : std::set<std::string>(words.begin(), words.end()))
+      allowed += (allowed.empty() ? "" : " | ") + (each.empty() ? "\"\"" : each);
     reject(path + key, '"' + word + '"', allowed);
   }
   return word;
 }
 
-std::set<std::string> format_words() {
+Dtype format_at(const Json& object, const std::string& path, const char* key) {
   const std::vector<std::string> names = names_of(storage_formats());
-  return {names.begin(), names.end()};
+  const std::vector<std::string_view> words(names.begin(), names.end());
+  return *dtype_of(one_of(object, path, key, words));
 }
-const std::set<std::string> tensor_core_generations = {"v100", "a100", "h100", "h200", "b200", "unknown"};
-const std::set<std::string> tf32_roundings = {"truncate", "nearest", "unknown"};
+
+constexpr std::array<std::string_view, 6> tensor_core_generations{"v100", "a100", "h100", "h200", "b200", "unknown"};
+constexpr std::array<std::string_view, 3> tf32_roundings{"truncate", "nearest", "unknown"};
+constexpr std::array<std::string_view, 2> repetitions{"bitwise", "within_claim"};
+constexpr std::array<std::string_view, 2> constants{"binary64", "fp32"};
+constexpr std::array<std::string_view, 2> divisions{"micro_batch", "window"};
+constexpr std::array<std::string_view, 3> factors{"binary64", "fp32", "fp32_twice"};
+constexpr std::array<std::string_view, 12> keys_of_kernel{
+    "variant", "repeats", "height",    "algorithm", "global_float_atomics", "result",
+    "rsqrt",   "splits",  "reduction", "additions", "function_ulp",         "as_written"};
+constexpr std::array<std::string_view, 9> keys_of_claims{
+    "subject",      "kernels",     "constants",     "divide", "flushes_subnormals",
+    "tensor_cores", "tensor_core", "tf32_rounding", "factor"};
 
 /// The words that `algorithm` may hold; empty: any text, as the operation has one algorithm.
-std::set<std::string> algorithms_of(std::string_view operation) {
-  if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") {
-    return {"", "any", "two_pass", "one_pass", "welford"};
-  }
-  if (operation == "cross_entropy") return {"", "any", "three_pass", "online", "lse", "online_lse"};
-  if (operation == "accumulate") return {"", "any", "plain", "native", "kahan"};
-  if (operation == "linear.weight_gradient") return {"", "separate", "into_buffer"};
+Words algorithms_of(std::string_view operation) {
+  static constexpr std::array<std::string_view, 5> statistics{"", "any", "two_pass", "one_pass", "welford"};
+  static constexpr std::array<std::string_view, 6> softmax{"", "any", "three_pass", "online", "lse", "online_lse"};
+  static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
+  static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
+  if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
+  if (operation == "cross_entropy") return softmax;
+  if (operation == "accumulate") return sums;
+  if (operation == "linear.weight_gradient") return gradients;
   return {};
 }
 
@@ -131,7 +152,7 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
   if (object.contains("rsqrt")) claim.rsqrt = take<bool>(object, path, "rsqrt", "true or false");
   if (object.contains("splits")) claim.splits = take<std::int64_t>(object, path, "splits", "an integer");
   if (claim.splits < 0) reject(path + "splits", std::to_string(claim.splits), "0 or more");
-  if (object.contains("reduction")) claim.reduction = *dtype_of(one_of(object, path, "reduction", format_words()));
+  if (object.contains("reduction")) claim.reduction = format_at(object, path, "reduction");
   if (object.contains("additions")) claim.additions = order_of(object["additions"], path + "additions");
   if (object.contains("function_ulp")) claim.function_ulp = ulps_of(object["function_ulp"], path + "function_ulp");
   if (object.contains("as_written")) claim.as_written = take<bool>(object, path, "as_written", "true or false");
@@ -139,20 +160,17 @@ void take_later_fields(const Json& object, const std::string& path, KernelClaim&
 
 KernelClaim kernel_of(const Json& object, const std::string& operation) {
   const std::string path = "kernels." + operation + ".";
-  allow_only(object, path,
-             {"variant", "repeats", "height", "algorithm", "global_float_atomics", "result", "rsqrt", "splits",
-              "reduction", "additions", "function_ulp", "as_written"});
+  allow_only(object, path, keys_of_kernel);
   KernelClaim claim;
   claim.variant = take<std::string>(object, path, "variant", "text");
-  claim.repeats = one_of(object, path, "repeats", {"bitwise", "within_claim"}) == "bitwise" ? Repeats::bitwise
-                                                                                            : Repeats::within_claim;
+  claim.repeats = one_of(object, path, "repeats", repetitions) == "bitwise" ? Repeats::bitwise : Repeats::within_claim;
   claim.height = take<std::int64_t>(object, path, "height", "an integer");
   if (claim.height < 0) reject(path + "height", std::to_string(claim.height), "0 or more");
   const auto algorithms = algorithms_of(operation);
   claim.algorithm = algorithms.empty() ? take<std::string>(object, path, "algorithm", "text")
                                        : one_of(object, path, "algorithm", algorithms);
   claim.global_float_atomics = take<bool>(object, path, "global_float_atomics", "true or false");
-  claim.result = *dtype_of(one_of(object, path, "result", format_words()));
+  claim.result = format_at(object, path, "result");
   take_later_fields(object, path, claim);
   return claim;
 }
@@ -178,13 +196,11 @@ Claims claims_of_json(const std::string& json) {
   if (const std::string wrong = wrong_with_json(json); !wrong.empty()) reject("the document", wrong, "an object");
   const Json document = Json::parse(json, nullptr, false);
   if (document.is_discarded()) reject("the document", "no JSON", "an object");
-  allow_only(document, "",
-             {"subject", "kernels", "constants", "divide", "flushes_subnormals", "tensor_cores", "tensor_core",
-              "tf32_rounding", "factor"});
+  allow_only(document, "", keys_of_claims);
   Claims claims;
   claims.subject = take<std::string>(document, "", "subject", "text");
-  claims.constants = one_of(document, "", "constants", {"binary64", "fp32"});
-  claims.divide = one_of(document, "", "divide", {"micro_batch", "window"});
+  claims.constants = one_of(document, "", "constants", constants);
+  claims.divide = one_of(document, "", "divide", divisions);
   claims.flushes_subnormals = take<bool>(document, "", "flushes_subnormals", "true or false");
   claims.tensor_cores = take<bool>(document, "", "tensor_cores", "true or false");
   if (document.contains("tensor_core")) {
@@ -194,7 +210,7 @@ Claims claims_of_json(const std::string& json) {
     claims.tf32_rounding = one_of(document, "", "tf32_rounding", tf32_roundings);
   }
   if (document.contains("factor")) {
-    claims.factor = one_of(document, "", "factor", {"binary64", "fp32", "fp32_twice"});
+    claims.factor = one_of(document, "", "factor", factors);
   }
   if (!document.contains("kernels") || !document["kernels"].is_object()) reject("kernels", "missing", "an object");
   for (const auto& [operation, claim] : document["kernels"].items()) {

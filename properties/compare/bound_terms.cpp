@@ -66,6 +66,7 @@ void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
     EndToEndWalk walk(c, trace);
     walk.resynchronise = resynchronise;
     walk.wanted = &wanted;
+    walk.know_local(checks);
     expect_all(walk);
     take_over(checks, walk.checks);
   }

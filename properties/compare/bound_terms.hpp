@@ -13,7 +13,8 @@ namespace tally {
 std::vector<std::size_t> worst_of(const std::vector<TensorCheck>& checks);
 
 /// Fills in TensorCheck::terms of the worst and of the first failing check, where a lens made them from this trace and
-/// their bound is neither 0 nor infinite. Calls the rules of those taps again; costs nothing for all the others.
+/// their bound is neither 0 nor infinite. `checks` holds those of the local lens, whatever else. Calls the rules up to
+/// those taps again, and judges these alone.
 void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks);
 
 }  // namespace tally

@@ -22,12 +22,13 @@ void expect_window(EndToEndWalk& walk) {
     expect_forward(walk, group);
     expect_loss(walk, group);
     expect_backward(walk, group);
+    if (walk.is_done()) return;
   }
   if (checks_overflow(walk.c.recipe.loss_scale)) expect_overflow_check(walk);
   if (walk.ended) return;
   if (!walk.skipped) {
     expect_gradient(walk);
-    expect_update(walk);
+    if (!walk.is_done()) expect_update(walk);
   } else if (walk.resynchronise) {
     expect_no_step(walk);
   }
@@ -39,9 +40,8 @@ void expect_window(EndToEndWalk& walk) {
 
 void expect_all(EndToEndWalk& walk) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
-  for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()) && !walk.ended; ++walk.window) {
-    expect_window(walk);
-  }
+  const auto windows = static_cast<int>(walk.c.windows.size());
+  for (walk.window = 0; walk.window < windows && !walk.ended && !walk.is_done(); ++walk.window) expect_window(walk);
 }
 
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {

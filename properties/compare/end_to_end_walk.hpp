@@ -81,7 +81,8 @@ class EndToEndWalk {
   oracle::ExpectedTensors gradients;                             // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
   std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
-  const std::set<std::string>* wanted = nullptr;            // taps whose bounds are split into terms
+  /// Where set: the taps whose bounds are split into terms. No other is judged, and the walk ends with the last.
+  const std::set<std::string>* wanted = nullptr;
 
   int micro_batches() const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
   std::int64_t rows(int k) const { return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(k)]; }
@@ -107,10 +108,13 @@ class EndToEndWalk {
                              oracle::Expected all);
   /// The local lens passed every check of this tap. The lens is run at the first question, unless it was before.
   bool certified(const std::string& tap_name);
-  /// What the local lens said of this trace.
+  /// What the local lens said of this trace; checks of other lenses are passed over.
   void know_local(const std::vector<TensorCheck>& local_checks);
+  /// Every tap that is wanted was judged.
+  bool is_done() const { return wanted != nullptr && split_ == wanted->size(); }
 
  private:
+  std::size_t split_ = 0;  // taps of `wanted` so far
   std::optional<std::unordered_map<std::string, bool>> local_;
 };
 

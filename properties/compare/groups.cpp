@@ -138,6 +138,7 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, 
     std::map<std::string, oracle::Expected> expected;
     walk.resynchronise = true;
     walk.kept = &expected;
+    walk.know_local(local.checks);
     expect_all(walk);
     const Groups groups(trace, grouping, local, walk);
     add_groups(found, groups, judged_by(local), walk.checks);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/certified.hpp"
@@ -16,9 +18,17 @@ bool writes_directly(const LocalWalk& walk) {
   return read && walk.tap("accumulate", "buffer." + p, 0) == nullptr;
 }
 
+/// Every tap whose bound is to be split was.
+bool is_done(const LocalWalk& walk) {
+  if (walk.wanted == nullptr || walk.kept != nullptr) return false;
+  const auto split = std::ranges::count_if(
+      walk.checks, [&walk](const TensorCheck& check) { return walk.wanted->contains(check.tap); });
+  return static_cast<std::size_t>(split) == walk.wanted->size();
+}
+
 void check_micro_batches(LocalWalk& walk) {
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
-  for (int first = 0; first < walk.micro_batches(); first += together) {
+  for (int first = 0; first < walk.micro_batches() && !is_done(walk); first += together) {
     const int last = first + together;
     check_forward(walk, first, last);
     check_running_stats(walk, first, last);
@@ -62,6 +72,7 @@ void check_window(LocalWalk& walk) {
   walk.direct = writes_directly(walk);
   check_cast(walk);
   check_micro_batches(walk);
+  if (is_done(walk)) return;
   if (checks) check_overflow(walk);
   walk.skipped ? check_no_step(walk) : check_step(walk);
   if (checks) check_scaler(walk);
@@ -72,7 +83,8 @@ void check_window(LocalWalk& walk) {
 
 void check_all(LocalWalk& walk) {
   const oracle::SpreadScope at_first(oracle::Spread::least);
-  for (walk.window = 0; walk.window < static_cast<int>(walk.c.windows.size()); ++walk.window) check_window(walk);
+  const auto windows = static_cast<int>(walk.c.windows.size());
+  for (walk.window = 0; walk.window < windows && !is_done(walk); ++walk.window) check_window(walk);
 }
 
 void check_all_and_sample(LocalWalk& walk) {

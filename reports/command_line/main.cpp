@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -74,6 +75,14 @@ void require_words(const std::vector<std::string>& words) {
                    nearest_names(words.front(), names, 1).front() + "? ./tally --help lists them");
 }
 
+/// Ends the program as it stands: everything is written, and its tables need not be taken down.
+[[noreturn]] void leave(int code) {
+  std::cout.flush();
+  std::cerr.flush();
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
 }  // namespace
 }  // namespace tally::command_line
 
@@ -93,5 +102,5 @@ int main(int argc, char** argv) {
     std::cerr << tally::visible(said.str());
     return asked ? pass : usage;
   }
-  return run_chosen(chosen);
+  leave(run_chosen(chosen));
 }

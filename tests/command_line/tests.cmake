@@ -32,3 +32,9 @@ target_link_libraries(tally_with_dying_kernels PRIVATE tally_command_line tally_
 add_test(NAME command_line.deaths
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/deaths.py $<TARGET_FILE:tally_with_dying_kernels>)
 set_tests_properties(command_line.deaths PROPERTIES LABELS unit TIMEOUT 900)
+if(NOT TALLY_SANITIZE)
+  add_test(NAME command_line.starts_without_libraries
+    COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/libraries.py $<TARGET_FILE:tally>
+      ${PROJECT_SOURCE_DIR}/tests/readme/uneven_micro_batches.json)
+  set_tests_properties(command_line.starts_without_libraries PROPERTIES LABELS unit TIMEOUT 60)
+endif()

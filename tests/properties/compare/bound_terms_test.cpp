@@ -145,5 +145,46 @@ TEST(BoundTerms, AreFoundForTheNearestToItsLimitWhereNothingFails) {
   EXPECT_TRUE(add_up(nearest)) << nearest.tap;
 }
 
+/// The checks of both lenses, of which those of the local lens are the last to be near a bound.
+std::vector<TensorCheck> far_from_local_bounds(const Case& c, const Trace& trace) {
+  auto checks = local_lens(c, trace);
+  for (TensorCheck& check : checks) check.worst_ratio = 0;
+  for (auto& check : end_to_end_lens(c, trace)) checks.push_back(std::move(check));
+  return checks;
+}
+
+TEST(BoundTerms, AreMadeWithoutJudgingAnotherTap) {
+  const Case c = mlp(1);
+  const Trace trace = run(c);
+  auto checks = far_from_local_bounds(c, trace);
+  std::vector<std::string> judged;
+
+  const JudgeObserver observer(
+      [&judged](const Place& place, const oracle::Expected&, const Tensor&) { judged.push_back(place.tap); });
+  split_bounds(c, trace, checks);
+
+  const TensorCheck& nearest = checks[worst_of(checks).front()];
+  EXPECT_EQ(nearest.lens, "end_to_end");
+  EXPECT_TRUE(add_up(nearest)) << nearest.tap;
+  EXPECT_EQ(judged, std::vector{nearest.tap});
+}
+
+TEST(BoundTerms, AreMadeWithoutTheStagesBehindThem) {
+  const Case c = mlp(1);
+  const Trace trace = run(c);
+  const std::set<std::string> wanted{"w0/m1/backward/d.fc1.weight"};
+  LocalWalk local(c, trace);
+  EndToEndWalk end_to_end(c, trace);
+  local.wanted = end_to_end.wanted = &wanted;
+
+  check_all(local);
+  expect_all(end_to_end);
+
+  EXPECT_EQ(local.window, 1);  // of two, eight micro-batches each
+  EXPECT_EQ(end_to_end.window, 1);
+  for (const auto& checks : {local.checks, end_to_end.checks})
+    for (const TensorCheck& check : checks) EXPECT_EQ(check.tap.find("/m2/"), std::string::npos) << check.tap;
+}
+
 }  // namespace
 }  // namespace tally
