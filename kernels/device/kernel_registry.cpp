@@ -119,9 +119,10 @@ std::vector<const RegisteredKernel*> registered_kernels() {
 
 std::vector<std::string> shipped_variants(std::string_view operation, ExecutorKind executor) {
   std::vector<std::string> variants;
-  for (const auto& [key, kernel] : registry()) {
-    const bool asked = kernel.operation == operation && kernel.executor == executor;
-    if (asked && !is_planted(kernel.claim)) variants.push_back(kernel.claim.variant);
+  for (auto place = registry().lower_bound(KeyView(operation, executor, "")); place != registry().end(); ++place) {
+    const RegisteredKernel& kernel = place->second;
+    if (kernel.operation != operation || kernel.executor != executor) break;
+    if (!is_planted(kernel.claim)) variants.push_back(kernel.claim.variant);
   }
   return variants;
 }

@@ -1,46 +1,74 @@
+#include "kernels/trace/tap_name.hpp"
+
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
-#include "kernels/trace/trace.hpp"
 #include "oracle/case/json_form.hpp"
 
 namespace tally {
 namespace {
 
-/// Reads `<letter><digits>/` off the front of text; -1 when it does not start so.
-int take_number(std::string_view& text, char letter) {
+/// Reads `<letter><digits>/` off the front of text; -1 when it does not start so. `plain` becomes false where the number
+/// is written with more than it takes.
+int take_number(std::string_view& text, char letter, bool& plain) {
   if (text.empty() || text.front() != letter) return -1;
   int number = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  const char* const first = text.data() + 1;
+  const auto [end, error] = std::from_chars(first, text.data() + text.size(), number);
   if (error != std::errc{} || end == text.data() + text.size() || *end != '/' || number < 0) return -1;
+  plain = plain && (end == first + 1 || (*first != '0' && *first != '-'));
   text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
   return number;
 }
 
+/// `<letter><digits>/`.
+void append_number(std::string& to, char letter, int number) {
+  char digits[std::numeric_limits<int>::digits10 + 2];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+  to += letter;
+  to.append(digits, end);
+  to += '/';
+}
+
 }  // namespace
 
+void append(std::string& to, const TapView& name) {
+  append_number(to, 'w', name.window);
+  if (name.micro_batch >= 0) append_number(to, 'm', name.micro_batch);
+  to += name.stage;
+  to += '/';
+  to += name.tensor;
+}
+
 std::string TapName::text() const {
-  std::string path = "w" + std::to_string(window) + "/";
-  if (micro_batch >= 0) path += "m" + std::to_string(micro_batch) + "/";
-  return path + stage + "/" + tensor;
+  constexpr std::size_t of_numbers = 16;
+  std::string all;
+  all.reserve(of_numbers + stage.size() + tensor.size());
+  append(all, view());
+  return all;
+}
+
+std::optional<TapView> tap_view_of(std::string_view text) {
+  TapView name;
+  bool plain = true;
+  name.window = take_number(text, 'w', plain);
+  name.micro_batch = take_number(text, 'm', plain);
+  const auto slash = text.find('/');
+  const bool whole = slash != std::string_view::npos && slash != 0 && slash + 1 != text.size();
+  if (name.window < 0 || !plain || !whole) return std::nullopt;
+  name.stage = text.substr(0, slash);
+  name.tensor = text.substr(slash + 1);
+  return name;
 }
 
 TapName tap_name_of(std::string_view text) {
-  std::string_view rest = text;
-  TapName name;
-  name.window = take_number(rest, 'w');
-  name.micro_batch = take_number(rest, 'm');
-  const auto slash = rest.find('/');
-  const bool whole = slash != std::string_view::npos && slash != 0 && slash + 1 != rest.size();
-  if (whole) {
-    name.stage = rest.substr(0, slash);
-    name.tensor = rest.substr(slash + 1);
-  }
-  if (!whole || name.window < 0 || name.text() != text) {  // one name, one way to write it
+  const auto name = tap_view_of(text);
+  if (!name) {
     throw std::runtime_error("'" + shortened(text) +
                              "' is no tap name; expected w<window>/[m<micro-batch>/]<stage>/<tensor>");
   }
-  return name;
+  return {name->window, name->micro_batch, std::string(name->stage), std::string(name->tensor)};
 }
 
 }  // namespace tally

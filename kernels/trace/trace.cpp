@@ -5,17 +5,26 @@
 namespace tally {
 
 void Trace::add(TapName name, Tensor value) {
-  const auto [place, fresh] = index_.try_emplace(name.text(), taps_.size());
-  if (fresh) {
+  if (const auto place = place_of(name.view()); !place) {
+    index_.add(name.view());
     taps_.push_back({std::move(name), std::move(value)});
   } else if (!name.tensor.starts_with("in.")) {
-    taps_[place->second].value = std::move(value);
+    taps_[*place].value = std::move(value);
   }
 }
 
-const Tensor* Trace::find(const std::string& name) const {
-  const auto place = index_.find(name);
-  return place == index_.end() ? nullptr : &taps_[place->second].value;
+std::optional<std::size_t> Trace::place_of(const TapView& name) const {
+  return index_.find(name, [this](std::size_t number) { return taps_[number].name.view(); });
+}
+
+const Tensor* Trace::find(const TapView& name) const {
+  const auto place = place_of(name);
+  return place ? &taps_[*place].value : nullptr;
+}
+
+const Tensor* Trace::find(std::string_view name) const {
+  const auto view = tap_view_of(name);
+  return view ? find(*view) : nullptr;
 }
 
 }  // namespace tally

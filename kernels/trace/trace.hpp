@@ -1,32 +1,20 @@
 // The trace: what a subject leaves behind. Named tensors with their exact bits, in the order they were made.
-// Defined in trace.cpp, tap_name.cpp, trace_file.cpp.
+// Defined in trace.cpp, trace_file.cpp.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "kernels/trace/stage_group.hpp"
+#include "kernels/trace/tap_index.hpp"
 #include "oracle/case/case.hpp"
 #include "oracle/case/tensor.hpp"
 #include "oracle/layers/claim.hpp"
 
 namespace tally {
-
-/// `w<window>/m<micro-batch>/<stage>/<tensor>`, without `m…` when micro_batch is -1. The tensor is the case's name,
-/// `d.<tensor>` for a gradient, `in.<tensor>` for a consumer's input. All names: kernels/trace/trace.md.
-struct TapName {
-  int window = 0;
-  int micro_batch = -1;
-  std::string stage, tensor;
-  std::string text() const;
-  friend bool operator==(const TapName&, const TapName&) = default;
-};
-
-/// Throws std::runtime_error for text that is no tap name.
-TapName tap_name_of(std::string_view text);
 
 struct Tap {
   TapName name;
@@ -46,11 +34,14 @@ class Trace {
   void add(TapName name, Tensor value);
   const std::vector<Tap>& taps() const { return taps_; }
   /// nullptr when it was not tapped.
-  const Tensor* find(const std::string& name) const;
+  const Tensor* find(const TapView& name) const;
+  const Tensor* find(std::string_view name) const;
+  /// Its number among the taps.
+  std::optional<std::size_t> place_of(const TapView& name) const;
 
  private:
   std::vector<Tap> taps_;
-  std::unordered_map<std::string, std::size_t> index_;
+  TapIndex index_;
 };
 
 /// safetensors with metadata tally_trace, case, claims and, where there are any, groups. Reading checks names, shapes

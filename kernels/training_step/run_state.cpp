@@ -67,11 +67,11 @@ void Run::tap(const char* stage, const std::string& tensor, void* address, Dtype
   if (!options.taps) return;
   Tensor value(dtype, std::move(shape));
   device.read(address, value.bytes.data(), value.bytes.size());
-  const TapName name{window, micro_batch, stage, tensor};
-  const Tensor* followed = options.follow == nullptr ? nullptr : options.follow->find(name.text());
+  TapName name{window, micro_batch, stage, tensor};
+  const Tensor* followed = options.follow == nullptr ? nullptr : options.follow->find(name.view());
   if (followed != nullptr && followed->dtype == value.dtype && followed->shape == value.shape)
     device.write(address, followed->bytes.data(), followed->bytes.size());
-  trace.add(name, std::move(value));
+  trace.add(std::move(name), std::move(value));
 }
 
 void Run::record(const char* stage, const std::string& tensor, const DeviceTensor& value) {

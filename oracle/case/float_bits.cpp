@@ -48,7 +48,8 @@ double float_value_of(const FormatRow& row, std::uint64_t bits) {
   const std::uint64_t hidden = std::uint64_t{1} << (row.p - 1), fraction = magnitude & (hidden - 1);
   const auto field = static_cast<int>(magnitude >> (row.p - 1));
   const int exponent = std::max(field, 1) - 1 + row.emin;
-  return sign * std::ldexp(static_cast<double>(field == 0 ? fraction : fraction | hidden), exponent - row.p + 1);
+  return sign * static_cast<double>(field == 0 ? fraction : fraction | hidden) *
+         FormatRow::power_of_two(exponent - row.p + 1);
 }
 
 std::uint64_t float_bits_of(Dtype dtype, double value) { return float_bits_of(float_row(dtype), value); }

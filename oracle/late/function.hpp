@@ -6,7 +6,7 @@
 namespace tally::late {
 
 /// The address of a function in the library of balls, or in one that it is built on. Loads it at the first question.
-/// Throws std::runtime_error where there is no such library or function.
+/// Where there is no such library or function the program ends with code 3 and a message that names the package.
 void* function(const char* name);
 
 /// Whether the library was loaded.

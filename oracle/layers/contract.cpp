@@ -10,8 +10,15 @@ namespace tally {
 namespace {
 using Key = std::pair<std::string, std::string>;  // section, kind
 
-std::map<Key, Contract>& registry() {
-  static std::map<Key, Contract> all;
+/// Looked up with views: a key of its own text takes memory.
+using KeyView = std::pair<std::string_view, std::string_view>;
+struct ByView {
+  using is_transparent = void;
+  bool operator()(const KeyView& a, const KeyView& b) const { return a < b; }
+};
+
+std::map<Key, Contract, ByView>& registry() {
+  static std::map<Key, Contract, ByView> all;
   return all;
 }
 }  // namespace
@@ -31,7 +38,7 @@ std::vector<const Contract*> contracts_of(std::string_view section) {
 }
 
 const Contract* find_contract(std::string_view section, std::string_view kind) {
-  const auto found = registry().find(Key{section, kind});
+  const auto found = registry().find(KeyView{section, kind});
   return found == registry().end() ? nullptr : &found->second;
 }
 

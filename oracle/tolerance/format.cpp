@@ -1,6 +1,5 @@
 #include "oracle/tolerance/format.hpp"
 
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -8,11 +7,11 @@
 
 namespace tally::oracle {
 
-double Format::unit_roundoff() const { return std::ldexp(1, -p); }
+double Format::unit_roundoff() const { return FormatRow::power_of_two(-p); }
 
-double Format::underflow() const { return std::ldexp(1, flushes_subnormals ? emin : emin - p); }
+double Format::underflow() const { return FormatRow::power_of_two(flushes_subnormals ? emin : emin - p); }
 
-double Format::overflow_threshold() const { return std::ldexp(2 - std::ldexp(1, -p), emax); }
+double Format::overflow_threshold() const { return (2 - FormatRow::power_of_two(-p)) * FormatRow::power_of_two(emax); }
 
 Format format_of(Dtype dtype) {
   const FormatRow& row = format_row(dtype);

@@ -91,7 +91,7 @@ bool fails(const std::vector<TensorCheck>& checks) { return first_failure(checks
 bool same_bits_throughout(const Trace& a, const Trace& b) {
   return a.taps().size() == b.taps().size() && a.violations == b.violations &&
          std::all_of(a.taps().begin(), a.taps().end(), [&](const Tap& tap) {
-           const Tensor* other = b.find(tap.name.text());
+           const Tensor* other = b.find(tap.name.view());
            return other != nullptr && *other == tap.value;
          });
 }

@@ -109,7 +109,7 @@ void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
   const bool decided = !walk.ended && std::none_of(walk.checks.begin(), walk.checks.end(),
                                                    [](const TensorCheck& check) { return check.adopted_share > 0; });
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    const Tensor* found = trace.find(TapName{static_cast<int>(w), -1, "overflow_check", "found"}.text());
+    const Tensor* found = trace.find(TapView{static_cast<int>(w), -1, "overflow_check", "found"});
     if (found != nullptr && found->integer(0) != 0) return;
   }
   if (!decided) return;

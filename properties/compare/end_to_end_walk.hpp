@@ -93,7 +93,7 @@ class EndToEndWalk {
 
   std::string name(const std::string& stage, const std::string& tensor) const;
   const Tensor* tap(const std::string& stage, const std::string& tensor) const {
-    return trace.find(name(stage, tensor));
+    return trace.find(TapView{window, micro_batch, stage, tensor});
   }
   /// An output of this window (and micro-batch) against its expectation; vacuous behind too many adopted decisions.
   void check_output(const std::string& stage, const std::string& tensor, const Output& output,

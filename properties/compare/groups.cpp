@@ -1,6 +1,7 @@
 #include "properties/compare/groups.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -19,9 +20,9 @@ namespace {
 bool is_missing(const TensorCheck& check) { return check.status == Status::not_run; }
 
 /// The taps whose outputs the local lens judged.
-std::set<std::string> judged_by(const LocalWalk& local) {
+std::set<std::string> judged_by(const std::vector<TensorCheck>& local) {
   std::set<std::string> taps;
-  for (const TensorCheck& check : local.checks) {
+  for (const TensorCheck& check : local) {
     if (!is_missing(check)) taps.insert(check.tap);
   }
   return taps;
@@ -70,7 +71,7 @@ class Groups {
     const std::string own = name.stage;
     return std::any_of(stages_in_order.begin(), stages_in_order.end(), [&](std::string_view stage) {
       name.stage = stage;
-      return stage != own && group.holds(stage) && trace_.find(name.text()) != nullptr;
+      return stage != own && group.holds(stage) && trace_.find(name.view()) != nullptr;
     });
   }
 
@@ -130,26 +131,30 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, 
   LocalWalk local(c, trace);
   local.gone_through = told;
   check_all_and_sample(local);
-  GroupedChecks found{in_order(trace, local.checks), {}};
-  const std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, local.checks);
-  const bool complete = std::none_of(local.checks.begin(), local.checks.end(), is_missing);
+  GroupedChecks found{in_order(trace, std::move(local.checks)), {}};
+  std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, found.checks);
+  const auto add_end_to_end = [&] {
+    found.checks.insert(found.checks.end(), std::move_iterator(end_to_end.begin()),
+                        std::move_iterator(end_to_end.end()));
+  };
+  const bool complete = std::none_of(found.checks.begin(), found.checks.end(), is_missing);
   if (!complete && (grouping == Grouping::inferred || !trace.groups.empty())) {
     EndToEndWalk walk(c, trace);
     std::map<std::string, oracle::Expected> expected;
     walk.resynchronise = true;
     walk.kept = &expected;
-    walk.know_local(local.checks);
+    walk.know_local(found.checks);
     expect_all(walk);
     const Groups groups(trace, grouping, local, walk);
-    add_groups(found, groups, judged_by(local), walk.checks);
-    found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
+    add_groups(found, groups, judged_by(found.checks), walk.checks);
+    add_end_to_end();
     std::erase_if(found.checks,
                   [&](const TensorCheck& check) { return is_missing(check) && groups.makes_up_for(check.tap); });
     if (grouping == Grouping::inferred) judge_inputs(walk, expected, groups, found);
     found.checks = in_order(trace, std::move(found.checks));
     return found;
   }
-  found.checks.insert(found.checks.end(), end_to_end.begin(), end_to_end.end());
+  add_end_to_end();
   return found;
 }
 

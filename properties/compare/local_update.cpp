@@ -226,9 +226,7 @@ bool fits(const Tensor* tapped, const oracle::Expected& expected) {
 
 /// What the next window says that it read fits this scale.
 bool is_read_next(const LocalWalk& walk, const oracle::ExpectedScale& left) {
-  const auto read = [&](const char* tensor) {
-    return walk.trace.find(TapName{walk.window + 1, -1, "scaler", tensor}.text());
-  };
+  const auto read = [&](const char* tensor) { return walk.trace.find(TapView{walk.window + 1, -1, "scaler", tensor}); };
   return fits(read("in.scale"), oracle::predicted_constant(left.scale)) &&
          fits(read("in.growth_counter"), oracle::scalar(static_cast<long double>(left.growth_counter)));
 }

@@ -105,7 +105,7 @@ const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
 }
 
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor, int k) const {
-  return trace.find(TapName{window, k, stage, tensor}.text());
+  return trace.find(TapView{window, k, stage, tensor});
 }
 
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor) const {
@@ -256,7 +256,7 @@ std::vector<Direction> LocalWalk::directions(const std::string& parameter) const
     before = tap("backward", gradient, micro_batch - 1);
   } else if (window > 0) {
     const auto last = static_cast<int>(c.windows[static_cast<std::size_t>(window) - 1].size()) - 1;
-    before = trace.find(TapName{window - 1, last, "backward", gradient}.text());
+    before = trace.find(TapView{window - 1, last, "backward", gradient});
   }
   const auto optimizer = state_of(c.recipe.optimizer);
   const std::string word = optimizer.empty() ? "momentum" : optimizer.front()->word;

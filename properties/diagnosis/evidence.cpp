@@ -89,7 +89,7 @@ const HeldTensor* Evidence::failing() const {
 
 std::optional<Values> Evidence::tap(int window, int micro_batch, const std::string& stage,
                                     const std::string& tensor) const {
-  const Tensor* found = trace.find(TapName{window, micro_batch, stage, tensor}.text());
+  const Tensor* found = trace.find(TapView{window, micro_batch, stage, tensor});
   if (found == nullptr) return std::nullopt;
   Values values(found->elements());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = found->value(i);

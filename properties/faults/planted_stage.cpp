@@ -53,7 +53,7 @@ bool is_input(const Tap& tap) { return tap.name.tensor.starts_with("in."); }
 /// Outputs that both tapped, mixed.
 void tap_between(Trace& right, const Trace& wrong) {
   for (const Tap& tap : wrong.taps()) {
-    const Tensor* value = is_input(tap) ? nullptr : right.find(tap.name.text());
+    const Tensor* value = is_input(tap) ? nullptr : right.find(tap.name.view());
     if (value != nullptr) right.add(tap.name, mixed(Mix::values, *value, tap.value));
   }
 }

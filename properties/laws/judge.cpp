@@ -31,7 +31,7 @@ bool has_an_item(const Case& c) {
 
 Outcome judge(const Case& c, const Trace& trace) {
   Outcome outcome;
-  for (TensorCheck& check : hard_lenses(c, trace, Grouping::declared).checks) add(outcome, std::move(check));
+  outcome.checks = hard_lenses(c, trace, Grouping::declared).checks;
   split_bounds(c, trace, outcome.checks);
   for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
   explain(outcome, c, trace);

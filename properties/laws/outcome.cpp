@@ -82,7 +82,7 @@ void require_equal_bits(Outcome& outcome, const Trace& expected, const Trace& go
 bool bits_differ(const Trace& a, const Trace& b, const std::vector<std::string>& stages) {
   for (const Tap& tap : a.taps()) {
     if (!in_stages(tap.name, stages)) continue;
-    const Tensor* other = b.find(tap.name.text());
+    const Tensor* other = b.find(tap.name.view());
     if (!other || bitwise_check(tap.name.text(), tap.name.stage, tap.value, *other).status != Status::pass) return true;
   }
   return false;

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t digest_digits = 16;
 
 void append(std::string& text, const Tap& tap) {
-  text += tap.name.text() + "\n";
+  append(text, tap.name.view());
+  text += '\n';
   text.append(reinterpret_cast<const char*>(tap.value.bytes.data()), tap.value.bytes.size());
 }
 
@@ -51,7 +52,7 @@ std::map<std::string, Standing> standings_of(const Case& c, const std::vector<Te
   std::map<std::string, Standing> standings;
   for (const TensorCheck& check : checks) {
     if (check.lens != "local" && check.lens != "group") continue;
-    if (const auto name = tap_name_of(check.tap); !name.tensor.starts_with("in."))
+    if (const TapName name = tap_name_of(check.tap); !name.tensor.starts_with("in."))
       standings[operation_writing(c, name)].add(check);
   }
   return standings;

@@ -37,7 +37,7 @@ bool far_mean(const Sight& s) {
     if (tap.name.stage != "forward" || !tap.name.tensor.ends_with(".mean")) continue;
     TapName other = tap.name;
     other.tensor.replace(other.tensor.size() - 4, 4, "rstd");
-    const Tensor* rstd = s.trace.find(other.text());
+    const Tensor* rstd = s.trace.find(other.view());
     for (std::size_t i = 0; rstd && i < tap.value.elements(); ++i) {
       if (std::fabs(tap.value.value(i)) * rstd->value(i) > 100) return true;
     }

@@ -30,7 +30,7 @@ void add_micro_batches(std::vector<Source>& all, const Evidence& evidence) {
     TapName name = tap.name;
     if (k < 0 || name.micro_batch < 0) return static_cast<const Tensor*>(nullptr);
     name.micro_batch = k;
-    return evidence.trace.find(name.text());
+    return evidence.trace.find(name.view());
   };
   all.push_back({"is read from the micro-batch before",
                  [=](const Tap& tap) { return of_micro_batch(tap, tap.name.micro_batch - 1); }});
@@ -57,7 +57,7 @@ void add_tensors(std::vector<Source>& all, const Evidence& evidence, const std::
            TapName name = read.name;
            name.stage = source.first;
            name.tensor = in_role(evidence.c, source.second, read.name);
-           return evidence.trace.find(name.text());
+           return evidence.trace.find(name.view());
          }});
   }
 }

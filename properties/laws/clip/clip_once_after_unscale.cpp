@@ -27,7 +27,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
     if (tap.name.stage != "clip" || !tap.name.tensor.starts_with("in.d.")) continue;
     TapName after = tap.name;
     after.tensor = after.tensor.substr(3);
-    const Tensor* clipped = wide.find(after.text());
+    const Tensor* clipped = wide.find(after.view());
     require(outcome, clipped && *clipped == tap.value, after.text(), "clip", "a clip far above the norm changed bits");
   }
   return settled(std::move(outcome));

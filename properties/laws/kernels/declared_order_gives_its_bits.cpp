@@ -52,7 +52,7 @@ void require_products(Outcome& outcome, const Trace& trace, const TapName& of_we
   TapName name = of_weight;
   const auto named = [&](const std::string& tensor) {
     name.tensor = tensor;
-    return trace.find(name.text());
+    return trace.find(name.view());
   };
   const Tensor *dy = named("in.d." + label + ".y"), *x = named("in." + label + ".x");
   const Tensor* weight = named("in." + label + ".weight");

@@ -31,7 +31,7 @@ bool is_normal_or_zero(const Tensor& tensor, std::size_t i) {
 bool inside_range(const Trace& a, const Trace& b) {
   for (const Tap& tap : a.taps()) {
     if (tap.name.stage != "backward" && tap.name.stage != "accumulate" && tap.name.tensor != "d.y") continue;
-    const Tensor* other = b.find(tap.name.text());
+    const Tensor* other = b.find(tap.name.view());
     if (!other) continue;  // the comparison of bits names it
     for (std::size_t i = 0; i < tap.value.elements(); ++i) {
       if (!is_normal_or_zero(tap.value, i) || !is_normal_or_zero(*other, i)) return false;

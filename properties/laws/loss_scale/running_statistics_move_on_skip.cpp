@@ -44,7 +44,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
     if (tap.name.window != 0 || tap.name.stage != "running_stats" || tap.name.tensor.starts_with("in.")) continue;
     TapName before = tap.name;
     before.tensor = "in." + tap.name.tensor;
-    const Tensor* old = judged.trace.find(before.text());
+    const Tensor* old = judged.trace.find(before.view());
     moved += old && !(*old == tap.value);
   }
   require(judged.outcome, moved > 0, "w0/running_stats", "running_stats", "no running value moved in a skipped window");

@@ -86,7 +86,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
     if (tap.name.stage != "optimizer" || tap.name.tensor.starts_with("in.") || !promised.of(tap.name)) continue;
     TapName there = tap.name;
     there.window = 1;
-    const Tensor* value = whole.trace.find(there.text());
+    const Tensor* value = whole.trace.find(there.view());
     ++compared;
     require(whole.outcome, value && *value == tap.value, there.text(), "optimizer",
             tap.name.tensor + " differs after resuming at the window's end");

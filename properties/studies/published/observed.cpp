@@ -9,9 +9,7 @@ namespace {
 /// What one run shows, by name; the tensors belong to the trace or to the case.
 using Observed = std::map<std::string, const Tensor*>;
 
-bool finished(const Trace& trace, int window) {
-  return trace.find(TapName{window, -1, "schedule", "step"}.text()) != nullptr;
-}
+bool finished(const Trace& trace, int window) { return trace.find(TapView{window, -1, "schedule", "step"}) != nullptr; }
 
 Observed observed(const Case& c, const Trace& trace, int windows) {
   Observed seen;
@@ -47,9 +45,9 @@ std::optional<Product> product_of(const Case& c, const Trace& reference, int win
   for (const Layer& layer : c.model.layers) {
     const bool weight = parameter == layer.name + ".weight", bias = parameter == layer.name + ".bias";
     if (layer.kind != "linear" || (!weight && !bias)) continue;
-    const Tensor* dy = reference.find(TapName{window, 0, "backward", "in.d." + layer.name + ".y"}.text());
-    const Tensor* x = reference.find(TapName{window, 0, "backward", "in." + layer.name + ".x"}.text());
-    const Tensor* inverse_scale = reference.find(TapName{window, -1, "unscale", "in.inverse_scale"}.text());
+    const Tensor* dy = reference.find(TapView{window, 0, "backward", "in.d." + layer.name + ".y"});
+    const Tensor* x = reference.find(TapView{window, 0, "backward", "in." + layer.name + ".x"});
+    const Tensor* inverse_scale = reference.find(TapView{window, -1, "unscale", "in.inverse_scale"});
     if (!dy || !x || !inverse_scale) return std::nullopt;
     const auto rows = static_cast<double>(dy->shape[0]);
     return Product{dy->shape[0], std::fabs(inverse_scale->value(0)) * frobenius_norm(*dy),

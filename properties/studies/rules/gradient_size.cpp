@@ -59,7 +59,7 @@ double gradient_size(const Case& c, const Trace& trace) {
   double squares = 0, elements = 0;
   for (std::size_t w = 0; w < c.windows.size() && elements == 0; ++w) {
     for (const std::string& parameter : parameters_of(c.model)) {
-      const Tensor* gradient = trace.find(TapName{static_cast<int>(w), -1, "unscale", "d." + parameter}.text());
+      const Tensor* gradient = trace.find(TapView{static_cast<int>(w), -1, "unscale", "d." + parameter});
       for (std::size_t i = 0; gradient && i < gradient->elements(); ++i, ++elements) {
         squares += gradient->value(i) * gradient->value(i);
       }

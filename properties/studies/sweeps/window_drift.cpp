@@ -15,7 +15,7 @@ double distance_to_exact(const Case& c, const Trace& trace) {
   const auto exact = oracle::evaluate_window<long double>(c, 0, oracle::Branch::accumulated, before);
   long double error = 0, size = 0;
   for (const auto& [parameter, gradient] : exact.grad) {
-    const Tensor* got = trace.find(TapName{0, -1, "unscale", "d." + parameter}.text());
+    const Tensor* got = trace.find(TapView{0, -1, "unscale", "d." + parameter});
     if (got == nullptr) return std::numeric_limits<double>::quiet_NaN();
     for (Eigen::Index i = 0; i < gradient.size(); ++i) {
       const long double off = got->value(static_cast<std::size_t>(i)) - gradient.data()[i];

@@ -117,25 +117,5 @@ TEST_F(TraceFile, StandsInTheOrderOfAWindowWhenNoOrderIsWritten) {
   EXPECT_EQ(names, "w0/cast/fc1.weight w0/m0/loss/in.factor w0/m0/loss/loss w0/schedule/step ");
 }
 
-TEST(TapName, IsWrittenInOneWay) {
-  for (const char* name : {"w0/cast/fc1.weight", "w12/m3/loss/loss"}) EXPECT_EQ(tap_name_of(name).text(), name);
-  for (const char* name : {"w00/cast/p", "w0/m01/loss/loss", "w/cast/p", "w-1/cast/p", "w0/cast/", "w0//p", "cast/p"}) {
-    EXPECT_THROW(tap_name_of(name), std::runtime_error) << name;
-  }
-}
-
-TEST(Trace, KeepsTheFirstInputAndTheLastOutputOfAStageThatRanTwice) {
-  Trace trace;
-  for (const double value : {1.0, 2.0}) {
-    Tensor tensor(Dtype::fp32, {});
-    tensor.set(0, value);
-    trace.add(tap_name_of("w0/norm/in.d.p"), tensor);
-    trace.add(tap_name_of("w0/norm/norm"), tensor);
-  }
-  EXPECT_EQ(trace.taps().size(), 2u);
-  EXPECT_EQ(trace.find("w0/norm/in.d.p")->value(0), 1);
-  EXPECT_EQ(trace.find("w0/norm/norm")->value(0), 2);
-}
-
 }  // namespace
 }  // namespace tally
