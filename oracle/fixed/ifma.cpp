@@ -9,10 +9,12 @@
 #include "oracle/fixed/ifma.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
-#include <numeric>
 
 #include "oracle/fixed/exact_sum.hpp"
+#include "oracle/fixed/in_parts.hpp"
+#include "oracle/fixed/line_sums.hpp"
 #include "oracle/fixed/room.hpp"
 
 #if defined(__x86_64__)
@@ -102,39 +104,6 @@ TALLY_IFMA void carry_into(Carried<L>& total, const Sums<L>& sum) {
   }
 }
 
-/// What each line of an operand brings into T': the sum of its X, carried, [L + 1][lines].
-struct LineSums {
-  LineSums(const FixedMatrix& matrix, bool by_rows);
-  const std::uint64_t* limb(int l) const { return of.data() + l * lines; }
-  Eigen::Index lines;  // and eight more, so that whole vectors may be read
-  std::vector<std::uint64_t> of;
-};
-
-LineSums::LineSums(const FixedMatrix& matrix, bool by_rows)
-    : lines((by_rows ? matrix.rows : matrix.columns) + lanes),
-      of(static_cast<std::size_t>((matrix.limbs + 1) * lines), 0) {
-  constexpr Eigen::Index before_carry = 1 << 10;  // rows of the matrix that are added without an overflow
-  for (int l = 0; l < matrix.limbs; ++l) {
-    std::uint64_t *sum = of.data() + l * lines, *above = sum + lines;
-    const std::uint64_t* from = matrix.plane(l);
-    for (Eigen::Index i = 0; i < matrix.rows; ++i, from += matrix.columns) {
-      for (Eigen::Index j = 0; j < matrix.columns && by_rows; j += before_carry) {
-        const std::uint64_t* end = from + std::min(j + before_carry, matrix.columns);
-        const std::uint64_t part = std::accumulate(from + j, end, sum[i]);
-        sum[i] = part & limb_mask;
-        above[i] += part >> limb_bits;
-      }
-      if (by_rows) continue;
-      for (Eigen::Index j = 0; j < matrix.columns; ++j) sum[j] += from[j];
-      if ((i + 1) % before_carry != 0 && i + 1 != matrix.rows) continue;
-      for (Eigen::Index j = 0; j < lines; ++j) {
-        above[j] += sum[j] >> limb_bits;
-        sum[j] &= limb_mask;
-      }
-    }
-  }
-}
-
 /// A strip of rows of the left operand, [terms][rows][L], missing rows zero.
 template <int L>
 void pack_strip(std::uint64_t* to, const FixedMatrix& left, const Tile& part) {
@@ -162,16 +131,20 @@ struct Patch {
 };
 
 /// No number has bits below its highest limb: floats of one size, as a case's own tensors mostly are.
-bool in_highest_limb(const FixedMatrix& matrix) {
-  return std::all_of(matrix.plane(0), matrix.plane(matrix.limbs - 1), [](std::uint64_t digit) { return digit == 0; });
+bool in_highest_limb(const FixedMatrix& matrix, int threads) {
+  std::atomic<bool> found = true;
+  in_parts(matrix.size() * (matrix.limbs - 1), threads, [&](Eigen::Index first, Eigen::Index end) {
+    const std::uint64_t* digits = matrix.plane(0);
+    if (!std::all_of(digits + first, digits + end, [](std::uint64_t digit) { return digit == 0; })) found = false;
+  });
+  return found;
 }
 
 struct Plan {
   Operands operands;
   Eigen::Index inner;
   LineSums rows, columns;
-  bool short_left = in_highest_limb(operands.left);
-  bool short_right = in_highest_limb(operands.right);
+  bool short_left, short_right;
 };
 
 /// T' + 2^(d - h - 1) of eight elements of a row, carried, the highest limb signed.
@@ -268,9 +241,11 @@ void write_tile(const Plan& plan, const Tile& tile) {
 
 }  // namespace
 
-TileWork ifma_route(const Operands& operands, Eigen::Index inner) {
-  auto plan = std::make_shared<const Plan>(Plan{operands, std::clamp<Eigen::Index>(inner, 1, most_inner),
-                                                LineSums(operands.left, true), LineSums(operands.right, false)});
+TileWork ifma_route(const Operands& operands, Eigen::Index inner, int threads) {
+  auto plan = std::make_shared<const Plan>(
+      Plan{operands, std::clamp<Eigen::Index>(inner, 1, most_inner), LineSums(operands.left, true, threads),
+           LineSums(operands.right, false, threads), in_highest_limb(operands.left, threads),
+           in_highest_limb(operands.right, threads)});
   return [plan](const Tile& tile) {
     if (plan->operands.left.limbs == 3) return write_tile<3>(*plan, tile);
     if (plan->operands.left.limbs == 5) return write_tile<5>(*plan, tile);
@@ -281,7 +256,7 @@ TileWork ifma_route(const Operands& operands, Eigen::Index inner) {
 #else
 
 bool has_ifma() { return false; }
-TileWork ifma_route(const Operands& operands, Eigen::Index) { return exact_route(operands); }
+TileWork ifma_route(const Operands& operands, Eigen::Index, int) { return exact_route(operands); }
 
 #endif
 

@@ -8,7 +8,8 @@ namespace tally::oracle::fixed {
 /// The processor has AVX-512 F and IFMA, and this program was compiled for a processor that may.
 bool has_ifma();
 
-/// Sums are carried after `inner` terms, at most 256. Keeps references: the operands must live on. Only where has_ifma().
-TileWork ifma_route(const Operands& operands, Eigen::Index inner);
+/// Sums are carried after `inner` terms, at most 256; `threads` share what is done before the tiles. Keeps references:
+/// the operands must live on. Only where has_ifma().
+TileWork ifma_route(const Operands& operands, Eigen::Index inner, int threads);
 
 }  // namespace tally::oracle::fixed

@@ -64,7 +64,7 @@ bool write(FixedMatrix& to, Eigen::Index at, double x, int exponent) {
 
 }  // namespace
 
-FixedMatrix::FixedMatrix(Eigen::Index rows_, Eigen::Index columns_, int limbs_)
+FixedMatrix::FixedMatrix(Eigen::Index rows_, Eigen::Index columns_, int limbs_, Unset)
     : rows(rows_),
       columns(columns_),
       limbs(limbs_),
@@ -74,7 +74,16 @@ FixedMatrix::FixedMatrix(Eigen::Index rows_, Eigen::Index columns_, int limbs_)
       column_radius(static_cast<std::size_t>(columns_), 0) {
   if (limbs != 3 && limbs != 5 && limbs != 7)
     throw std::logic_error("fixed point: " + std::to_string(limbs) + " limbs; expected 3, 5 or 7");
-  digits.assign(static_cast<std::size_t>(limbs * size()), 0);
+  digits.resize(static_cast<std::size_t>(limbs * size()));
+}
+
+FixedMatrix FixedMatrix::unset(Eigen::Index rows, Eigen::Index columns, int limbs) {
+  return FixedMatrix(rows, columns, limbs, Unset{});
+}
+
+FixedMatrix::FixedMatrix(Eigen::Index rows_, Eigen::Index columns_, int limbs_)
+    : FixedMatrix(rows_, columns_, limbs_, Unset{}) {
+  std::fill(digits.begin(), digits.end(), 0);
   std::fill(plane(limbs - 1), plane(limbs - 1) + size(), top_half);
 }
 

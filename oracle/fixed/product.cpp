@@ -70,9 +70,9 @@ void run(const TileWork& work, const std::vector<Tile>& tiles, int threads) {
   take();
 }
 
-TileWork work_of(Route route, const Operands& operands, Eigen::Index inner) {
-  if (route == Route::ifma) return ifma_route(operands, inner);
-  if (route == Route::blas) return residue_route(operands, inner);
+TileWork work_of(Route route, const Operands& operands, const Schedule& schedule) {
+  if (route == Route::ifma) return ifma_route(operands, schedule.inner, schedule.threads);
+  if (route == Route::blas) return residue_route(operands, schedule.inner);
   return exact_route(operands);
 }
 
@@ -96,14 +96,15 @@ std::string name_of(Route route) {
 FixedMatrix product(const FixedMatrix& left, const FixedMatrix& right, Route route, const Schedule& schedule) {
   require_operands(left, right);
   require(available(route), "the route needs AVX-512 IFMA or OpenBLAS, which is not there");
-  FixedMatrix result(left.rows, right.columns, left.limbs);
+  FixedMatrix result = left.columns == 0 ? FixedMatrix(left.rows, right.columns, left.limbs)
+                                         : FixedMatrix::unset(left.rows, right.columns, left.limbs);
   const int dropped = dropped_bits(left.limbs, left.columns);
   result.row_exponent = left.row_exponent;
   result.column_exponent = right.column_exponent;
   for (int& e : result.row_exponent) e += dropped;
   if (left.columns == 0 || result.size() == 0) return result;
   carry_radii(left, right, result, dropped);
-  run(work_of(route, {left, right, result}, schedule.inner), tiles_of(result, schedule), schedule.threads);
+  run(work_of(route, {left, right, result}, schedule), tiles_of(result, schedule), schedule.threads);
   return result;
 }
 

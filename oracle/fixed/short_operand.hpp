@@ -1,4 +1,5 @@
 // Matrices of balls of fixed size (oracle/real/short_ball.hpp) as operands of products in fixed point, and back.
+// Defined in short_operand.cpp, short_result.cpp.
 #pragma once
 
 #include <vector>

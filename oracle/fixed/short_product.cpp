@@ -69,12 +69,14 @@ Matrix<ShortBall> multiplied(const Matrix<ShortBall>& a, bool transposed_a, cons
   const FixedMatrix found = product(left.matrix, right.matrix, route, schedule);
   Matrix<ShortBall> result = short_balls(found, left, right, schedule.threads);
   // A sum that is 0 or whose terms cancel: maybe exactly, which only the terms can tell.
-  for (Eigen::Index i = 0; i < rows; ++i)
-    for (Eigen::Index j = 0; j < columns; ++j)
-      if (result(i, j).sign() == ShortBall::open) {
-        const ShortBall again = summed(i, j);
-        if (again.sign() != ShortBall::open) result(i, j) = again;
-      }
+  in_parts(rows, schedule.threads, [&](Eigen::Index first, Eigen::Index end) {
+    for (Eigen::Index i = first; i < end; ++i)
+      for (Eigen::Index j = 0; j < columns; ++j)
+        if (result(i, j).sign() == ShortBall::open) {
+          const ShortBall again = summed(i, j);
+          if (again.sign() != ShortBall::open) result(i, j) = again;
+        }
+  });
   return result;
 }
 
@@ -83,6 +85,8 @@ Matrix<ShortBall> multiplied(const Matrix<ShortBall>& a, bool transposed_a, cons
 ProductsScope::ProductsScope(Route route, const Schedule& schedule)
     : route_before_(std::exchange(way().route, route)), schedule_before_(std::exchange(way().schedule, schedule)) {}
 ProductsScope::~ProductsScope() { way() = {route_before_, schedule_before_}; }
+
+int threads_of_products() { return way().schedule.threads; }
 
 }  // namespace fixed
 

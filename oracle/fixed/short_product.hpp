@@ -18,4 +18,7 @@ class ProductsScope {
   Schedule schedule_before_;
 };
 
+/// The threads of products in this thread.
+int threads_of_products();
+
 }  // namespace tally::oracle::fixed

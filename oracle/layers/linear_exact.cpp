@@ -5,6 +5,7 @@
 // (linear.3)  dW = dyᵀ x
 // (linear.4)  db_c = sum_r dy_rc
 #include "oracle/layers/register_exact.hpp"
+#include "oracle/real/over_rows.hpp"
 #include "oracle/real/product.hpp"
 
 namespace tally::oracle {
@@ -15,8 +16,10 @@ ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
   ForwardResult<T> result{product_with_transposed(x, pass.tensors.at("weight")), {}, {}};
   if (!pass.layer.flag("bias")) return result;
   const Matrix<T>& bias = pass.tensors.at("bias");
-  for (Eigen::Index r = 0; r < x.rows(); ++r)
-    for (Eigen::Index c = 0; c < bias.cols(); ++c) result.y(r, c) += bias(0, c);
+  over_rows<T>(x.rows(), [&](Eigen::Index first, Eigen::Index end) {
+    for (Eigen::Index r = first; r < end; ++r)
+      for (Eigen::Index c = 0; c < bias.cols(); ++c) result.y(r, c) += bias(0, c);
+  });
   return result;
 }
 

@@ -2,6 +2,7 @@
 // (relu.1)  y = x where x > 0, else 0
 // (relu.2)  dx = dy where x > 0, else 0
 #include "oracle/layers/register_exact.hpp"
+#include "oracle/real/over_rows.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -11,11 +12,15 @@ template <class T>
 Matrix<T> gated(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& value) {
   const auto& replayed = pass.decisions.relu_active;
   Matrix<T> result(x.rows(), x.cols());
-  for (Eigen::Index r = 0; r < x.rows(); ++r)
-    for (Eigen::Index c = 0; c < x.cols(); ++c) {
-      const bool active = replayed ? (*replayed)(r, c) != 0 : !(x(r, c) <= 0);
-      result(r, c) = active ? value(r, c) : T(0);
-    }
+  const T zero = 0;
+  over_rows<T>(x.rows(), [&](Eigen::Index first, Eigen::Index end) {
+    for (Eigen::Index r = first; r < end; ++r)
+      for (Eigen::Index c = 0; c < x.cols(); ++c) {
+        const bool active = replayed ? (*replayed)(r, c) != 0 : !(x(r, c) <= zero);
+        const T* const gates[] = {&zero, &value(r, c)};  // chosen without a branch: signs come as they like
+        result(r, c) = *gates[active];
+      }
+  });
   return result;
 }
 

@@ -15,12 +15,7 @@ ForwardResult<T> forward(const Pass<T>&, const Matrix<T>& x) {
 
 template <class T>
 BackwardResult<T> backward(const Pass<T>&, const Matrix<T>& x, const Matrix<T>& dy) {
-  return {x.binaryExpr(dy,
-                       [](const T& v, const T& d) -> T {
-                         const T c = cosh(v);
-                         return d / c / c;
-                       }),
-          {}};
+  return {x.binaryExpr(dy, [](const T& v, const T& d) -> T { return over_cosh_squared(d, v); }), {}};
 }
 
 const RegisterExactLayer registered("tanh", []<class T>(Scalar<T>) -> ExactLayer<T> {

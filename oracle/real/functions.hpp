@@ -77,6 +77,13 @@ bool surely_greater(const T& x, const T& y) {
   return x > y;
 }
 
+/// y / cosh² x.
+template <class T>
+T over_cosh_squared(const T& y, const T& x) {
+  const T c = cosh(x);
+  return y / c / c;
+}
+
 template <class T>
 T pi();
 template <>

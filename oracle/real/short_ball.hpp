@@ -83,6 +83,8 @@ ShortBall exp(const ShortBall& x);
 ShortBall log1p(const ShortBall& x);
 ShortBall tanh(const ShortBall& x);
 ShortBall cosh(const ShortBall& x);
+/// y / cosh² x = 4 y z / (1 + z)², z = e^(-2 |x|): one quotient.
+ShortBall over_cosh_squared(const ShortBall& y, const ShortBall& x);
 ShortBall cos(const ShortBall& x);
 ShortBall erf(const ShortBall& x);
 ShortBall erfc(const ShortBall& x);

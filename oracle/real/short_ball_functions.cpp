@@ -158,6 +158,16 @@ ShortBall cosh(const ShortBall& x) {
   return sum;
 }
 
+ShortBall over_cosh_squared(const ShortBall& y, const ShortBall& x) {
+  ShortBall exponent = magnitude(x), numerator = y;
+  exponent.exponent += 1;
+  exponent.negative = exponent.middle != 0;
+  exponent.non_negative = false;
+  numerator.exponent += numerator.is_zero() ? 0 : 2;
+  const ShortBall falling = exp(exponent), sum = 1 + falling;
+  return numerator * falling / (sum * sum);
+}
+
 namespace {
 
 /// tanh x = x (1 - z (c_1 - z (c_2 - ...))), z = x^2: c_1 = 1/3, c_2 = 2/15, each next one at most 0.41 of it.

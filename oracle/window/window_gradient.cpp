@@ -21,13 +21,18 @@ Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>&
   return tensors;
 }
 
-/// What backward needs of the forward walk: each layer's tensors and input.
+/// What backward needs of the forward walk: each layer's tensors and input, which for the first is the rows' own.
 template <class T>
 struct Step {
   Tensors<T> tensors;
-  Matrix<T> x;
+  Matrix<T> held;
   Decisions decisions;
 };
+
+template <class T>
+const Matrix<T>& input(const WindowRows<T>& rows, const std::vector<Step<T>>& steps, std::size_t i) {
+  return i == 0 ? rows.x : steps[i].held;
+}
 
 template <class T>
 Pass<T> pass_of(const Layer& layer, const Step<T>& step, const Cut& cut, bool gives_dx = true) {
@@ -38,21 +43,21 @@ Pass<T> pass_of(const Layer& layer, const Step<T>& step, const Cut& cut, bool gi
 template <class T>
 Matrix<T> forward(const Case& c, const WindowRows<T>& rows, const State<T>& state, const WindowDecisions& decisions,
                   std::vector<Step<T>>& steps, WindowGradient<T>& result) {
-  Matrix<T> y = rows.x;
+  Matrix<T> y;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const auto decided = decisions.layers.find(label_of(c.model, i));
     steps.push_back({layer_tensors(c, layer, rows, state), std::move(y),
                      decided == decisions.layers.end() ? Decisions{} : decided->second});
     ForwardResult<T> out = naming("forward of " + label_of(c.model, i), [&] {
-      return exact_layer<T>(layer.kind).forward(pass_of(layer, steps.back(), rows.cut), steps.back().x);
+      return exact_layer<T>(layer.kind).forward(pass_of(layer, steps.back(), rows.cut), input(rows, steps, i));
     });
     y = std::move(out.y);
     if (layer.kind != "batch_norm" || out.mean.size() == 0) continue;
     result.mean[layer.name] = std::move(out.mean);
     result.var[layer.name] = std::move(out.var);
   }
-  return y;
+  return steps.empty() ? rows.x : y;
 }
 
 }  // namespace
@@ -72,7 +77,7 @@ WindowGradient<T> window_gradient(const Case& c, const WindowRows<T>& rows, cons
   for (std::size_t i = c.model.layers.size(); i-- > 0;) {
     const Layer& layer = c.model.layers[i];
     BackwardResult<T> back = naming("backward of " + label_of(c.model, i), [&] {
-      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut, i > 0), steps[i].x, dy);
+      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut, i > 0), input(rows, steps, i), dy);
     });
     for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
     dy = std::move(back.dx);

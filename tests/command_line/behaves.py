@@ -237,15 +237,6 @@ class Commands(unittest.TestCase):
         self.refuses(["doctor", "--probe", "host", "--order", "tensor_core_p100"], "tensor_core_v100")
         self.refuses(["doctor", "--order", "tensor_core_h100"], "--probe host")
 
-    def test_doctor_says_how_the_oracle_multiplies(self):
-        ways = {"AVX-512 IFMA", "residues on OpenBLAS", "whole numbers of 128 bits"}
-        said = [line for line in tally("doctor").stdout.splitlines() if line.startswith("oracle    ")]
-        self.assertEqual(len(said), 1)
-        way = said[0].removeprefix("oracle    matrix products by ")
-        self.assertIn(way, ways)
-        with open("/proc/cpuinfo", encoding="utf-8") as processor:
-            self.assertEqual(way == "AVX-512 IFMA", "avx512ifma" in processor.read().split())
-
     def test_an_absent_device_is_77(self):
         if os.path.exists("/dev/nvidia0"):
             self.skipTest("this machine has a GPU")

@@ -2,6 +2,9 @@
 add_test(NAME command_line.behaves
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/behaves.py $<TARGET_FILE:tally> ${PROJECT_SOURCE_DIR})
 set_tests_properties(command_line.behaves PROPERTIES LABELS unit TIMEOUT 900)
+add_test(NAME command_line.doctor
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/doctor.py $<TARGET_FILE:tally>)
+set_tests_properties(command_line.doctor PROPERTIES LABELS unit TIMEOUT 300)
 add_test(NAME command_line.shards
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/shards.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.shards PROPERTIES LABELS unit TIMEOUT 900)

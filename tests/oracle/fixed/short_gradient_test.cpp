@@ -246,6 +246,17 @@ TEST(ShortGradient, HasTheSameBitsByEveryRouteCutAndNumberOfThreads) {
   }
 }
 
+TEST(ShortGradient, OfALargeBatchHasTheSameBitsByTwoThreads) {
+  const Case c = case_of({784, 512, 10, 4096, "relu", "cross_entropy"});
+  const auto expected = gradient_of(c).gradient;
+  const fixed::ProductsScope scope(fixed::fastest_route(), {.threads = 2});
+  for (const auto& [name, tensor] : gradient_of(c).gradient) {
+    Eigen::Index differing = 0;
+    for (Eigen::Index i = 0; i < tensor.size(); ++i) differing += !same(tensor(i), expected.at(name)(i));
+    EXPECT_EQ(differing, 0) << name;
+  }
+}
+
 TEST(ShortGradient, NamesTheTensorRowAndColumnThatIsNotFinite) {
   Case c = case_of(small);
   c.tensors.at("fc1.weight").set(15, HUGE_VAL);
