@@ -77,7 +77,7 @@ Trace trace_of(const Case& c, const DrawnRun& run) {
 EvidenceRun evidence_run(const Case& c, const DrawnRun& run) {
   EvidenceRun held;
   held.trace = trace_of(c, run);
-  hold_against(local_lens, "local", c, held);
+  hold_against([](const Case& judged, const Trace& trace) { return local_lens(judged, trace); }, "local", c, held);
   hold_against(end_to_end_lens, "end_to_end", c, held);
   for (const std::string& violation : held.trace.violations) held.checks.push_back(broken_rule(violation));
   held.refusal = refusal_among(held);
