@@ -5,6 +5,10 @@ set_tests_properties(command_line.behaves PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.doctor
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/doctor.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.doctor PROPERTIES LABELS unit TIMEOUT 300)
+add_test(NAME command_line.captures
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/captures.py $<TARGET_FILE:tally>
+    ${PROJECT_SOURCE_DIR}/tests/readme/uneven_micro_batches.json)
+set_tests_properties(command_line.captures PROPERTIES LABELS unit TIMEOUT 300)
 add_test(NAME command_line.shards
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/shards.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.shards PROPERTIES LABELS unit TIMEOUT 900)

@@ -12,16 +12,21 @@
 #include "reports/command_line/capture_room.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/output.hpp"
 #include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/suspect_list.hpp"
+#include "reports/record/capture_json.hpp"
 
 namespace tally::command_line {
 namespace {
 
 struct CheckOptions {
   std::string case_file, trace_file, lens = "all";
+  bool json = false;
 };
+
+std::string verdict_of(int code) { return code == pass ? "pass" : code == failed ? "fail" : "not_judged"; }
 
 std::size_t bytes_in(const Trace& trace) {
   std::size_t all = 0;
@@ -54,6 +59,16 @@ std::string missing_line(const std::vector<TensorCheck>& checks) {
   return text.empty() ? "" : text + "\n";
 }
 
+void print(const Case& c, const JudgedCapture& judged, int code) {
+  std::cout << title_of(c) << "\n"
+            << stage_table(judged.checks) << group_lines(judged.groups) << missing_line(judged.checks)
+            << silent_stages(judged.checks) << suspect_list(judged.suspects)
+            << (code == pass     ? "pass"
+                : code == failed ? "fail"
+                                 : "not judged: taps are missing or everything is vacuous")
+            << "\n";
+}
+
 int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
@@ -61,16 +76,16 @@ int check(const CheckOptions& options) {
   if (all_lenses) require_room(c, free_memory());
   set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
   CaptureProgress progress(bytes_in(trace));
-  const auto [checks, groups, suspects] = judged_capture(
+  JudgedCapture judged = judged_capture(
       c, trace, {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); }});
-  std::cout << title_of(c) << "\n"
-            << stage_table(checks) << group_lines(groups) << missing_line(checks) << silent_stages(checks)
-            << suspect_list(suspects);
-  const int code = exit_code_of(checks);
-  std::cout << (code == pass     ? "pass"
-                : code == failed ? "fail"
-                                 : "not judged: taps are missing or everything is vacuous")
-            << "\n";
+  const int code = exit_code_of(judged.checks);
+  if (options.json) {
+    print_document(
+        to_json(CaptureRecord{verdict_of(code), trace.case_hash, c.name, options.lens, std::move(judged.groups),
+                              std::move(judged.checks), std::move(judged.suspects)}));
+  } else {
+    print(c, judged, code);
+  }
   return code;
 }
 
@@ -80,6 +95,7 @@ void add_options(CLI::App& command, CheckOptions& options) {
   command.add_option("--lens", options.lens, "all, or local: each stage from its own inputs alone, in little memory")
       ->check(CLI::IsMember({"all", "local"}))
       ->capture_default_str();
+  command.add_flag("--json", options.json, "print one JSON document instead of the table");
 }
 
 const RegisterCommand registered{{
