@@ -52,7 +52,7 @@ TEST(CaptureProgress, IsSilentOnASmallTrace) {
   CaptureProgress large(std::size_t{1} << 30);
   for (std::size_t done = 0; done < std::size_t{1} << 30; done += 1 << 22) large.show(done, "w0/norm/norm");
   const std::string lines = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 19) << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 20) << lines;
 }
 
 }  // namespace
