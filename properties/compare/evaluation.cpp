@@ -20,6 +20,26 @@ constexpr std::array<Term, 4> split{{{&Sources::input, &BoundTerms::input},
                                      {&Sources::storage, &BoundTerms::storage},
                                      {&Sources::function, &BoundTerms::function}}};
 
+/// What `rule` gives where a source of error is none.
+template <class Rule>
+auto evaluated_without(std::size_t source, const Rule& rule) {
+  Sources rest = oracle::sources();
+  rest.*split[source].source = 0;
+  const oracle::SourcesScope scope(rest);
+  const oracle::BoundsOnlyScope bounds_only;
+  return rule();
+}
+
+/// Of a bound, by what is left of it without each source.
+template <class Without>
+BoundTerms terms_of(double bound, Without&& without) {
+  BoundTerms terms;
+  if (!(bound > 0) || !(bound < std::numeric_limits<double>::infinity())) return terms;
+  for (std::size_t k = 0; k < split.size(); ++k) terms.*split[k].term = bound - without(k);
+  terms.other = bound - terms.sum();
+  return terms;
+}
+
 }  // namespace
 
 const oracle::Expected& Evaluation::at(const std::string& output) {
@@ -41,23 +61,22 @@ oracle::ExpectedTensors Evaluation::tried(const oracle::TriedOrder& order) {
 
 const oracle::Expected& Evaluation::without(std::size_t source, const std::string& output) {
   auto& expected = without_[source];
-  if (!expected) {
-    Sources rest = oracle::sources();
-    rest.*split[source].source = 0;
-    const oracle::SourcesScope scope(rest);
-    const oracle::BoundsOnlyScope bounds_only;
-    expected = rule_();
-  }
+  if (!expected) expected = evaluated_without(source, rule_);
   return expected->at(output);
 }
 
 BoundTerms Evaluation::terms(const std::string& output, Eigen::Index i) {
-  BoundTerms terms;
-  const double bound = at(output).e.data()[i];
-  if (!(bound > 0) || !(bound < std::numeric_limits<double>::infinity())) return terms;
-  for (std::size_t k = 0; k < split.size(); ++k) terms.*split[k].term = bound - without(k, output).e.data()[i];
-  terms.other = bound - terms.sum();
-  return terms;
+  return terms_of(at(output).e.data()[i], [&](std::size_t k) { return without(k, output).e.data()[i]; });
+}
+
+std::optional<BoundTerms> Evaluation::terms_by_row(const std::string& output, Eigen::Index row, Eigen::Index column) {
+  const auto bound = [&] {
+    const auto one = stretch(output, row, 1);
+    return one ? std::optional(one->e(0, column)) : std::nullopt;
+  };
+  const auto all = bound();
+  if (!all) return {};
+  return terms_of(*all, [&](std::size_t k) { return evaluated_without(k, bound).value(); });
 }
 
 oracle::Expected Output::expected() const {

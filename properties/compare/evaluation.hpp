@@ -33,6 +33,8 @@ class Evaluation {
   oracle::ExpectedTensors tried(const oracle::TriedOrder& order);
   /// Of element i of an output, row-major. All zero where its bound is 0 or infinite.
   BoundTerms terms(const std::string& output, Eigen::Index i);
+  /// The same by the element's row alone; nothing where the rule needs the others.
+  std::optional<BoundTerms> terms_by_row(const std::string& output, Eigen::Index row, Eigen::Index column);
 
  private:
   const oracle::Expected& without(std::size_t source, const std::string& output);

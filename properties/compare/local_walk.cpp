@@ -35,9 +35,10 @@ SpreadFinding spread_found(const Output& output, const Tensor& got, const std::v
 }
 
 /// A large tensor is judged some rows at a time, which stay in the cache. Nothing where the rule needs all rows at
-/// once, or where something is to be told of the tensor that only all of it shows.
+/// once, or where something is to be told of the tensor that only all of it shows. `split` asks for the terms of the
+/// worst element's bound.
 std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& output, const Tensor& got,
-                                               const std::vector<Direction>& directions) {
+                                               const std::vector<Direction>& directions, bool split) {
   constexpr Eigen::Index elements_at_once = 1 << 13;
   const Eigen::Index columns = got.shape.empty() ? 1 : got.shape.back();
   const Eigen::Index rows = columns == 0 ? 0 : static_cast<Eigen::Index>(got.elements()) / columns;
@@ -63,7 +64,14 @@ std::optional<TensorCheck> judged_in_stretches(const Place& here, const Output& 
   TensorCheck check = judge.finish();
   check.spread = spread.found();
   const bool plain = check.status != Status::fail && verdict_of(check.spread.log10_chance) == SpreadVerdict::expected;
-  return plain ? std::optional(std::move(check)) : std::nullopt;
+  if (!plain) return {};
+  if (split && check.bound > 0) {
+    Eigen::Index row = 0;
+    for (std::size_t k = 0; k + 1 < got.shape.size(); ++k) row = row * got.shape[k] + check.worst_index[k];
+    const Eigen::Index column = got.shape.empty() ? 0 : check.worst_index.back();
+    if (const auto terms = output.of.terms_by_row(output.name, row, column)) check.terms = *terms;
+  }
+  return check;
 }
 
 /// Bits that the bound admits, and the claim does not. Of another order of addition the bound's own figures tell more,
@@ -212,9 +220,9 @@ void LocalWalk::check_tap(const Place& here, const Tensor& got, const Output& ou
     if (kept != nullptr) keep(here, right, got);
     return;
   }
-  const bool only_judged = !predicted && wanted == nullptr && kept == nullptr && !JudgeObserver::present();
+  const bool only_judged = !predicted && kept == nullptr && !JudgeObserver::present();
   if (only_judged) {
-    if (auto plain = judged_in_stretches(here, output, got, directions)) {
+    if (auto plain = judged_in_stretches(here, output, got, directions, wanted != nullptr)) {
       checks.push_back(*std::move(plain));
       return;
     }
