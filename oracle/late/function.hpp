@@ -1,6 +1,6 @@
 // Functions of FLINT, Arb and MPFR that are looked up at their first call. A program that computes no enclosure neither
 // loads these libraries nor binds their twelve thousand names, which takes longer than judging a small case.
-// Defined in function.cpp, arb.cpp, mpfr.cpp.
+// Defined in function.cpp, arb.cpp, gmp.cpp, mpfr.cpp.
 #pragma once
 
 namespace tally::late {
