@@ -118,7 +118,8 @@ Trace read_trace(const std::filesystem::path& file, const Case& c) {
   if (trace.case_hash != hash_of(c)) {
     reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash_of(c) + "', the case given");
   }
-  trace.claims = read_from(file, [&] { return claims_of_json(metadata_of(content, file, "claims")); });
+  const std::string& claims = metadata_of(content, file, "claims");
+  trace.claims = read_from(file, [&] { return claims_of_json(claims); });
   trace.groups = groups_of(content, file);
   for (const TapName& name : read_from(file, [&] { return ordered_names(content); })) {
     Tensor& value = content.tensors.at(name.text());

@@ -20,8 +20,11 @@ void each_stretch(const Expected& gradient, F&& f) {
   const Tensor& tensor = *gradient.only_read;
   const Eigen::Index rows = row_count(tensor), columns = static_cast<Eigen::Index>(tensor.elements()) / rows;
   const Eigen::Index at_once = std::max<Eigen::Index>(1, elements_at_once / std::max<Eigen::Index>(1, columns));
-  for (Eigen::Index first = 0; first < rows; first += at_once)
-    f(as_read(tensor, first, std::min(at_once, rows - first)));
+  for (Eigen::Index first = 0; first < rows; first += at_once) {
+    const Expected next = as_read(tensor, first, std::min(at_once, rows - first));
+    f(next);
+    mapped_bytes_read(static_cast<std::size_t>(next.v.size()) * sizeof(float));
+  }
 }
 
 void add(const Expected& g, Census& all) {

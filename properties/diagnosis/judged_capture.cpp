@@ -18,7 +18,8 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   auto [checks, groups] =
       options.all_lenses ? hard_lenses(c, trace, grouping, told) : GroupedChecks{local_lens(c, trace, told), {}};
   split_bounds(c, trace, checks);
-  auto suspects = diagnose(c, trace, checks);
+  std::vector<Suspicion> suspects;
+  if (options.all_lenses) suspects = diagnose(c, trace, checks);
   return {std::move(checks), std::move(groups), std::move(suspects)};
 }
 

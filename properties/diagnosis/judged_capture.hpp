@@ -18,8 +18,8 @@ struct JudgedCapture {
 
 /// How a capture is judged.
 struct CaptureOptions {
-  /// Else the local lens alone, which holds no more than a stretch of a tensor: stages between which taps are missing
-  /// are not judged then.
+  /// Else the local lens alone, which holds no more than a tensor at a time. Stages between which taps are missing are
+  /// not judged then, and no suspects are asked, who hold the tensors of whole stages.
   bool all_lenses = true;
   /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};

@@ -40,6 +40,8 @@ class Captures(unittest.TestCase):
         wrong = [each for each in judged["checks"] if each["status"] == "fail"]
         self.assertTrue(wrong and all(each["tap"] and each["over_bound"] > 0 for each in wrong))
         self.assertEqual(judged["suspects"][0]["name"], "mean-of-means")
+        code, judged = self.judged(["--fault", "mean-of-means"], "--lens", "local")
+        self.assertEqual((code, judged["verdict"], judged["suspects"]), (1, "fail", []))
 
     def test_a_case_is_named_as_its_trace_names_it(self):
         _, judged = self.judged([])

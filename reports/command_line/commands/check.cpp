@@ -92,7 +92,9 @@ int check(const CheckOptions& options) {
 void add_options(CLI::App& command, CheckOptions& options) {
   command.add_option("case", options.case_file, "case file")->required();
   command.add_option("trace", options.trace_file, "trace, a safetensors file")->required();
-  command.add_option("--lens", options.lens, "all, or local: each stage from its own inputs alone, in little memory")
+  command
+      .add_option("--lens", options.lens,
+                  "all, or local: each stage from its own inputs alone, in little memory, and no cause")
       ->check(CLI::IsMember({"all", "local"}))
       ->capture_default_str();
   command.add_flag("--json", options.json, "print one JSON document instead of the table");
