@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace tally {
@@ -113,10 +115,14 @@ bool TensorVerdict::hold_equal(const oracle::Matrix<float>& both) {
   if (both.size() > 0) keep(0, element(both.data()[0], 0, both.data()[0]), 0);
   squares_.v = squares;
   zero_ = zero;
+  held_ = both.size();
   return true;
 }
 
 TensorCheck TensorVerdict::finish() {
+  if (static_cast<std::size_t>(held_) != got_.elements())
+    throw std::logic_error(check_.tap + ": " + std::to_string(held_) + " of " + std::to_string(got_.elements()) +
+                           " elements were held");
   const bool is_rounding = squares_.v <= rounding_of_nothing * rounding_of_nothing * squares_.error;
   check_.zero_signal = zero_ && is_rounding && check_.elements > 0;
   check_.norm_expected = std::sqrt(squares_.v);

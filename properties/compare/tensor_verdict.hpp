@@ -32,7 +32,7 @@ class TensorVerdict {
   void hold(const oracle::Expected& expected);
   /// The subject's own bits are those expected. False where one of them is not finite, as each of these is judged.
   bool hold_equal(const oracle::Matrix<float>& both);
-  /// Once all are held.
+  /// Throws std::logic_error unless all elements are held: what nobody looked at is not inside its bound.
   TensorCheck finish();
 
  private:

@@ -18,7 +18,7 @@ struct JudgedCapture {
 
 /// How a capture is judged.
 struct CaptureOptions {
-  /// Else the local lens alone, which holds no more than a tensor at a time. Stages between which taps are missing are
+  /// Else the local lens alone, which holds some multiples of the largest tensor. Stages between which taps are missing are
   /// not judged then, and no suspects are asked, who hold the tensors of whole stages.
   bool all_lenses = true;
   /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.

@@ -50,7 +50,7 @@ void require_room(const Case& c, std::uint64_t available) {
   if (needed <= available) return;
   throw UsageError("memory: " + in_gib(available) + " are free; expected " + in_gib(needed) +
                    " for all lenses over a model of " + std::to_string(parameters_in(c)) +
-                   " parameters; run again with --lens local, which holds no more than a part of a tensor");
+                   " parameters; run again with --lens local, which holds some multiples of the largest tensor");
 }
 
 }  // namespace tally::command_line

@@ -73,5 +73,20 @@ TEST(Ahead, JudgesTheSameByAnyNumberOfThreads) {
   }
 }
 
+TEST(Ahead, JudgesTheLastRowOfAWideTensorToo) {
+  const Case c = wide_case();
+  Trace trace = run(c);
+  trace.claims = {};
+  const std::string name = "w0/m0/backward/d.fc1.weight";
+  Tensor wrong = *trace.find(name);
+  const std::size_t last = wrong.elements() - 1;
+  wrong.set(last, 2 * wrong.value(last) + 1);
+  trace.add(tap_name_of(name), std::move(wrong));
+  const std::vector<TensorCheck> checks = local_lens(c, trace);
+  ASSERT_NE(first_failure(checks), nullptr);
+  EXPECT_EQ(first_failure(checks)->tap, name);
+  EXPECT_EQ(first_failure(checks)->worst_index, (std::vector<std::int64_t>{199, 299}));
+}
+
 }  // namespace
 }  // namespace tally
