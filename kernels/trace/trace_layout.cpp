@@ -107,7 +107,7 @@ Layout loss_tap(const Place& at) {
   if (at.gradient) return std::nullopt;
   if (at.rest == "factor") return at.only_if(at.input, Dtype::fp32, {});
   if (at.rest == "loss") return at.only_if(!at.input, Dtype::fp32, {at.rows});
-  if (at.rest != "target" || !at.input) return std::nullopt;
+  if (at.rest != "target" || !at.input || is_opaque(at.c.model.loss)) return std::nullopt;
   if (has_class_targets(at.c.model.loss)) return TapLayout{Dtype::i64, {at.rows}};
   return TapLayout{at.c.precision.storage, {at.rows, features}};
 }

@@ -39,6 +39,7 @@ const std::vector<Decimal>& Choice::numbers(std::string_view option) const {
 const std::vector<std::string>& Choice::texts(std::string_view option) const {
   return option_as<std::vector<std::string>>(*this, option);
 }
+const Shapes& Choice::shapes(std::string_view option) const { return option_as<Shapes>(*this, option); }
 
 std::string_view name_of(Normalisation normalisation) {
   switch (normalisation) {
@@ -70,8 +71,8 @@ std::int64_t features_before(const Model& model, std::size_t i) {
 std::vector<std::string> parameters_of(const Model& model) {
   std::vector<std::string> names;
   for (const Layer& layer : model.layers)
-    for (const LayerTensor& tensor : contract_of("layer", layer).tensors)
-      if (tensor.role == Role::parameter && tensor.present(layer)) names.push_back(layer.name + "." + tensor.name);
+    for (const LayerTensor& tensor : tensors_of(layer))
+      if (tensor.role == Role::parameter) names.push_back(layer.name + "." + tensor.name);
   return names;
 }
 
@@ -87,7 +88,7 @@ std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batc
 
 Decimal item_weight(const Case& c, std::int64_t row) {
   if (has_class_targets(c.model.loss)) return class_weight(c, row);
-  if (!c.model.loss.flag("item_weights")) return {"1"};
+  if (is_opaque(c.model.loss) || !c.model.loss.flag("item_weights")) return {"1"};
   return {std::to_string(c.tensors.at("item_weight").integer(static_cast<std::size_t>(row)))};
 }
 

@@ -21,8 +21,11 @@ struct Decimal {
   friend bool operator==(const Decimal&, const Decimal&) = default;
 };
 
+/// Shapes of tensors by name.
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
 using OptionValue =
-    std::variant<bool, std::int64_t, Decimal, std::string, std::vector<Decimal>, std::vector<std::string>>;
+    std::variant<bool, std::int64_t, Decimal, std::string, std::vector<Decimal>, std::vector<std::string>, Shapes>;
 
 /// A kind with its options, defaults filled in: a layer, a loss, or one section of the recipe.
 /// The accessors throw std::logic_error when the option is absent or of another type: a bug, never bad input.
@@ -36,6 +39,7 @@ struct Choice {
   const std::string& text(std::string_view option) const;
   const std::vector<Decimal>& numbers(std::string_view option) const;
   const std::vector<std::string>& texts(std::string_view option) const;
+  const Shapes& shapes(std::string_view option) const;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
@@ -45,7 +49,7 @@ struct Layer : Choice {
 };
 
 struct Model {
-  std::int64_t input = 0;  // features of x
+  std::int64_t input = 0;  // features of x; 0: an opaque layer comes first, and there is no x
   std::vector<Layer> layers;
   Choice loss;  // kind cross_entropy | mse
   friend bool operator==(const Model&, const Model&) = default;

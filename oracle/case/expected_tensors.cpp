@@ -12,8 +12,7 @@ void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const std::int64_t features = features_before(c.model, i);
-    for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors) {
-      if (!tensor.present(layer)) continue;
+    for (const LayerTensor& tensor : tensors_of(layer)) {
       std::vector<std::int64_t> shape = tensor.shape(layer, features);
       for (std::int64_t& size : shape) size = size == -1 ? rows : size;
       const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : c.precision.master;
@@ -24,8 +23,9 @@ void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
 
 void add_batch(const Case& c, std::int64_t rows, Expected& expected) {
   const std::int64_t outputs = features_before(c.model, c.model.layers.size());
-  expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, true});
+  expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, c.model.input > 0});
   const Choice& loss = c.model.loss;
+  if (is_opaque(loss)) return;
   if (has_class_targets(loss))
     expected.insert_or_assign("target", ExpectedTensor{Dtype::i64, {rows}, true});
   else

@@ -1,8 +1,21 @@
 #include "oracle/case/kinds.hpp"
 
+#include "oracle/case/io.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
+
+bool is_opaque(const Layer& layer) { return contract_of("layer", layer).opaque; }
+bool is_opaque(const Choice& loss) { return contract_of("loss", loss).opaque; }
+bool is_opaque(const Model& model) { return model.layers.size() == 1 && is_opaque(model.layers.front()); }
+
+void require_stated(const Case& c) {
+  const char* const allowed = "a kind whose formulas are known; tally check judges a capture of this one";
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
+    if (is_opaque(c.model.layers[i]))
+      throw InvalidCase({{"$.model.layers[" + std::to_string(i) + "].kind", "\"opaque\"", allowed}});
+  if (is_opaque(c.model.loss)) throw InvalidCase({{"$.model.loss.kind", "\"opaque\"", allowed}});
+}
 
 bool has_class_targets(const Choice& loss) { return contract_of("loss", loss).class_targets; }
 

@@ -6,6 +6,15 @@
 
 namespace tally {
 
+/// Whether what the layer, or the loss, computes is not stated.
+bool is_opaque(const Layer& layer);
+bool is_opaque(const Choice& loss);
+/// Whether the model is one opaque layer: its outputs and gradients are a capture's.
+bool is_opaque(const Model& model);
+/// Throws InvalidCase where something of the model is not stated, so that it can be judged and neither run nor
+/// differentiated.
+void require_stated(const Case& c);
+
 /// Whether a row's target is the number of its class; else it is a row of the model's outputs.
 bool has_class_targets(const Choice& loss);
 

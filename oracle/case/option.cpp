@@ -1,6 +1,7 @@
 #include "oracle/case/option.hpp"
 
 #include "oracle/case/decimal.hpp"
+#include "oracle/case/read_object.hpp"
 
 namespace tally {
 namespace {
@@ -14,6 +15,7 @@ std::optional<std::string> word_of(const Option& option, const Json& json) {
     if (numeric && is_number(json) && compare_decimals(json.text, word) == 0) return word;
     if (!numeric && json.is(Json::Kind::string) && json.text == word) return word;
   }
+  if (option.parameters && json.is(Json::Kind::string) && names_parameter(json.text)) return json.text;
   return std::nullopt;
 }
 
@@ -34,7 +36,8 @@ std::optional<OptionValue> converted(const Option& option, const Json& json) {
       break;
     case OptionType::number_list:
     case OptionType::text_list:
-      break;  // element by element, in read_list
+    case OptionType::shapes:
+      break;  // element by element, in read_list and read_shapes
   }
   return std::nullopt;
 }
@@ -50,6 +53,28 @@ std::optional<OptionValue> read_list(Option option, OptionType element, const Js
       values.push_back(std::get<T>(*std::move(value)));
   if (values.size() != json.items.size()) return std::nullopt;
   return values;
+}
+
+/// An object of lists of integers.
+std::optional<OptionValue> read_shapes(const Json& json, const std::string& path, Findings& findings) {
+  Shapes shapes;
+  bool sound = true;
+  for (std::size_t i = 0; i < json.items.size(); ++i) {
+    const std::string at = member_path(path, json.keys[i]);
+    std::vector<std::int64_t>& shape = shapes[json.keys[i]];
+    if (!json.items[i].is(Json::Kind::array)) {
+      findings.add_broken(at, shown(json.items[i]), "a shape, a list of integers");
+      sound = false;
+      continue;
+    }
+    for (std::size_t k = 0; k < json.items[i].items.size(); ++k) {
+      const auto extent = read_integer(&json.items[i].items[k], element_path(at, k), findings);
+      sound = sound && extent.has_value();
+      shape.push_back(extent.value_or(1));
+    }
+  }
+  if (!sound) return std::nullopt;
+  return shapes;
 }
 
 Json word_json(const std::string& word) { return decimal_parts(word) ? Json::of_number(word) : Json::of_string(word); }
@@ -70,6 +95,15 @@ struct ValueWriter {
     for (const std::string& value : values) list.items.push_back(word_json(value));
     return list;
   }
+  Json operator()(const Shapes& shapes) const {
+    Json json = Json::object();
+    for (const auto& [name, shape] : shapes) {
+      Json list = Json::array();
+      for (const std::int64_t extent : shape) list.items.push_back(Json::of_number(std::to_string(extent)));
+      json.add(name, std::move(list));
+    }
+    return json;
+  }
 };
 
 }  // namespace
@@ -80,6 +114,7 @@ std::optional<OptionValue> read_option(const Option& option, const Json& json, c
     return read_list<Decimal>(option, OptionType::number, json, path, findings);
   if (json.is(Json::Kind::array) && option.type == OptionType::text_list)
     return read_list<std::string>(option, OptionType::text, json, path, findings);
+  if (json.is(Json::Kind::object) && option.type == OptionType::shapes) return read_shapes(json, path, findings);
   auto value = converted(option, json);
   if (!value && findings.sound(path)) findings.add_broken(path, shown(json), allowed(option));
   return value;

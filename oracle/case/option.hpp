@@ -21,6 +21,9 @@ void check_option(const Option& option, const OptionValue& value, const std::str
 
 Json write_option(const OptionValue& value);
 
+/// Whether a text can be a parameter's full name, "fc1.weight"; that the model has it is asked of the whole case.
+bool names_parameter(const std::string& text);
+
 /// "a number > 0 and < 1".
 std::string allowed(const Option& option);
 

@@ -25,6 +25,13 @@ std::string range_text(const Range& range) {
   return text;
 }
 
+constexpr const char* tensor_names = "a tensor's name: letters, digits, _, - and .";
+
+bool is_tensor_name(const std::string& name) {
+  constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return !name.empty() && name.find_first_not_of(letters) == std::string::npos;
+}
+
 /// Checks one value of an option's type against its range and words.
 struct ValueCheck {
   const Option& option;
@@ -42,7 +49,8 @@ struct ValueCheck {
       findings.add(at, number.text.substr(0, 60), allowed(option));
   }
   void word(const std::string& text, const std::string& at) const {
-    if (std::find(option.words.begin(), option.words.end(), text) == option.words.end())
+    const bool listed = std::find(option.words.begin(), option.words.end(), text) != option.words.end();
+    if (!listed && !(option.parameters && names_parameter(text)))
       findings.add_broken(at, json_string(text.substr(0, 60)), allowed(option));
   }
 
@@ -64,6 +72,15 @@ struct ValueCheck {
   void operator()(const std::vector<std::string>& values) const {
     if (!is(OptionType::text_list)) return;
     for (std::size_t i = 0; i < values.size(); ++i) word(values[i], element_path(path, i));
+  }
+  void operator()(const Shapes& shapes) const {
+    if (!is(OptionType::shapes)) return;
+    for (const auto& [name, shape] : shapes) {
+      const std::string at = member_path(path, name);
+      if (!is_tensor_name(name)) findings.add_broken(at, json_string(name.substr(0, 60)), tensor_names);
+      for (std::size_t k = 0; k < shape.size(); ++k)
+        if (shape[k] < 1) findings.add_broken(element_path(at, k), std::to_string(shape[k]), "an integer >= 1");
+    }
   }
 };
 
@@ -89,10 +106,14 @@ std::string allowed(const Option& option) {
     case OptionType::number_list:
       return "a list, each a number" + range_text(option.range);
     case OptionType::text_list:
-      return "a list, each one of " + words_text(option);
+      return "a list, each one of " + words_text(option) + (option.parameters ? ", or a parameter's name" : "");
+    case OptionType::shapes:
+      return "an object: the name of a tensor and its shape, a list of integers >= 1";
   }
   return {};
 }
+
+bool names_parameter(const std::string& text) { return is_tensor_name(text) && text.find('.') != std::string::npos; }
 
 void check_option(const Option& option, const OptionValue& value, const std::string& path, Findings& findings) {
   std::visit(ValueCheck{option, path, findings}, value);

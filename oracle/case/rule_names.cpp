@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "oracle/case/json.hpp"
@@ -8,9 +9,10 @@ namespace tally {
 namespace {
 
 bool has_tensors(const Layer& layer) {
-  for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors)
-    if (tensor.present(layer)) return true;
-  return false;
+  const Contract& contract = *find_contract("layer", layer.kind);
+  return !contract.parameters_by.empty() ||
+         std::any_of(contract.tensors.begin(), contract.tensors.end(),
+                     [&](const LayerTensor& tensor) { return tensor.present(layer); });
 }
 
 bool is_name(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/json.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/layers/contract.hpp"
@@ -27,10 +28,13 @@ void check_size(const std::vector<std::int64_t>& shape, const std::string& path,
 }  // namespace
 
 void check_sizes(const Case& c, Findings& findings) {
-  if (c.model.input < 1) {
-    findings.add_broken("$.model.input", std::to_string(c.model.input), "an integer >= 1");
+  const std::int64_t least = is_opaque(c.model) ? 0 : 1;
+  if (c.model.input < least) {
+    findings.add_broken("$.model.input", std::to_string(c.model.input), "an integer >= " + std::to_string(least));
     return;
   }
+  if (is_opaque(c.model.loss) && !is_opaque(c.model))
+    findings.add_broken("$.model.loss", "an opaque loss of a model that is stated", "a loss of a known kind");
   const std::int64_t rows = rows_of(c);
   check_size({rows, c.model.input}, "$.model.input", findings);
   std::int64_t features = c.model.input;
@@ -39,8 +43,10 @@ void check_sizes(const Case& c, Findings& findings) {
     const Layer& layer = c.model.layers[i];
     const Contract& contract = *find_contract("layer", layer.kind);
     const std::string path = element_path("$.model.layers", i);
-    for (const LayerTensor& tensor : contract.tensors)
-      if (tensor.role != Role::mask && tensor.present(layer)) check_size(tensor.shape(layer, features), path, findings);
+    if (contract.opaque && c.model.layers.size() > 1)
+      findings.add_broken(path, "an opaque layer beside others", "an opaque layer alone, which is the whole model");
+    for (const LayerTensor& tensor : tensors_of(layer))
+      if (tensor.role != Role::mask) check_size(tensor.shape(layer, features), path, findings);
     features = contract.out_features(layer, features);
     check_size({rows, features}, path, findings);
     if (!findings.sound(path)) continue;

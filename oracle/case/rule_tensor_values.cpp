@@ -29,7 +29,7 @@ bool finite(double value) { return std::isfinite(value); }
 bool not_negative(double value) { return value >= 0; }
 
 void check_layer(const Case& c, const Layer& layer, Findings& findings) {
-  for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors) {
+  for (const LayerTensor& tensor : tensors_of(layer)) {
     const std::string name = layer.name + "." + tensor.name;
     if (tensor.role == Role::mask)
       check_elements(c, name, "0 or 1", findings, [](double value) { return value == 0 || value == 1; });

@@ -24,6 +24,7 @@ const std::vector<Rule>& rules() {
       {check_statistics, {"$.model", "$.windows"}},
       {check_class_weights, {"$.model"}},
       {check_recipe, {}},
+      {check_excluded, {"$.model", "$.recipe.weight_decay"}},
       {check_tensor_shapes, {"$.model", "$.windows", "$.precision", "$.recipe.optimizer"}},
       {check_optimizer_state, {"$.model", "$.recipe.optimizer"}},
       {check_tensor_values, {"$.model"}},

@@ -1,7 +1,7 @@
 // The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
-// Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_names.cpp, rule_optimizer_state.cpp,
-// rule_recipe.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp, rule_tensor_shapes.cpp,
-// rule_tensor_values.cpp, rule_windows.cpp.
+// Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_excluded.cpp, rule_names.cpp,
+// rule_optimizer_state.cpp, rule_recipe.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp,
+// rule_tensor_shapes.cpp, rule_tensor_values.cpp, rule_windows.cpp.
 #pragma once
 
 #include "oracle/case/findings.hpp"
@@ -22,6 +22,7 @@ void check_sizes(const Case& c, Findings& findings);            // model, window
 void check_statistics(const Case& c, Findings& findings);       // model, windows
 void check_class_weights(const Case& c, Findings& findings);    // model
 void check_recipe(const Case& c, Findings& findings);           // what sections are sound
+void check_excluded(const Case& c, Findings& findings);         // model, recipe.weight_decay
 void check_tensor_shapes(const Case& c, Findings& findings);    // model, windows, precision, recipe.optimizer
 void check_optimizer_state(const Case& c, Findings& findings);  // model, recipe.optimizer
 void check_tensor_values(const Case& c, Findings& findings);    // model

@@ -70,6 +70,26 @@ Json ranged(const char* type, const Range& range) {
   return json;
 }
 
+Json matching(const char* pattern) {
+  Json json = typed("string");
+  json.add("pattern", Json::of_string(pattern));
+  return json;
+}
+
+Json word_or_parameter(const std::vector<std::string>& words) {
+  Json json = Json::object();
+  json.add("anyOf", Json::array()).items = {one_of(words), matching("^[A-Za-z0-9_.-]*\\.[A-Za-z0-9_.-]*$")};
+  return json;
+}
+
+/// Shapes by the names of tensors.
+Json shapes_schema() {
+  Json json = typed("object");
+  json.add("propertyNames", matching("^[A-Za-z0-9_.-]+$"));
+  json.add("additionalProperties", list_of(ranged("integer", {.at_least = "1"})));
+  return json;
+}
+
 Json option_schema(const Option& option) {
   const auto by_type = [&] {
     switch (option.type) {
@@ -84,7 +104,9 @@ Json option_schema(const Option& option) {
       case OptionType::number_list:
         return list_of(ranged("number", option.range));
       case OptionType::text_list:
-        return list_of(one_of(option.words));
+        return list_of(option.parameters ? word_or_parameter(option.words) : one_of(option.words));
+      case OptionType::shapes:
+        return shapes_schema();
     }
     return Json::object();
   };
@@ -120,9 +142,8 @@ Json choice_schema(const Contract& contract) {
       object.required(option.name, option_schema(option));
   }
   if (contract.section == "layer") {
-    Json name = typed("string");
-    name.add("pattern", Json::of_string("^[A-Za-z0-9_-]+$"));
-    if (always_has_tensors(contract))
+    Json name = matching("^[A-Za-z0-9_-]+$");
+    if (!contract.parameters_by.empty() || always_has_tensors(contract))
       object.required("name", std::move(name));
     else
       object.optional("name", std::move(name));
@@ -157,7 +178,6 @@ Json tensor_schema() {
 Json tensors_schema() {
   Json inline_tensors = typed("object");
   inline_tensors.add("additionalProperties", tensor_schema());
-  inline_tensors.add("required", words_json({"x", "target"}));
   Json json = Json::object();
   Json& forms = json.add("oneOf", Json::array());
   forms.items = {ObjectSchema{}.required("file", typed("string")).take(), std::move(inline_tensors)};
@@ -166,7 +186,7 @@ Json tensors_schema() {
 
 Json model_schema() {
   return ObjectSchema{}
-      .required("input", ranged("integer", {.at_least = "1"}))
+      .required("input", ranged("integer", {.at_least = "0"}))
       .required("layers", list_of(section_schema("layer")))
       .required("loss", section_schema("loss"))
       .take();

@@ -37,6 +37,12 @@ std::vector<const Contract*> contracts_of(std::string_view section) {
   return found;
 }
 
+std::vector<const Contract*> drawn_contracts_of(std::string_view section) {
+  std::vector<const Contract*> found = contracts_of(section);
+  std::erase_if(found, [](const Contract* contract) { return !contract->drawn; });
+  return found;
+}
+
 const Contract* find_contract(std::string_view section, std::string_view kind) {
   const auto found = registry().find(KeyView{section, kind});
   return found == registry().end() ? nullptr : &found->second;
@@ -47,6 +53,17 @@ const Contract& contract_of(std::string_view section, const Choice& choice) {
   if (contract == nullptr)
     throw std::logic_error("no " + std::string(section) + " is of the kind \"" + choice.kind + "\"");
   return *contract;
+}
+
+std::vector<LayerTensor> tensors_of(const Layer& layer) {
+  const Contract& contract = contract_of("layer", layer);
+  std::vector<LayerTensor> tensors;
+  for (const LayerTensor& tensor : contract.tensors)
+    if (tensor.present(layer)) tensors.push_back(tensor);
+  if (contract.parameters_by.empty()) return tensors;
+  for (const auto& [name, shape] : layer.shapes(contract.parameters_by))
+    tensors.push_back({name, Role::parameter, [shape = shape](const Choice&, std::int64_t) { return shape; }});
+  return tensors;
 }
 
 std::string kernel_family_of(const Layer& layer) {

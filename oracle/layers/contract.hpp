@@ -14,7 +14,7 @@
 
 namespace tally {
 
-enum class OptionType { boolean, integer, number, text, number_list, text_list };
+enum class OptionType { boolean, integer, number, text, number_list, text_list, shapes };
 
 /// Allowed range of a number, as decimal text; an empty text leaves that side open.
 struct Range {
@@ -30,6 +30,7 @@ struct Option {
   std::optional<OptionValue> standard;  // absent: the option is required
   Range range = {};
   std::vector<std::string> words = {};  // text and text_list: the allowed words
+  bool parameters = false;              // text_list: names of the model's parameters are allowed too
 };
 
 enum class Role { parameter, running, mask };
@@ -63,6 +64,12 @@ struct Contract {
   std::string kind;
   std::vector<Option> options;
   std::vector<LayerTensor> tensors = {};  // layers only
+  /// Layers only: the option whose shapes are those of its parameters, where each layer of the kind has its own.
+  std::string parameters_by = {};
+  /// Layers and losses only: what it computes is not stated. A capture's own tensors stand for it; nothing draws, runs
+  /// or differentiates it.
+  bool opaque = false;
+  bool drawn = true;  // generators draw it; else only captures and cases written by hand have it
   /// Layers only: features leaving, given features entering.
   std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
       [](const Choice&, std::int64_t features) { return features; };
@@ -87,10 +94,16 @@ struct RegisterContract {
 
 /// All contracts of a section, sorted by kind.
 std::vector<const Contract*> contracts_of(std::string_view section);
+/// Those of them that are drawn.
+std::vector<const Contract*> drawn_contracts_of(std::string_view section);
 /// nullptr when there is none.
 const Contract* find_contract(std::string_view section, std::string_view kind);
 /// Throws std::logic_error when there is none, naming section and kind.
 const Contract& contract_of(std::string_view section, const Choice& choice);
+
+/// The tensors that this layer has, those of its contract that are present and its own. Throws std::logic_error for an
+/// unknown kind.
+std::vector<LayerTensor> tensors_of(const Layer& layer);
 
 /// What the operations of a layer's kernels begin with: "relu", "gelu_tanh".
 std::string kernel_family_of(const Layer& layer);

@@ -19,6 +19,7 @@ bool decays(const Model& model, const Choice& weight_decay, std::string_view par
   const std::size_t dot = parameter.rfind('.');
   for (const std::string& excluded : weight_decay.texts("exclude")) {
     if (excluded == "bias" && parameter.substr(dot + 1) == "bias") return false;
+    if (excluded == parameter) return false;
     if (excluded == "norm" && of_norm(model, parameter.substr(0, dot))) return false;
   }
   return true;

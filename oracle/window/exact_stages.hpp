@@ -61,7 +61,7 @@ T clip_coefficient(const Choice& clip, const T& norm);
 template <class T>
 Matrix<T> clipped(const Choice& clip, const T& coefficient, const Matrix<T>& gradient);
 
-/// False for parameters that weight_decay excludes ("bias", "norm"), and where there is none.
+/// False for parameters that weight_decay excludes ("bias", "norm", or by name), and where there is none.
 bool decays(const Model& model, const Choice& weight_decay, std::string_view parameter);
 
 /// What the decay goes into, before the update: the clipped gradient where decays_gradient says so (`rate` is not

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 
 namespace tally {
 
@@ -26,7 +27,9 @@ Case case_of(const KeptCase& kept) {
   if (!std::filesystem::is_regular_file(kept.file, unknown))
     throw std::runtime_error(kept.file.string() + ": found no file; expected a case, or nothing of that name");
   try {
-    return read_case_file(kept.file);
+    Case c = read_case_file(kept.file);
+    require_stated(c);
+    return c;
   } catch (const std::exception& problem) {
     throw std::runtime_error(kept.file.string() + ": " + problem.what());
   }

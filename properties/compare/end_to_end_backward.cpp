@@ -173,6 +173,13 @@ void hold_order(EndToEndWalk& walk, const std::string& p, const Expected& gradie
   check.differing = bits.over_bound;
 }
 
+/// One more gradient of a parameter, added to its buffer.
+void add_gradient(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
+  Expected buffer = added(walk, p, gradient);
+  if (walk.resynchronise) hold_order(walk, p, gradient);
+  walk.buffers[p] = std::move(buffer);
+}
+
 void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
@@ -181,16 +188,17 @@ void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& k
         walk.buffers[p] = added(walk, p, product->second);
         continue;
       }
-      const Expected& gradient = kept[k].separate.at(p);
-      Expected buffer = added(walk, p, gradient);
-      if (walk.resynchronise) hold_order(walk, p, gradient);
-      walk.buffers[p] = std::move(buffer);
+      add_gradient(walk, p, kept[k].separate.at(p));
     }
   }
   walk.micro_batch = -1;
 }
 
 }  // namespace
+
+void add_gradients(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
+  for (const std::string& p : walk.parameters) add_gradient(walk, p, gradients.at(p));
+}
 
 void expect_backward(EndToEndWalk& walk, Group& group) {
   GradientsOfEach kept(static_cast<std::size_t>(group.last - group.first));

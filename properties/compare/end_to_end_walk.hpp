@@ -1,7 +1,8 @@
 // The end-to-end lens under way: every tensor as expected from the case's bits alone. Resynchronised, it goes on from
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
-// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_forward.cpp, end_to_end_update.cpp.
+// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_forward.cpp, end_to_end_given.cpp,
+// end_to_end_update.cpp.
 #pragma once
 
 #include <map>
@@ -125,10 +126,15 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
 /// All windows, one after another.
 void expect_all(EndToEndWalk& walk);
 
+/// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
+void add_gradients(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients);
+
 void expect_cast(EndToEndWalk& walk);
 void expect_forward(EndToEndWalk& walk, Group& group);  // running statistics too
 void expect_loss(EndToEndWalk& walk, Group& group);
 void expect_backward(EndToEndWalk& walk, Group& group);  // accumulate too
+/// Of an opaque model: the loss of the outputs that the capture has, and the buffers of the gradients that it has.
+void expect_given(EndToEndWalk& walk, Group& group);
 void expect_overflow_check(EndToEndWalk& walk);
 void expect_gradient(EndToEndWalk& walk);  // unscale, norm, clip, decay of the gradient
 void expect_update(EndToEndWalk& walk);    // decoupled decay, optimizer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -10,13 +11,9 @@ namespace {
 LayerView view_of(const Model& model, std::size_t i) {
   const Layer& layer = model.layers[i];
   LayerView view{&layer, label_of(model, i), {}};
-  const Contract* contract = find_contract("layer", layer.kind);
-  if (contract != nullptr) {
-    for (const LayerTensor& tensor : contract->tensors) {
-      if (!tensor.present(layer)) continue;
-      if (tensor.role == Role::parameter) view.parameters.push_back(tensor.name);
-      view.mask = view.mask || tensor.role == Role::mask;
-    }
+  for (const LayerTensor& tensor : tensors_of(layer)) {
+    if (tensor.role == Role::parameter) view.parameters.push_back(tensor.name);
+    view.mask = view.mask || tensor.role == Role::mask;
   }
   if (layer.kind == "batch_norm") {
     const std::string& statistics = layer.text("statistics");
@@ -40,6 +37,10 @@ std::vector<LayerView> layers_of(const Model& model) {
     layers.push_back(std::move(view));
   }
   return layers;
+}
+
+bool is_given(const Model& model, const std::string& stage) {
+  return is_opaque(model) && (stage == "cast" || stage == "forward" || stage == "loss" || stage == "backward");
 }
 
 bool in_lockstep(const std::vector<LayerView>& layers) {

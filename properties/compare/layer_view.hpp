@@ -22,6 +22,10 @@ struct LayerView {
 
 std::vector<LayerView> layers_of(const Model& model);
 
+/// Whether a tap of this stage is given by the capture of an opaque model, or what made it is not known: then it may be
+/// missing, and is no more than read where it is there.
+bool is_given(const Model& model, const std::string& stage);
+
 /// With window statistics the micro-batches of a window go through the model together.
 bool in_lockstep(const std::vector<LayerView>& layers);
 

@@ -1,4 +1,5 @@
 // Loss and backward.
+#include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "properties/compare/class_targets.hpp"
 #include "properties/compare/item_weights.hpp"
@@ -113,26 +114,33 @@ void check_loss(LocalWalk& walk) {
   const int k = walk.micro_batch;
   const Tensor* output =
       walk.layers.empty() ? walk.rows_of_case("x", k) : walk.tap("forward", walk.layers.back().label + ".y");
+  const bool given = is_opaque(walk.c.model);
+  const bool stated = !is_opaque(walk.c.model.loss);
   const Tensor* y = walk.handed("loss", "in.y", output);
-  const Tensor* target = walk.handed("loss", "in.target", walk.rows_of_case("target", k));
+  if (given && y == nullptr) y = output;
+  const Tensor* labels = stated ? walk.rows_of_case("target", k) : nullptr;
+  const Tensor* target = walk.handed("loss", "in.target", labels);
+  if (given && target == nullptr) target = labels;
   const auto window = static_cast<std::size_t>(walk.window);
   const Expected wanted =
       oracle::predicted_factor(walk.declared, walk.c, window, static_cast<std::size_t>(k), walk.state.scale.scale);
   const Tensor* c = walk.check_output("loss", "in.factor", wanted);
-  if (y == nullptr || target == nullptr || c == nullptr) return;
+  if (!stated) return;
+  if (y == nullptr || target == nullptr || (c == nullptr && !given)) return;
   const auto& loss = walk.c.model.loss;
   if (!are_targets_of(loss, *target, static_cast<std::size_t>(y->shape.back()))) return;  // handed on wrong
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
   Evaluation expected([&] {
-    const Expected factor{oracle::Matrix<long double>::Constant(1, rows, c->value(0)),
-                          oracle::Matrix<double>::Zero(1, rows)};
+    const Expected read = c == nullptr ? wanted : oracle::as_read(*c);
+    const Expected factor{oracle::Matrix<long double>::Constant(1, rows, read.v(0, 0)),
+                          oracle::Matrix<double>::Constant(1, rows, read.e(0, 0))};
     return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y),
                                                              oracle::as_read(*target).v,
                                                              item_weights(walk.c, first, rows), factor));
   });
   walk.check_output("loss", "loss", {expected, "loss"});
   const Bits gradient{[&]() -> oracle::Prediction {
-    if (loss.kind != "mse") return {};
+    if (loss.kind != "mse" || c == nullptr) return {};
     return oracle::predicted_mse_gradient(walk.declared, oracle::floats_of(*y), oracle::floats_of(*target),
                                           item_weights(walk.c, first, rows), static_cast<float>(c->value(0)));
   }};
@@ -140,6 +148,7 @@ void check_loss(LocalWalk& walk) {
 }
 
 void check_backward(LocalWalk& walk, int first, int last) {
+  if (is_opaque(walk.c.model)) return;  // its gradients are given
   for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
     if (walk.layers[i].window_statistics) {
       check_together(walk, i, first, last);

@@ -126,13 +126,13 @@ Place LocalWalk::place(const std::string& stage, const std::string& tensor) cons
 
 const Tensor* LocalWalk::require_tap(const std::string& stage, const std::string& tensor) {
   const Tensor* found = tap(stage, tensor);
-  if (found == nullptr) checks.push_back(not_run(place(stage, tensor)));
+  if (found == nullptr && !is_given(c.model, stage)) checks.push_back(not_run(place(stage, tensor)));
   return found;
 }
 
 const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
   const Tensor* read = require_tap(stage, tensor);
-  if (read == nullptr && producer != nullptr) unread.insert(place(stage, tensor).tap);
+  if (read == nullptr && producer != nullptr && !is_given(c.model, stage)) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
   check.lens = "local";

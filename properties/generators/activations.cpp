@@ -40,7 +40,7 @@ std::size_t place_of(const ActivationForms& activation) {
 const std::vector<ActivationForms>& activations_by_kind() {
   static const std::vector<ActivationForms> all = [] {
     std::vector<ActivationForms> found;
-    for (const Contract* contract : contracts_of("layer")) {
+    for (const Contract* contract : drawn_contracts_of("layer")) {
       if (auto forms = forms_of(*contract); !forms.empty()) found.push_back({contract->kind, std::move(forms)});
     }
     std::ranges::stable_sort(found, {}, place_of);

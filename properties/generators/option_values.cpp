@@ -75,6 +75,7 @@ void add_words(const Option& option, Values& values) {
 }
 
 struct NameOfValue {
+  std::string operator()(const Shapes& shapes) const { return std::to_string(shapes.size()) + " tensors"; }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(const Decimal& value) const { return decimal(value.to_double()).text; }
@@ -113,6 +114,8 @@ std::vector<OptionValue> values_worth_drawing(const Contract& contract, const Op
       break;
     case OptionType::text_list:
       add_words(option, values);
+      break;
+    case OptionType::shapes:
       break;
   }
   return std::move(values).all();

@@ -33,7 +33,7 @@ std::vector<std::string_view> sections() {
 
 void add_options(Frame& frame) {
   for (const std::string_view section : sections()) {
-    for (const Contract* contract : contracts_of(section)) {
+    for (const Contract* contract : drawn_contracts_of(section)) {
       for (const Option& option : contract->options) {
         for (const OptionValue& value : values_worth_drawing(*contract, option)) {
           frame.add({option_name(section, contract->kind, option.name, value), "options of " + std::string(section),

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "reports/command_line/command.hpp"
@@ -69,6 +70,7 @@ int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool given_as_token = is_token(options.what);
   const Case c = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
+  require_stated(c);
   const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;

@@ -62,7 +62,7 @@ inline std::vector<LayerVariant> layer_variants() {
       norm_variant("batch_norm_frozen", "batch_norm", true, "frozen"),
       norm_variant("batch_norm_plain", "batch_norm", false, "micro_batch")};
   // Kinds that came later and take nothing but x.
-  for (const Contract* contract : contracts_of("layer")) {
+  for (const Contract* contract : drawn_contracts_of("layer")) {
     const auto named = [&](const LayerVariant& v) { return v.layer.kind == contract->kind; };
     if (!contract->options.empty() || std::any_of(all.begin(), all.end(), named)) continue;
     all.push_back(variant(contract->kind, layer_of(contract->kind), {}));

@@ -78,7 +78,7 @@ void expect_gradients(const Contract& contract, const Choice& choice) {
 
 TEST(RegisteredLayers, HaveTheGradientsThatDifferencesOfTheirForwardsGive) {
   const BitsScope scope(bits);
-  for (const Contract* contract : contracts_of("layer"))
+  for (const Contract* contract : drawn_contracts_of("layer"))
     for (const Choice& choice : choices_of(*contract)) expect_gradients(*contract, choice);
 }
 
@@ -107,7 +107,7 @@ void expect_gradients_of_loss(const Choice& loss) {
 
 TEST(RegisteredLosses, HaveTheGradientThatDifferencesOfTheirValueGive) {
   const BitsScope scope(bits);
-  for (const Contract* contract : contracts_of("loss"))
+  for (const Contract* contract : drawn_contracts_of("loss"))
     for (Choice loss : choices_of(*contract)) {
       if (const auto ignored = loss.options.find("ignore_index"); ignored != loss.options.end())
         if (std::get<std::int64_t>(ignored->second) >= features) ignored->second = std::int64_t{0};
@@ -117,7 +117,7 @@ TEST(RegisteredLosses, HaveTheGradientThatDifferencesOfTheirValueGive) {
 
 TEST(ContractChoices, TakeEveryWordAndAtLeastThreeNumbersOfEveryOption) {
   for (const char* section : {"layer", "loss"})
-    for (const Contract* contract : contracts_of(section))
+    for (const Contract* contract : drawn_contracts_of(section))
       for (const Option& option : contract->options) {
         std::set<std::string> taken;
         for (const Choice& choice : choices_of(*contract))

@@ -119,6 +119,8 @@ TEST(ExactDecay, ExcludesBiasesAndNormsAsNamed) {
   EXPECT_FALSE(decays(model, decay({"norm"}), "bn.weight"));
   EXPECT_FALSE(decays(model, decay({"norm"}), "bn.bias"));
   EXPECT_TRUE(decays(model, decay({"norm"}), "fc1.bias"));
+  EXPECT_FALSE(decays(model, decay({"fc1.weight"}), "fc1.weight"));
+  EXPECT_TRUE(decays(model, decay({"fc1.weight"}), "fc1.bias"));
   EXPECT_FALSE(decays(model, Choice{"none", {}}, "fc1.weight"));
 }
 
@@ -136,6 +138,17 @@ TEST(ExactSchedule, StepsAndHolds) {
   EXPECT_EQ(learning_rate<Wide>(step, 2), 8);
   EXPECT_EQ(learning_rate<Wide>(step, 3), 4);
   EXPECT_EQ(learning_rate<Wide>(step, 6), 2);
+}
+
+TEST(ExactSchedule, FollowsAListFromItsFirstStepOn) {
+  const std::vector<Decimal> rates{{"4"}, {"2"}, {"1"}};
+  const Choice list{"list", {{"rates", rates}, {"first", std::int64_t{10}}}};
+
+  EXPECT_EQ(learning_rate<Wide>(list, 0), 4);
+  EXPECT_EQ(learning_rate<Wide>(list, 10), 4);
+  EXPECT_EQ(learning_rate<Wide>(list, 11), 2);
+  EXPECT_EQ(learning_rate<Wide>(list, 12), 1);
+  EXPECT_EQ(learning_rate<Wide>(list, 1000), 1);
 }
 
 TEST(ExactSchedule, WarmsUpThenFallsToTheFloor) {

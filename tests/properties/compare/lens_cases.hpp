@@ -95,6 +95,10 @@ inline std::map<std::string, Case> recipes() {
     c.recipe.learning_rate = choice_of(
         "learning_rate", "step", {{"base", Decimal{"0.1"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.3"}}});
   });
+  add("listed rates", [](Case& c) {
+    c.recipe.learning_rate =
+        choice_of("learning_rate", "list", {{"rates", std::vector<Decimal>{{"0.1"}, {"0.030000000000000002"}}}});
+  });
   add("mean of means", [](Case& c) { c.normalisation = Normalisation::mean_of_means; });
   add("configured", [](Case& c) { c.normalisation = Normalisation::mean_of_means_configured; });
   add("sum", [](Case& c) { c.normalisation = Normalisation::sum; });

@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const Contract& contract, const std::string& o
 std::vector<const Contract*> all_contracts() {
   std::vector<const Contract*> all;
   for (const char* section : {"layer", "loss", "optimizer", "learning_rate", "weight_decay", "clip", "loss_scale"}) {
-    const auto found = contracts_of(section);
+    const auto found = drawn_contracts_of(section);
     all.insert(all.end(), found.begin(), found.end());
   }
   return all;
