@@ -138,7 +138,7 @@ struct Cause {
 }  // namespace
 
 bool small_enough_to_restate(const Case& c, const Trace& trace) {
-  constexpr std::size_t most_elements = std::size_t{1} << 22, most_products = std::size_t{1} << 26;
+  constexpr std::size_t most_elements = std::size_t{1} << 25, most_products = std::size_t{1} << 26;
   std::size_t elements = 0, parameters = 0, rows = 0;
   for (const Tap& tap : trace.taps()) elements += tap.value.elements();
   for (const std::string& p : parameters_of(c.model)) parameters += c.tensors.at(p).elements();

@@ -133,7 +133,7 @@ TEST(RestatedCauses, AreNotLookedForInALargeCapture) {
   Trace trace = run(with_normalisation(c, Normalisation::mean_of_means));
   EXPECT_TRUE(small_enough_to_restate(c, trace));
   EXPECT_TRUE(judged_capture(c, trace).notes.empty());
-  trace.add({1, -1, "external", "mask"}, Tensor(Dtype::u8, {(1 << 22) + 1}));
+  trace.add({1, -1, "external", "mask"}, Tensor(Dtype::u8, {(1 << 25) + 1}));
   EXPECT_FALSE(small_enough_to_restate(c, trace));
 }
 
