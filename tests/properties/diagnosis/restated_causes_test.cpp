@@ -61,6 +61,28 @@ TEST(RestatedCauses, NameWhatPassesFromGradientsAndParametersAlone) {
   EXPECT_EQ(named(c, trace), std::vector<std::string>{"mean-of-means"});
 }
 
+TEST(RestatedCauses, NameTheNormalisationThatIsMeantElsewhere) {
+  const Case c = with_normalisation(uneven(), Normalisation::mean_of_means);
+  const Trace trace = some_of(run(uneven()), is_result);
+  EXPECT_EQ(named(c, trace), std::vector<std::string>{"divided-by-all-items"});
+}
+
+Case with_decay(const std::string& kind, const char* lambda, std::vector<std::string> excluded = {}) {
+  Case c = uneven();
+  c.recipe.weight_decay =
+      choice_of("weight_decay", kind, {{"lambda", Decimal{lambda}}, {"exclude", std::move(excluded)}});
+  return c;
+}
+
+TEST(RestatedCauses, NameADecayOfAnotherSizeOrOfOtherParameters) {
+  const auto taken_for = [](const Case& c, const Case& done) { return named(c, some_of(run(done), is_result)).at(0); };
+  EXPECT_EQ(taken_for(with_decay("decoupled", "0.25"), with_decay("decoupled", "0.5")), "decay-scaled-by-accumulation");
+  for (const char* kind : {"l2", "decoupled"}) {
+    EXPECT_EQ(taken_for(with_decay(kind, "0.25"), with_decay(kind, "0.25", {"bias"})), "decay-of-other-parameters");
+    EXPECT_EQ(taken_for(with_decay(kind, "0.25", {"bias"}), with_decay(kind, "0.25")), "decay-of-other-parameters");
+  }
+}
+
 TEST(RestatedCauses, NameNothingOfARightTrace) {
   const Case c = uneven();
   const Trace trace = some_of(run(c), is_result);
