@@ -83,6 +83,27 @@ TEST(RestatedCauses, NameADecayOfAnotherSizeOrOfOtherParameters) {
   }
 }
 
+Case with_statistics(const std::string& statistics) {
+  Case c = uneven();
+  c.windows = {{5, 2}, {2, 4}};
+  c.model.layers.insert(c.model.layers.begin() + 1, layer_of("batch_norm", "bn", {{"statistics", statistics}}));
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 3);
+  return c;
+}
+
+TEST(RestatedCauses, NameBatchStatisticsOfOtherRows) {
+  for (const char* stated : {"micro_batch", "window", "frozen"}) {
+    for (const char* done : {"micro_batch", "window", "frozen"}) {
+      if (std::string(stated) == done) continue;
+      const Trace trace = some_of(run(with_statistics(done)), is_result);
+      EXPECT_EQ(named(with_statistics(stated), trace), std::vector<std::string>{"batch-statistics-otherwise"})
+          << stated << " " << done;
+    }
+  }
+}
+
 TEST(RestatedCauses, NameNothingOfARightTrace) {
   const Case c = uneven();
   const Trace trace = some_of(run(c), is_result);
