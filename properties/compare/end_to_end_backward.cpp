@@ -101,13 +101,19 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
     const Output dx = backward.whole ? Output{*backward.whole, "dx", row, count} : Output{own, "dx"};
     if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
-      walk.check_output("backward", "d." + layer.full_name(name), {own, name}, group.count);
+      const std::string gradient = "d." + layer.full_name(name);
+      if (walk.departure != nullptr && walk.departure->penalty) {
+        const Expected all = with_penalty(walk, layer.full_name(name), own.at(name));
+        kept[k].separate[layer.full_name(name)] = walk.held("backward", gradient, [&] { return all; });
+        continue;
+      }
+      walk.check_output("backward", gradient, {own, name}, group.count);
       if (is_added_by_product(walk, layer, name)) {
         kept[k].products[layer.full_name(name)] = {transpose(rows_of(dy, row, count)),
                                                    rows_of(group.inputs[i], row, count)};
         continue;
       }
-      kept[k].separate[layer.full_name(name)] = walk.seen("backward", "d." + layer.full_name(name), own.at(name));
+      kept[k].separate[layer.full_name(name)] = walk.seen("backward", gradient, own.at(name));
     }
     row += count;
   }
@@ -180,9 +186,27 @@ void add_gradient(EndToEndWalk& walk, const std::string& p, const Expected& grad
   walk.buffers[p] = std::move(buffer);
 }
 
-void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& kept) {
+/// What a departure does to gradients and buffers before they meet; the inputs of accumulate are held to it.
+void depart(EndToEndWalk& walk, Gradients& gradients) {
+  const Departure& departure = *walk.departure;
+  if (departure.clip == ClipPlace::each_gradient) clip_together(walk, gradients.separate);
+  if (departure.clip == ClipPlace::running_sum && walk.micro_batch > 0) clip_together(walk, walk.buffers);
+  if (departure.buffer == BufferStart::overwritten) walk.buffers.clear();
+  for (auto& [p, gradient] : gradients.separate) {
+    hold_input(walk, "accumulate", "in.d." + p, gradient);
+    gradient = walk.seen("accumulate", "in.d." + p, std::move(gradient));
+    const auto before = walk.buffers.find(p);
+    const Expected zero = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
+    hold_input(walk, "accumulate", "in.buffer." + p, before == walk.buffers.end() ? zero : before->second);
+    if (before != walk.buffers.end())
+      before->second = walk.seen("accumulate", "in.buffer." + p, std::move(before->second));
+  }
+}
+
+void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
+    if (walk.departure != nullptr) depart(walk, kept[k]);
     for (const std::string& p : walk.parameters) {
       if (const auto product = kept[k].products.find(p); product != kept[k].products.end()) {
         walk.buffers[p] = added(walk, p, product->second);
@@ -196,8 +220,10 @@ void accumulate(EndToEndWalk& walk, const Group& group, const GradientsOfEach& k
 
 }  // namespace
 
-void add_gradients(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
-  for (const std::string& p : walk.parameters) add_gradient(walk, p, gradients.at(p));
+void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients) {
+  Gradients all{std::move(gradients), {}};
+  if (walk.departure != nullptr) depart(walk, all);
+  for (const std::string& p : walk.parameters) add_gradient(walk, p, all.separate.at(p));
 }
 
 void expect_backward(EndToEndWalk& walk, Group& group) {

@@ -110,8 +110,7 @@ Expected row_factors(EndToEndWalk& walk, const Group& group) {
   Expected factors{oracle::Matrix<long double>(1, walk.rows_of(group)), oracle::Matrix<double>(1, walk.rows_of(group))};
   Eigen::Index row = 0;
   for (int k = group.first; k < group.last; ++k) {
-    const Expected c = oracle::factor(walk.declared, walk.c, static_cast<std::size_t>(walk.window),
-                                      static_cast<std::size_t>(k), walk.state.scale.scale);
+    const Expected c = factor_of(walk, k);
     const auto count = static_cast<Eigen::Index>(walk.rows(k));
     factors.v.middleCols(row, count).setConstant(c.v(0, 0));
     factors.e.middleCols(row, count).setConstant(c.e(0, 0));

@@ -32,13 +32,15 @@ void hold_if_tapped(EndToEndWalk& walk, const std::string& tensor, Evaluation& l
 
 /// The loss of walk.micro_batch, where its outputs are tapped.
 void expect_loss_of_outputs(EndToEndWalk& walk) {
+  const int k = walk.micro_batch;
+  const Expected factor = factor_of(walk, k);
+  walk.micro_batch = k;
   const Choice& loss = walk.c.model.loss;
   const Tensor* y = first_tap(walk, {{"loss", "in.y"}, {"forward", walk.layers.front().label + ".y"}});
   if (is_opaque(loss) || y == nullptr) return;
-  const std::int64_t first = walk.first_row_of(walk.micro_batch), rows = walk.rows(walk.micro_batch);
+  const std::int64_t first = walk.first_row_of(k), rows = walk.rows(k);
   const Expected target = oracle::as_read(rows_of(walk.c.tensors.at("target"), first, rows));
-  const Expected factor = oracle::factor(walk.declared, walk.c, static_cast<std::size_t>(walk.window),
-                                         static_cast<std::size_t>(walk.micro_batch), walk.state.scale.scale);
+
   const Expected factors{oracle::Matrix<long double>::Constant(1, rows, factor.v(0, 0)),
                          oracle::Matrix<double>::Constant(1, rows, factor.e(0, 0))};
   Evaluation expected([&] {
@@ -61,7 +63,7 @@ void expect_given(EndToEndWalk& walk, Group& group) {
       const Tensor* tapped = first_tap(walk, {{"backward", "d." + p}, {"accumulate", "in.d." + p}});
       gradients[p] = tapped == nullptr ? unknown(walk, p) : oracle::as_read(*tapped);
     }
-    add_gradients(walk, gradients);
+    add_gradients(walk, std::move(gradients));
   }
   walk.micro_batch = -1;
 }

@@ -9,7 +9,7 @@ namespace {
 
 void expect_window(EndToEndWalk& walk) {
   walk.skipped = false;
-  walk.buffers.clear();
+  begin_buffers(walk);
   walk.addends.clear();
   walk.in_order.clear();
   expect_cast(walk);

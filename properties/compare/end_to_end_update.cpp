@@ -30,7 +30,8 @@ Overflow overflow_of(const oracle::ExpectedTensors& buffers) {
 void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   const Recipe& recipe = walk.c.recipe;
   const oracle::OptimizerRules& rules = oracle::rules_of(recipe.optimizer);
-  const oracle::StepSetting setting{walk.declared, recipe.optimizer, recipe.learning_rate, walk.state.step};
+  const Choice schedule = schedule_in_force(walk);
+  const oracle::StepSetting setting{walk.declared, recipe.optimizer, schedule, corrected_count(walk)};
   const auto state = state_of(recipe.optimizer);
   ExpectedState::Slot& slot = walk.state.slots[p];
   const std::vector<Expected> before = std::exchange(slot.state, std::vector<Expected>(state.size()));
@@ -70,43 +71,84 @@ void expect_overflow_check(EndToEndWalk& walk) {
   walk.skipped = found != nullptr && found->integer(0) != 0;
 }
 
-void expect_gradient(EndToEndWalk& walk) {
-  const Choice &clip = walk.c.recipe.clip, &decay = walk.c.recipe.weight_decay;
+namespace {
+
+void unscale(EndToEndWalk& walk, const oracle::ExpectedTensors& buffers) {
   const Expected by =
       oracle::inverse_scale(walk.declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
   for (const std::string& p : walk.parameters) {
-    walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(walk.buffers.at(p), by); });
+    hold_input(walk, "unscale", "in.buffer." + p, buffers.at(p));
+    walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(buffers.at(p), by); });
   }
+}
+
+void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients) {
+  const Choice& clip = walk.c.recipe.clip;
   Expected coefficient = oracle::scalar(1);
   if (clips_by_norm(clip)) {
-    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.declared, clip, walk.gradients); });
+    for (const std::string& p : walk.parameters) hold_input(walk, "norm", "in.d." + p, gradients.at(p));
+    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.declared, clip, gradients); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
-  const oracle::StepRate derived_rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   for (const std::string& p : walk.parameters) {
-    Expected& gradient = walk.gradients[p];
+    Expected& gradient = gradients.at(p);
+    hold_input(walk, "clip", "in.d." + p, gradient);
     if (clips(clip)) {
       gradient = walk.held("clip", "d." + p, [&] { return oracle::clipped(clip, coefficient, gradient); });
     }
-    if (decays_gradient(decay) && oracle::decays(walk.c.model, decay, p)) {
-      gradient = walk.held("decay", "d." + p, [&] {
-        return oracle::decayed(walk.declared, decay, derived_rate, gradient, walk.state.slots[p].parameter);
-      });
-    }
+  }
+}
+
+}  // namespace
+
+void expect_gradient(EndToEndWalk& walk) {
+  const ClipPlace place = clip_place(walk);
+  if (place == ClipPlace::before_unscale) {
+    clip_gradients(walk, walk.buffers);
+    unscale(walk, walk.buffers);
+  } else {
+    unscale(walk, walk.buffers);
+    if (place != ClipPlace::each_gradient) clip_gradients(walk, walk.gradients);
+  }
+  if (walk.departure != nullptr) walk.stepped = walk.gradients;
+  const Choice decay = decay_in_force(walk);
+  const oracle::StepRate derived_rate = oracle::step_rate(walk.c.recipe.learning_rate, schedule_count(walk));
+  for (const std::string& p : walk.parameters) {
+    Expected& gradient = walk.gradients[p];
+    if (!decays_gradient(decay) || !oracle::decays(walk.c.model, decay, p)) continue;
+    gradient = walk.held("decay", "d." + p, [&] {
+      Expected all = gradient;
+      for (int i = decays_of(walk); i > 0; --i) {
+        all = oracle::decayed(walk.declared, decay, derived_rate, all, walk.state.slots[p].parameter);
+      }
+      return all;
+    });
   }
 }
 
 void expect_update(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
-  const oracle::StepRate derived_rate = oracle::step_rate(recipe.learning_rate, walk.state.step);
-  const Expected rate = oracle::rate(walk.declared, recipe.learning_rate, walk.state.step);
+  const oracle::StepRate derived_rate = oracle::step_rate(recipe.learning_rate, schedule_count(walk));
+  const Choice decay = decay_in_force(walk);
+  const Expected rate = oracle::rate(walk.declared, recipe.learning_rate, schedule_count(walk));
+  hold_input(walk, "optimizer", "in.learning_rate", oracle::predicted_constant(rate));
+  const Tensor* told = walk.tap("optimizer", "in.step");  // either count may be what a recorder saw
+  const bool its_own = told != nullptr && told->integer(0) == optimizer_count(walk);
+  const std::int64_t count = its_own ? optimizer_count(walk) : walk.state.step;
+  hold_input(walk, "optimizer", "in.step", oracle::scalar(static_cast<long double>(count)));
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
-    if (!decays_gradient(recipe.weight_decay) && oracle::decays(walk.c.model, recipe.weight_decay, p)) {
+    if (!decays_gradient(decay) && oracle::decays(walk.c.model, decay, p)) {
       parameter = walk.held("decay", p, [&] {
-        return oracle::decayed(walk.declared, recipe.weight_decay, derived_rate, walk.gradients.at(p), parameter);
+        Expected shrunk = parameter;
+        for (int i = decays_of(walk); i > 0; --i) {
+          shrunk = oracle::decayed(walk.declared, decay, derived_rate, walk.gradients.at(p), shrunk);
+        }
+        return shrunk;
       });
     }
+    hold_input(walk, "optimizer", "in.d." + p, walk.gradients.at(p));
+    hold_input(walk, "optimizer", "in." + p, parameter);
     step_of(walk, p, rate);
   }
 }
@@ -129,8 +171,9 @@ void expect_end(EndToEndWalk& walk) {
     walk.check_output("scaler", "growth_counter",
                       oracle::scalar(static_cast<long double>(walk.state.scale.growth_counter)));
   }
-  walk.check_output("schedule", "learning_rate",
-                    oracle::predicted_constant(oracle::rate(walk.declared, recipe.learning_rate, walk.state.step)));
+  walk.check_output(
+      "schedule", "learning_rate",
+      oracle::predicted_constant(oracle::rate(walk.declared, recipe.learning_rate, schedule_count(walk))));
   walk.state.step += walk.skipped ? 0 : 1;
   walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
 }

@@ -62,6 +62,7 @@ void EndToEndWalk::check_output(const std::string& stage, const std::string& ten
   if (kept != nullptr) kept->insert_or_assign(place.tap, output.expected());
   checks.back().adopted_share = behind.share();
   if (behind.too_many() && checks.back().status == Status::pass) checks.back().status = Status::vacuous;
+  refuted_ = refuted_ || (departure != nullptr && checks.back().status == Status::fail);
 }
 
 void EndToEndWalk::check_output(const std::string& stage, const std::string& tensor, const oracle::Expected& expected) {

@@ -1,8 +1,8 @@
 // The end-to-end lens under way: every tensor as expected from the case's bits alone. Resynchronised, it goes on from
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
-// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_forward.cpp, end_to_end_given.cpp,
-// end_to_end_update.cpp.
+// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_departure.cpp, end_to_end_forward.cpp,
+// end_to_end_given.cpp, end_to_end_update.cpp.
 #pragma once
 
 #include <map>
@@ -14,6 +14,7 @@
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "properties/compare/departure.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"
 
@@ -84,6 +85,11 @@ class EndToEndWalk {
   std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
   /// Where set: the taps whose bounds are split into terms. No other is judged, and the walk ends with the last.
   const std::set<std::string>* wanted = nullptr;
+  /// Where set: what is expected instead of the recipe. Then the walk ends with the first tensor that fails, and the
+  /// inputs that a departure concerns are held as well.
+  const Departure* departure = nullptr;
+  oracle::ExpectedTensors
+      stepped;  // the last window's gradients after unscaling and clipping, where a departure reads them
 
   int micro_batches() const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
   std::int64_t rows(int k) const { return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(k)]; }
@@ -111,11 +117,12 @@ class EndToEndWalk {
   bool certified(const std::string& tap_name);
   /// What the local lens said of this trace; checks of other lenses are passed over.
   void know_local(const std::vector<TensorCheck>& local_checks);
-  /// Every tap that is wanted was judged.
-  bool is_done() const { return wanted != nullptr && split_ == wanted->size(); }
+  /// Every tap that is wanted was judged, or one fails that a departure expects.
+  bool is_done() const { return refuted_ || (wanted != nullptr && split_ == wanted->size()); }
 
  private:
   std::size_t split_ = 0;  // taps of `wanted` so far
+  bool refuted_ = false;
   std::optional<std::unordered_map<std::string, bool>> local_;
 };
 
@@ -127,7 +134,30 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
 void expect_all(EndToEndWalk& walk);
 
 /// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
-void add_gradients(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients);
+void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);
+/// Where a departure lets the window's buffers start.
+void begin_buffers(EndToEndWalk& walk);
+/// c of a micro-batch.
+oracle::Expected factor_of(EndToEndWalk& walk, int micro_batch);
+/// The steps that the schedule counts in this window, and the optimizer.
+std::int64_t schedule_count(const EndToEndWalk& walk);
+std::int64_t optimizer_count(const EndToEndWalk& walk);
+/// The steps that its moments are corrected by.
+std::int64_t corrected_count(const EndToEndWalk& walk);
+/// The schedule that gives this window's rate at that count.
+Choice schedule_in_force(const EndToEndWalk& walk);
+/// This window's decay, and how often it is applied.
+Choice decay_in_force(const EndToEndWalk& walk);
+int decays_of(const EndToEndWalk& walk);
+/// Where this walk's departure clips.
+ClipPlace clip_place(const EndToEndWalk& walk);
+/// A micro-batch's gradient of a parameter with what joins it.
+oracle::Expected with_penalty(const EndToEndWalk& walk, const std::string& p, oracle::Expected gradient);
+/// All of them, each in place, by their own norm, without a check.
+void clip_together(const EndToEndWalk& walk, oracle::ExpectedTensors& gradients);
+/// An input of this window (and micro-batch), where there is a departure and it was tapped.
+void hold_input(EndToEndWalk& walk, const std::string& stage, const std::string& tensor,
+                const oracle::Expected& expected);
 
 void expect_cast(EndToEndWalk& walk);
 void expect_forward(EndToEndWalk& walk, Group& group);  // running statistics too

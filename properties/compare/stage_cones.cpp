@@ -1,6 +1,10 @@
 #include "properties/compare/stage_cones.hpp"
 
+#include <algorithm>
+
 #include "kernels/trace/trace.hpp"
+#include "oracle/case/optimizer_state.hpp"
+#include "oracle/recipe/optimizer_rules.hpp"
 #include "properties/compare/layer_view.hpp"
 
 namespace tally {
@@ -10,6 +14,8 @@ namespace {
 /// them.
 bool keeps_count(const StageRun& run) { return run.stage == "scaler" || run.stage == "schedule"; }
 
+bool is_state(const TapName& name) { return name.stage == "optimizer" && !parameter_of_state(name.tensor).empty(); }
+
 }  // namespace
 
 StageCones::StageCones(const Case& c, const std::vector<TensorCheck>& outputs)
@@ -18,11 +24,13 @@ StageCones::StageCones(const Case& c, const std::vector<TensorCheck>& outputs)
     const TapName name = tap_name_of(check.tap);
     const auto [at, fresh] = index_.emplace(Key{name.window, name.micro_batch, name.stage}, runs_.size());
     if (fresh) runs_.push_back({name.window, name.micro_batch, name.stage, true});
-    if (check.status == Status::not_run) runs_[at->second].observed = false;
+    if (check.status != Status::not_run) continue;
+    runs_[at->second].observed = false;
+    if (!is_state(name)) runs_[at->second].shown = false;
   }
   covered_.assign(runs_.size(), false);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (!runs_[i].observed) continue;
+    if (!runs_[i].shown) continue;
     std::set<std::size_t> reached;
     reach(i, reached);
     for (const std::size_t j : reached) covered_[j] = true;
@@ -84,7 +92,8 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
 void StageCones::reach(std::size_t at, std::set<std::size_t>& reached) const {
   if (!reached.insert(at).second) return;
   for (const std::size_t from : producers(runs_[at])) {
-    if (runs_[from].observed) continue;
+    const bool parameters_alone = runs_[from].stage == "optimizer" && runs_[at].stage != "optimizer";
+    if (parameters_alone ? runs_[from].shown : runs_[from].observed) continue;
     keeps_count(runs_[from]) ? void(reached.insert(from)) : reach(from, reached);
   }
 }
@@ -121,9 +130,19 @@ std::string StageCones::label(const std::string& tap) const {
   return first.stage == name.stage ? name.stage : first.stage + ".." + name.stage;
 }
 
+/// Whether parameters of a later step are there.
+bool StageCones::steps_after(const StageRun& run) const {
+  return std::any_of(runs_.begin(), runs_.end(), [&](const StageRun& other) {
+    return other.stage == "optimizer" && other.window > run.window && other.shown;
+  });
+}
+
 bool StageCones::covers(const std::string& tap) const {
   std::size_t at = 0;
-  return run_of(tap, at) != nullptr && covered_[at];
+  const StageRun* run = run_of(tap, at);
+  if (run == nullptr || !covered_[at]) return false;
+  const bool read_later = is_state(tap_name_of(tap)) && oracle::rules_of(c_.recipe.optimizer).moves_by_old_state();
+  return !read_later || run->observed || steps_after(*run);
 }
 
 }  // namespace tally

@@ -18,6 +18,7 @@ struct StageRun {
   int window = 0, micro_batch = -1;
   std::string stage;
   bool observed = true;  // every output has a tap
+  bool shown = true;     // every output has but an optimizer's state: what it did shows in the parameters
 };
 
 class StageCones {
@@ -31,7 +32,8 @@ class StageCones {
   std::vector<StageRun> cone(const std::string& tap) const;
   /// "unscale..optimizer", or the tap's own stage, where several of its runs (micro-batches) are judged together too.
   std::string label(const std::string& tap) const;
-  /// The tap's stage ran with every output tapped, or in the cone of one that did.
+  /// The tap's stage ran with every output tapped, or in the cone of one that did. An optimizer's state may be left
+  /// out, which the parameters show that were computed from it: of this step, or of a later one.
   bool covers(const std::string& tap) const;
 
  private:
@@ -40,6 +42,7 @@ class StageCones {
   void add(std::vector<std::size_t>& found, int window, int micro_batch, const std::string& stage) const;
   void reach(std::size_t at, std::set<std::size_t>& reached) const;
   const StageRun* run_of(const std::string& tap, std::size_t& at) const;
+  bool steps_after(const StageRun& run) const;
 
   const Case& c_;
   bool lockstep_;

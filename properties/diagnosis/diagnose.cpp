@@ -114,7 +114,8 @@ std::vector<Tried> likely(const Evidence& evidence, std::vector<Tried> known, bo
   std::vector<bool> failing;
   for (const HeldTensor& held : evidence.held) failing.push_back(fails(held));
   for (const Suspect* suspect : suspects()) {
-    if ((suspect->ways != nullptr) != many_ways || !may_enter(*suspect, evidence.check.stage)) continue;
+    if ((suspect->ways != nullptr) != many_ways || !may_enter(*suspect, tap_name_of(evidence.check.tap).stage))
+      continue;
     for (const Hypothesis& way : ways_of(*suspect, evidence)) {
       all.push_back(held_against(evidence, *suspect, way));
       if (!many_ways || all.back().found.within) continue;
@@ -151,7 +152,7 @@ NoDiagnosis::~NoDiagnosis() { asked = before_; }
 
 std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
   const TensorCheck* failure = asked ? first_failure(checks) : nullptr;
-  if (failure == nullptr || failure->lens != "local") return {};
+  if (failure == nullptr || (failure->lens != "local" && failure->lens != "group")) return {};
   if (is_absent(*failure)) return stage_not_run(*failure);
   const Evidence evidence(c, trace, *failure);
   if (evidence.failing() == nullptr) return {};

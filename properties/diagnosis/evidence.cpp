@@ -1,9 +1,11 @@
 #include "properties/diagnosis/evidence.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "oracle/case/float_bits.hpp"
+#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
@@ -61,12 +63,42 @@ void hold_unwanted_steps(Evidence& evidence) {
   }
 }
 
+std::vector<double> numbers_of(const Tensor& tensor) {
+  std::vector<double> numbers(tensor.elements());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = tensor.value(i);
+  return numbers;
+}
+
+/// What all stages since the last taps together were to leave.
+void hold_composed(Evidence& evidence, const std::set<std::string>& wanted) {
+  EndToEndWalk walk(evidence.c, evidence.trace);
+  std::map<std::string, oracle::Expected> expected;
+  walk.resynchronise = true;
+  walk.kept = &expected;
+  expect_all(walk);
+  for (const Tap& tap : evidence.trace.taps()) {
+    const auto known = expected.find(tap.name.text());
+    if (!wanted.contains(tap.name.text()) || known == expected.end()) continue;
+    const auto& v = known->second.v;
+    const auto& e = known->second.e;
+    if (static_cast<std::size_t>(v.size()) != tap.value.elements()) continue;
+    HeldTensor held{tap.name, tap.value.dtype, {}, numbers_of(tap.value), {}};
+    for (Eigen::Index i = 0; i < v.size(); ++i) {
+      held.expected.push_back(static_cast<double>(v.data()[i]));
+      held.bound.push_back(e.data()[i]);
+    }
+    evidence.held.push_back(std::move(held));
+  }
+}
+
 }  // namespace
 
 Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorCheck& the_check)
     : c(the_case), trace(the_trace), check(the_check) {
-  if (check.lens != "local") return;
+  if (check.lens != "local" && check.lens != "group") return;
   const std::set<std::string> wanted = of_same_kind(c, trace, tap_name_of(check.tap));
+  if (check.lens == "group") hold_composed(*this, wanted);
+  if (check.lens == "group") return;
   LocalWalk walk(c, trace);
   walk.wanted = &wanted;
   walk.kept = &held;
@@ -91,9 +123,7 @@ std::optional<Values> Evidence::tap(int window, int micro_batch, const std::stri
                                     const std::string& tensor) const {
   const Tensor* found = trace.find(TapView{window, micro_batch, stage, tensor});
   if (found == nullptr) return std::nullopt;
-  Values values(found->elements());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = found->value(i);
-  return values;
+  return numbers_of(*found);
 }
 
 double Evidence::scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const {

@@ -18,7 +18,8 @@ using Values = std::vector<double>;
 /// pass too): a formula that is right for one must be right for all.
 class Evidence {
  public:
-  /// `check` is the local lens's first failure, or a relation that a law found broken: then nothing is held.
+  /// `check` is the first failure, of the local lens or of a group of stages, whose tensors are then held against what
+  /// they were to leave together; or a relation that a law found broken: then nothing is held.
   Evidence(const Case& the_case, const Trace& the_trace, const TensorCheck& the_check);
 
   const Case& c;

@@ -1,13 +1,35 @@
 #include "properties/diagnosis/judged_capture.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/diagnosis/restated_causes.hpp"
 
 namespace tally {
+namespace {
+
+/// Causes: the restatements that pass, then the suspects of the first failure that say something else.
+void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
+  if (first_failure(judged.checks) == nullptr) return;
+  if (small_enough_to_restate(c, trace)) {
+    judged.suspects = restated_causes(c, trace, judged.checks);
+  } else {
+    judged.notes.push_back(
+        "too large to be judged again under other recipes: no cause was looked for beyond the first "
+        "stage that fails");
+  }
+  for (Suspicion& found : diagnose(c, trace, judged.checks)) {
+    const bool named = std::any_of(judged.suspects.begin(), judged.suspects.end(),
+                                   [&](const Suspicion& known) { return known.name == found.name; });
+    if (!named) judged.suspects.push_back(std::move(found));
+  }
+}
+
+}  // namespace
 
 JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOptions& options) {
   std::size_t bytes = 0;
@@ -18,9 +40,9 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   auto [checks, groups] =
       options.all_lenses ? hard_lenses(c, trace, grouping, told) : GroupedChecks{local_lens(c, trace, told), {}};
   split_bounds(c, trace, checks);
-  std::vector<Suspicion> suspects;
-  if (options.all_lenses) suspects = diagnose(c, trace, checks);
-  return {std::move(checks), std::move(groups), std::move(suspects)};
+  JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
+  if (options.all_lenses) find_causes(c, trace, judged);
+  return judged;
 }
 
 }  // namespace tally

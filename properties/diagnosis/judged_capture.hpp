@@ -13,7 +13,8 @@ namespace tally {
 struct JudgedCapture {
   std::vector<TensorCheck> checks;
   std::vector<std::string> groups;  // stages that were judged as one
-  std::vector<Suspicion> suspects;
+  std::vector<Suspicion> suspects;  // the restatements that pass, then what explains the first failure
+  std::vector<std::string> notes;   // what was not looked for, and why
 };
 
 /// How a capture is judged.
@@ -25,8 +26,8 @@ struct CaptureOptions {
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};
 };
 
-/// By both hard lenses; what failed is split into its terms and diagnosed. A capture that declares no groups has them
-/// formed where its taps leave a gap.
+/// By both hard lenses; what failed is split into its terms, restated (restated_causes.hpp) and diagnosed. A capture that
+/// declares no groups has them formed where its taps leave a gap.
 JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOptions& options = {});
 
 }  // namespace tally

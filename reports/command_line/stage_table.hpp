@@ -12,7 +12,8 @@ namespace tally::command_line {
 /// failing tensors, worst element each with what its bound is made of; where none fails, the one nearest to its limit.
 std::string stage_table(const std::vector<TensorCheck>& checks);
 
-/// The exit code of a set of checks: 1 when one failed, 4 when nothing passed or something did not run, else 0.
+/// The exit code of a set of checks: 1 when one failed, 4 when nothing passed or something did not run, else 0. State
+/// that the last step left for a next one, which the capture does not hold, need not have run.
 int exit_code_of(const std::vector<TensorCheck>& checks);
 
 }  // namespace tally::command_line

@@ -12,7 +12,8 @@ std::string to_json(const CaptureRecord& capture) {
                             {"lenses", capture.lenses},
                             {"groups", capture.groups},
                             {"checks", JsonWriter::json_of(capture.checks)},
-                            {"suspects", JsonWriter::json_of(capture.suspects)}};
+                            {"suspects", JsonWriter::json_of(capture.suspects)},
+                            {"notes", capture.notes}};
   return canonical_text(json);
 }
 

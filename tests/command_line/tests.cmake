@@ -9,6 +9,10 @@ add_test(NAME command_line.captures
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/captures.py $<TARGET_FILE:tally>
     ${PROJECT_SOURCE_DIR}/tests/readme/uneven_micro_batches.json)
 set_tests_properties(command_line.captures PROPERTIES LABELS unit TIMEOUT 300)
+# Loops in NumPy, right and wrong, by how much of them is recorded.
+add_test(NAME command_line.causes
+  COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/loops/causes.py $<TARGET_FILE:tally>)
+set_tests_properties(command_line.causes PROPERTIES LABELS unit TIMEOUT 900)
 add_test(NAME command_line.shards
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/shards.py $<TARGET_FILE:tally>)
 set_tests_properties(command_line.shards PROPERTIES LABELS unit TIMEOUT 900)

@@ -48,6 +48,12 @@ std::string group_lines(const std::vector<std::string>& groups) {
   return text.empty() ? "" : text + "\n";
 }
 
+std::string note_lines(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
 /// The stages that left too few taps to judge, each once.
 std::string missing_line(const std::vector<TensorCheck>& checks) {
   std::string text;
@@ -62,7 +68,7 @@ std::string missing_line(const std::vector<TensorCheck>& checks) {
 void print(const Case& c, const JudgedCapture& judged, int code) {
   std::cout << title_of(c) << "\n"
             << stage_table(judged.checks) << group_lines(judged.groups) << missing_line(judged.checks)
-            << silent_stages(judged.checks) << suspect_list(judged.suspects)
+            << silent_stages(judged.checks) << suspect_list(judged.suspects) << note_lines(judged.notes)
             << (code == pass     ? "pass"
                 : code == failed ? "fail"
                                  : "not judged: taps are missing or everything is vacuous")
@@ -82,7 +88,7 @@ int check(const CheckOptions& options) {
   if (options.json) {
     print_document(
         to_json(CaptureRecord{verdict_of(code), trace.case_hash, c.name, options.lens, std::move(judged.groups),
-                              std::move(judged.checks), std::move(judged.suspects)}));
+                              std::move(judged.checks), std::move(judged.suspects), std::move(judged.notes)}));
   } else {
     print(c, judged, code);
   }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "properties/diagnosis/restatement.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
@@ -91,15 +92,23 @@ void explain_suspect(const Suspect& suspect) {
             << "stands for the faults: " << joined(suspect.faults) << "\n";
 }
 
-/// Explains every law, fault and suspect of that name; false when there is none.
+void explain_restatement(const Restatement& restatement) {
+  std::cout << "restatement " << restatement.name << ": " << restatement.sentence << "\n"
+            << "formula: " << restatement.formula << "\n"
+            << "named where a capture fails as its case states it, and passes inside all its bounds with this\n";
+}
+
+/// Explains every law, fault, suspect and restatement of that name; false when there is none.
 bool explain_name(const std::string& name) {
   const Law* law = find_law(name);
   const Fault* fault = find_fault(name);
   const Suspect* suspect = find_suspect(name);
+  const Restatement* restatement = find_restatement(name);
   if (law) explain_law(*law);
   if (fault) explain_fault(*fault);
   if (suspect) explain_suspect(*suspect);
-  return law || fault || suspect;
+  if (restatement) explain_restatement(*restatement);
+  return law || fault || suspect || restatement;
 }
 
 std::vector<std::string> known(const Results& results) {
@@ -108,6 +117,7 @@ std::vector<std::string> known(const Results& results) {
   for (const Law* law : laws()) names.push_back(law->name);
   for (const Fault* fault : tally::faults()) names.push_back(fault->name);
   for (const Suspect* suspect : suspects()) names.push_back(suspect->name);
+  for (const Restatement* restatement : restatements()) names.push_back(restatement->name);
   return names;
 }
 

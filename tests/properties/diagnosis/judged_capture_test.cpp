@@ -51,6 +51,28 @@ TEST(JudgedCapture, ByTheLocalLensAloneSaysWhatThatSays) {
   EXPECT_LE(last, bytes);
 }
 
+TEST(JudgedCapture, AsksTheSuspectsOfAGroup) {
+  Case c = normal_case(1);
+  c.windows = {{2, 3}};
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 1);
+  const Trace whole = run(c);
+  Trace less;
+  less.claims = whole.claims;
+  for (const Tap& tap : whole.taps()) {
+    if (tap.name.stage != "unscale" || tap.name.tensor.starts_with("in.")) continue;
+    Tensor value = tap.value;
+    for (std::size_t i = 0; i < value.elements(); ++i) value.set(i, value.value(i) * 0.75);
+    less.add(tap.name, std::move(value));
+  }
+  const JudgedCapture judged = judged_capture(c, less);
+  ASSERT_NE(first_failure(judged.checks), nullptr);
+  EXPECT_EQ(first_failure(judged.checks)->lens, "group");
+  ASSERT_FALSE(judged.suspects.empty());
+  EXPECT_EQ(judged.suspects.front().name, "off-by-a-factor");
+}
+
 TEST(JudgedCapture, FindsWhatIsWrong) {
   const Case c = normal_case(1);
   const JudgedCapture judged = judged_capture(c, outputs_of(run(c), true));

@@ -1,0 +1,107 @@
+// Restatements of what the schedule and the optimizer count.
+#include "oracle/case/optimizer_state.hpp"
+#include "properties/diagnosis/regrouped.hpp"
+#include "properties/diagnosis/restatement.hpp"
+
+namespace tally {
+namespace {
+
+using Ways = std::vector<Restated>;
+
+/// Micro-batches before a window, from the step that the case starts with on.
+std::int64_t begun(const Case& c) {
+  const auto step = c.tensors.find("step");
+  return step == c.tensors.end() ? 0 : step->second.integer(0);
+}
+
+std::int64_t micro_batches_before(const Case& c, int window) { return regrouped_window(c, window, 0); }
+
+using Count = std::function<std::int64_t(int window, std::int64_t taken)>;
+
+Restated scheduled_by(Count count, const std::string& formula = "", const std::string& sentence = "") {
+  Restated way;
+  way.departure.schedule_count = std::move(count);
+  way.formula = formula;
+  way.sentence = sentence;
+  return way;
+}
+
+bool moves(const Case& c) { return c.recipe.learning_rate.kind != "constant"; }
+
+const RegisterRestatement registered_per_micro_batch{{
+    .name = "sched-per-microbatch",
+    .sentence = "the schedule moves once for every micro-batch",
+    .formula = "t + K a window",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!moves(c)) return {};
+      const auto of = [&c](int window, int ahead) { return begun(c) + micro_batches_before(c, window + ahead); };
+      return {
+          scheduled_by([of](int w, std::int64_t) { return of(w, 0); }, "t + K a window, after the step"),
+          scheduled_by([of](int w, std::int64_t) { return of(w, 1) - 1; }, "t + K a window, the last after the step"),
+          scheduled_by([of](int w, std::int64_t) { return of(w, 1); }, "t + K a window, before the step")};
+    },
+}};
+
+const RegisterRestatement registered_stuck{{
+    .name = "rate-never-moves",
+    .sentence = "the schedule is never moved: every step uses the first rate",
+    .formula = "rate of t = 0",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!moves(c)) return {};
+      return {scheduled_by([&c](int, std::int64_t) { return begun(c); })};
+    },
+}};
+
+const RegisterRestatement registered_off_by_one{{
+    .name = "step-taken-as",
+    .sentence = "the schedule counts one step more or less than were taken",
+    .formula = "t + 1, or t - 1",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!moves(c)) return {};
+      const std::string one = "the schedule counts one step ";
+      return {scheduled_by([](int, std::int64_t t) { return t + 1; }, "rate of t + 1", one + "more than were taken"),
+              scheduled_by([](int, std::int64_t t) { return t > 0 ? t - 1 : 0; }, "rate of t - 1",
+                           one + "less than were taken")};
+    },
+}};
+
+Restated counted_by(Count count) {
+  Restated way;
+  way.departure.optimizer_count = std::move(count);
+  return way;
+}
+
+const RegisterRestatement registered_stuck_correction{{
+    .name = "bias-correction-stuck",
+    .sentence = "the optimizer never counts its steps: the bias correction stays that of the first",
+    .formula = "t = t of the first window",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!counts_steps(c.recipe.optimizer)) return {};
+      return {counted_by([&c](int, std::int64_t) { return begun(c); })};
+    },
+}};
+
+const RegisterRestatement registered_counts_micro_batches{{
+    .name = "optimizer-count-per-microbatch",
+    .sentence = "the optimizer counts micro-batches as steps",
+    .formula = "t = (t + 1) K - 1",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!counts_steps(c.recipe.optimizer)) return {};
+      return {counted_by([&c](int w, std::int64_t) { return begun(c) + micro_batches_before(c, w + 1) - 1; })};
+    },
+}};
+
+const RegisterRestatement registered_no_correction{{
+    .name = "bias-correction-left-out",
+    .sentence = "the moments are not corrected for their start at zero",
+    .formula = "m̂ = m, v̂ = v",
+    .ways = [](const Case& c, const Trace&) -> Ways {
+      if (!counts_steps(c.recipe.optimizer)) return {};
+      Restated way;
+      way.departure.leaves_corrections_out = true;
+      return {way};
+    },
+}};
+
+}  // namespace
+}  // namespace tally
