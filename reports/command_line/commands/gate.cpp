@@ -88,7 +88,7 @@ int gate(const GateOptions& options) {
 /// What both builds run.
 void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against) {
   for (CLI::Option* option :
-       {command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str(),
+       {command.add_option("--law", options.law, "laws to run, as shell patterns")->capture_default_str(),
         command.add_option("--precision", options.precisions, "storage formats to run"),
         command.add_option("--seed", options.seed, "a number")->capture_default_str(),
         command.add_option("--subject", options.subject, "where the kernels run: host or cuda"),
