@@ -13,8 +13,9 @@ namespace tally {
 struct Plugin {
   std::string place;  // "/…/CMakeLists.txt (add_equivalence_test layer_norm)"
   std::string operation, variant;
-  std::vector<std::string> files;  // that are to register it, as the compiler is given them
-  std::string data;                // the folder of the installation's data
+  std::vector<std::string> files;    // that are to register it, as the compiler is given them
+  std::string data;                  // the folder of the installation's data
+  bool checked = true, cuda = true;  // whether they were compiled for these executors, too
 };
 
 /// A file, and the headers it was compiled against, in the words of kernel_abi().

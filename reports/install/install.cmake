@@ -6,6 +6,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/object.cmake)
 install(TARGETS tally RUNTIME DESTINATION bin COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/properties/digits/data/digits.csv DESTINATION share/tally COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/tally RENAME copyright COMPONENT runtime)
+# What records a training loop of one's own, where this checkout has it: `pip install PREFIX/share/tally/recorder`.
+if(EXISTS ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/pyproject.toml)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/ DESTINATION share/tally/recorder COMPONENT recorder
+    PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE)
+endif()
 install(FILES ${tally_object} DESTINATION lib/tally COMPONENT development)
 if(TALLY_HAS_CUDA)
   install(FILES ${CUDA_cudart_static_LIBRARY} DESTINATION lib/tally COMPONENT development)

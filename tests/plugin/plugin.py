@@ -10,6 +10,7 @@ from project import EXAMPLE, Folder, cmake_lists, has, run
 BUILD, CHECKED, CUDA = sys.argv[1], sys.argv[2] == "ON" and has("clang++-16"), sys.argv[3] == "ON"
 KERNEL = (EXAMPLE / "layer_norm.cu").read_text()
 HOST_ALONE = "-DTALLY_CHECKED_COMPILER=OFF"
+CHANGED = KERNEL.replace("j = 0; j < features; ++j) sum", "j = features; j-- > 0;) sum")  # the other order of additions
 
 
 class Plugin(unittest.TestCase):
@@ -18,22 +19,24 @@ class Plugin(unittest.TestCase):
         cls.folder = Folder(BUILD)
         cls.addClassCleanup(cls.folder.close)
         cls.folder.install()
-        cls.example = cls.folder.example("-DWITH_MISTAKES=ON")
+        cls.example = cls.folder.example("example")
+        cls.mistakes = cls.folder.example("mistakes", HOST_ALONE, "-DWITH_MISTAKES=ON")
         cls.example.compiled()
+        cls.mistakes.compiled("eps_outside_tally", "claims_two_passes_tally")
 
     def test_a_right_kernel_passes_on_every_executor_there_is(self):
         told = self.example.ctest(r"^layer_norm\.")
         self.assertRegex(told, r"layer_norm\.host \.+ +Passed")
-        self.assertRegex(told, r"layer_norm\.checked \.+ +Passed" if CHECKED else r"layer_norm\.checked \.+\**Not Run")
-        self.assertRegex(told, r"layer_norm\.cuda \.+\**Not Run \(Disabled\)")
+        self.assertRegex(told, r"layer_norm\.checked \.+ +Passed" if CHECKED else r"layer_norm\.checked \.+\**Skipped")
+        self.assertRegex(told, r"layer_norm\.cuda \.+\**Skipped")
 
     def test_a_wrong_kernel_fails_by_the_law_with_the_cause_named(self):
-        told = self.example.ctest(r"^eps_outside\.host", code=8)
+        told = self.mistakes.ctest(r"^eps_outside\.host", code=8)
         for words in ("FAIL   layer_norm_leaves_no_gap", "kernel: layer_norm.forward/eps_outside, ", "eps_outside.cu\n"):
             self.assertIn(words, told)
 
     def test_a_right_kernel_with_a_wrong_claim_fails(self):
-        told = self.example.ctest(r"^claims_two_passes\.host", code=8)
+        told = self.mistakes.ctest(r"^claims_two_passes\.host", code=8)
         self.assertIn("FAIL   layer_norm_leaves_no_gap", told)
         self.assertIn("claims_two_passes", told)
         honest = KERNEL_IN_ONE_PASS.replace('"two_pass"', '"one_pass"')
@@ -59,14 +62,32 @@ class Plugin(unittest.TestCase):
         results = project.out / "layer_norm.out" / "host" / "results.json"
         project.program("layer_norm", "bless", results, "--baseline", project.source / "baseline.json", "--reason", "first")
         project.ctest(r"layer_norm\.(host|gate)")
-        changed = KERNEL.replace("for (std::int64_t j = 0; j < features; ++j) sum = __fadd_rn(sum, to_float(in[j]));",
-                                 "for (std::int64_t j = features; j-- > 0;) sum = __fadd_rn(sum, to_float(in[j]));")
-        self.assertNotEqual(changed, KERNEL)
-        (project.source / "layer_norm.cu").write_text(changed)
+        (project.source / "layer_norm.cu").write_text(CHANGED)
         project.compiled()
         told = project.ctest(r"layer_norm\.(host|gate)", code=8)
         self.assertRegex(told, r"1 kernel changed \(layer_norm\.forward/mine\)")
         self.assertIn("layer_norm.cu", told)
+
+    def test_a_revision_of_the_project_is_gated_against(self):
+        body = "add_equivalence_test(NAME layer_norm OPERATION layer_norm.forward=mine)"
+        project = self.folder.project("repository/below", {"layer_norm.cu": KERNEL, ".gitignore": "build/\n",
+                                                           "CMakeLists.txt": cmake_lists(body)}, HOST_ALONE)
+        names = ["-c", "user.name=tests", "-c", "user.email=tests@example.org"]
+        run("git", "init", "--quiet", cwd=project.source.parent)
+        run("git", "add", "--all", cwd=project.source)
+        run("git", *names, "commit", "--quiet", "--message", "as it was", cwd=project.source)
+        (project.source / "layer_norm.cu").write_text(CHANGED)
+        project.compiled()
+        gate = ["gate", "--against", "HEAD", "--subject", "host", "--law", "layer_norm_leaves_no_gap", "--precision", "fp32",
+                "--effort", "0.3", "--kernel-in-both", "layer_norm.forward=mine"]
+        told = run(project.out / "layer_norm_tally", *gate, cwd=project.source)
+        self.assertIn("building HEAD", told)
+        self.assertRegex(told, r"1 kernel changed \(layer_norm\.forward/mine\)")
+        (project.source / "layer_norm.cu").write_text(KERNEL)
+        project.compiled()
+        told = run(project.out / "layer_norm_tally", *gate, cwd=project.source)
+        self.assertNotIn("building", told)
+        self.assertIn("bits equal in all", told)
 
     @unittest.skipUnless(CUDA and (has("nvcc") or os.environ.get("CUDACXX")), "no nvcc here, or a build without CUDA")
     def test_where_the_project_has_cuda_nvcc_compiles_the_kernel_too(self):

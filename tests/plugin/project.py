@@ -36,15 +36,15 @@ class Folder:
     def project(self, name, files, *options, prefix=None):
         """A project with these texts by name, configured."""
         source = self.root / name
-        source.mkdir(exist_ok=True)
+        source.mkdir(parents=True)
         for file, text in files.items():
             (source / file).write_text(text)
         project = Project(source)
         project.said = project.configured(prefix or self.prefix, *options)
         return project
 
-    def example(self, *options):
-        return self.project("example", {file.name: file.read_text() for file in EXAMPLE.iterdir()}, *options)
+    def example(self, name, *options):
+        return self.project(name, {file.name: file.read_text() for file in EXAMPLE.iterdir()}, *options)
 
     def close(self):
         self.made.cleanup()

@@ -3,5 +3,7 @@ if(NOT TALLY_SANITIZE)
   add_test(NAME plugin.kernels COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/plugin.py ${PROJECT_BINARY_DIR}
     ${TALLY_HAS_CHECKED} ${TALLY_HAS_CUDA})
   add_test(NAME plugin.refusals COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/refusals.py ${PROJECT_BINARY_DIR})
-  set_tests_properties(plugin.kernels plugin.refusals PROPERTIES LABELS "unit;plugin" TIMEOUT 600 PROCESSORS 2)
+  add_test(NAME plugin.package COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/package.py ${PROJECT_BINARY_DIR})
+  set_tests_properties(plugin.kernels plugin.refusals plugin.package PROPERTIES LABELS "unit;plugin" SKIP_RETURN_CODE 77
+    TIMEOUT 600 PROCESSORS 2)
 endif()
