@@ -37,7 +37,8 @@ class Refusals(unittest.TestCase):
         cls.folder.install()
 
     def refused(self, project, name, said):
-        for words in (["verify", "--subject", "host"], ["list", "kernels"], ["--version"]):
+        quick = ["--law", "exact_lane", "--precision", "fp32", "--cases", "1", "--no-training"]
+        for words in (["verify", "--subject", "host", *quick], ["list", "kernels"], ["--version"]):
             told = project.program(name, *words, code=2)
             self.assertEqual(told.count("\n"), 1, told)
             self.assertTrue(told.startswith("error: "), told)
