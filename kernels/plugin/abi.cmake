@@ -9,7 +9,8 @@ endforeach()
 string(SHA256 hash "${text}")
 string(SUBSTRING ${hash} 0 12 hash)
 set(abi "${VERSION}-${hash}")
-file(CONFIGURE OUTPUT ${OUT}/compiled_against.hpp @ONLY CONTENT "// Made by CMake: notes which headers a user's kernel is compiled against.
+file(CONFIGURE OUTPUT ${OUT}/compiled_against.hpp @ONLY CONTENT
+"// Made by CMake: notes which headers a user's kernel is compiled against.
 #pragma once
 
 #include \"kernels/plugin/plugin.hpp\"
@@ -20,7 +21,8 @@ const tally::RegisterCompiledFile tally_compiled_file(__BASE_FILE__, \"@abi@\");
 
 }  // namespace
 ")
-file(CONFIGURE OUTPUT ${OUT}/abi.cpp @ONLY CONTENT "// Made by CMake.
+file(CONFIGURE OUTPUT ${OUT}/abi.cpp @ONLY CONTENT
+"// Made by CMake.
 #include \"kernels/plugin/plugin.hpp\"
 
 namespace tally {

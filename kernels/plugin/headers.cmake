@@ -1,5 +1,5 @@
-# What a user's kernel may be compiled against, below the source folder: the target's property KERNEL_HEADERS. Adds to it
-# what says which text they have.
+# What a user's kernel may be compiled against, below the source folder: the target's property KERNEL_HEADERS. Adds to
+# it what says which text they have.
 function(tally_add_kernel_abi target)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/kernels/*.hpp
     ${PROJECT_SOURCE_DIR}/oracle/case/*.hpp ${PROJECT_SOURCE_DIR}/oracle/layers/*.hpp

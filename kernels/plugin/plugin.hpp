@@ -1,6 +1,6 @@
-// A program that holds kernels of a user's own beside Tally's (kernels/plugin.md). add_equivalence_test compiles what it
-// was asked for into that program, and each kernel which headers it was compiled against: reports/command_line/plugins
-// holds both against what the program is.
+// A program that holds kernels of a user's own beside Tally's (kernels/plugin/plugin.md). add_equivalence_test compiles
+// what it was asked for into that program, and each kernel which headers it was compiled against:
+// reports/command_line/plugins holds both against what the program is.
 // Defined in kernels/plugin/plugin.cpp; kernel_abi() is made by CMake.
 #pragma once
 

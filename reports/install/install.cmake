@@ -1,5 +1,5 @@
-# `cmake --install`: the program, what kernels of a user's own are compiled against and linked to (kernels/plugin.md),
-# and its data. Everything finds the rest from where it stands, so the folder may be moved.
+# `cmake --install`: the program, what kernels of a user's own are compiled against and linked to
+# (kernels/plugin/plugin.md), and its data. Everything finds the rest from where it stands, so the folder may be moved.
 include(CMakePackageConfigHelpers)
 include(${CMAKE_CURRENT_LIST_DIR}/object.cmake)
 

@@ -22,7 +22,7 @@ foreach(part tally_kernels_checked tally_kernels_cuda tally_faults_checked tally
 endforeach()
 set(objects "")
 foreach(part IN LISTS parts)
-  list(APPEND objects $<TARGET_OBJECTS:${part}>)
+  list(APPEND objects "$<FILTER:$<TARGET_OBJECTS:${part}>,EXCLUDE,[.][gp]ch$>")  # a precompiled header is one of them
 endforeach()
 set(tally_object ${CMAKE_CURRENT_BINARY_DIR}/reports/install/tally.o)
 file(GENERATE OUTPUT ${tally_object}.parts CONTENT "$<JOIN:${objects},\n>\n")
