@@ -1,4 +1,5 @@
 // The host executors' devices: the process's own memory, streams that work at once or side by side.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "kernels/device/checker/memory.hpp"
 #include "kernels/device/devices.hpp"
 #include "kernels/device/executor/concurrent_streams.hpp"
+#include "kernels/plugin/plugin.hpp"
 
 namespace tally {
 namespace {
@@ -81,7 +83,7 @@ Device& checked_device() {
 
 bool built_with_checks() {
 #ifdef TALLY_HAS_CHECKED
-  return true;
+  return std::ranges::all_of(plugins(), &Plugin::checked);
 #else
   return false;
 #endif
@@ -89,7 +91,7 @@ bool built_with_checks() {
 
 bool built_with_cuda() {
 #ifdef TALLY_HAS_CUDA
-  return true;
+  return std::ranges::all_of(plugins(), &Plugin::cuda);
 #else
   return false;
 #endif
@@ -109,10 +111,9 @@ Device& device(ExecutorKind kind) {
     throw DeviceAbsent("no checked executor: built without clang++-16 (Debian package clang-16)");
   }
 #ifdef TALLY_HAS_CUDA
-  return cuda_device();
-#else
-  throw DeviceAbsent("no CUDA device: built without CUDA");
+  if (built_with_cuda()) return cuda_device();
 #endif
+  throw DeviceAbsent("no CUDA device: built without CUDA");
 }
 
 }  // namespace tally

@@ -100,7 +100,9 @@ void register_kernel(RegisteredKernel kernel, std::source_location at) {
   const RegisteredKernel& placed = place->second;
   if (!is_new)
     throw std::logic_error(std::string(at.file_name()) + ": kernel " +
-                           describe(placed.operation, placed.executor, placed.claim.variant) + " is registered twice");
+                           describe(placed.operation, placed.executor, placed.claim.variant) +
+                           " is registered twice, first in " + file_of_kernel(placed.operation, placed.claim.variant) +
+                           "; expected another variant");
   files().emplace_back(&placed, at.file_name());
   if (placed.use == KernelUse::standard) standards()[placed.executor].emplace(placed.operation, &placed);
 }

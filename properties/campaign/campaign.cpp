@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "properties/campaign/law_task.hpp"
@@ -23,11 +26,20 @@ struct Job {
   std::size_t training = 0;  // index of the exact problem when law is null
 };
 
-std::vector<const Law*> matching_laws(const std::string& glob) {
-  std::vector<const Law*> found;
-  for (const Law* law : laws()) {
-    if (fnmatch(glob.c_str(), law->name.c_str(), 0) == 0) found.push_back(law);
+/// By name against shell patterns with commas between them. Throws for a pattern that no law matches.
+std::vector<const Law*> matching_laws(const std::string& globs) {
+  std::set<const Law*> named;
+  std::istringstream patterns(globs);
+  for (std::string pattern; std::getline(patterns, pattern, ',');) {
+    const auto matches = [&](const Law* law) { return fnmatch(pattern.c_str(), law->name.c_str(), 0) == 0; };
+    const std::size_t before = named.size();
+    for (const Law* law : laws())
+      if (matches(law)) named.insert(law);
+    if (named.size() == before && std::ranges::none_of(named, matches))
+      throw std::invalid_argument("no law matches '" + pattern + "'; see `./tally list laws`");
   }
+  std::vector<const Law*> found;
+  std::ranges::copy_if(laws(), std::back_inserter(found), [&](const Law* law) { return named.contains(law); });
   return found;
 }
 

@@ -2,18 +2,30 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "kernels/plugin/plugin.hpp"
 
 namespace tally {
 namespace {
 
 constexpr std::size_t rows = 1797, columns = 65;
 
+/// Where it is chosen, where it was built, beside an installed program, or where that of a user's kernels found it.
 std::string file_name() {
-  const char* chosen = std::getenv("TALLY_DIGITS");
-  return chosen ? chosen : TALLY_DIGITS_FILE;
+  if (const char* chosen = std::getenv("TALLY_DIGITS")) return chosen;
+  namespace fs = std::filesystem;
+  std::error_code absent;
+  std::vector<fs::path> places{fs::read_symlink("/proc/self/exe", absent).parent_path() / "../share/tally/digits.csv"};
+  for (const Plugin& plugin : plugins()) places.push_back(fs::path(plugin.data) / "digits.csv");
+  if (!fs::exists(TALLY_DIGITS_FILE, absent))
+    for (const fs::path& place : places)
+      if (fs::exists(place, absent)) return place.string();
+  return TALLY_DIGITS_FILE;
 }
 
 Digits read_digits() {

@@ -66,7 +66,8 @@ void run_campaign_of(const Program& program, const GateOptions& options, const f
   if (!runs.steered) words.push_back("--unsteered");
   if (runs.keep_going) words.push_back("--keep-going");
   if (program.times_kernels) words.insert(words.end(), {"--kernel-times", (folder / kernel_times).string()});
-  for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", kernel});
+  for (const auto* named : {&kernels, &options.kernels_in_both})
+    for (const std::string& kernel : *named) words.insert(words.end(), {"--kernel", kernel});
   std::string last;
   const int status = run_child(words, [&last](const std::string& line) { last = line; });
   if (status == usage) throw UsageError("gate --against: " + program.path + " refuses the campaign: " + last);

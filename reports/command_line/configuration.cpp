@@ -16,8 +16,10 @@ constexpr const char* carried[] = {"CMAKE_BUILD_TYPE",
                                    "CMAKE_CUDA_ARCHITECTURES",
                                    "CMAKE_PREFIX_PATH",
                                    "CUDAToolkit_ROOT",
+                                   "TALLY_CHECKED_COMPILER",
                                    "TALLY_CUDA",
-                                   "TALLY_SANITIZE"};
+                                   "TALLY_SANITIZE",
+                                   "tally_DIR"};
 
 /// NAME:TYPE=VALUE, one a line.
 std::map<std::string, std::string> entries_of(const std::filesystem::path& cache) {
@@ -33,9 +35,20 @@ std::map<std::string, std::string> entries_of(const std::filesystem::path& cache
 
 }  // namespace
 
+BuiltProgram built_program_at(const std::filesystem::path& file) {
+  for (auto folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    if (!std::filesystem::exists(folder / "CMakeCache.txt")) continue;
+    const auto entries = entries_of(folder / "CMakeCache.txt");
+    const auto source = entries.find("CMAKE_HOME_DIRECTORY");
+    return {folder, file.lexically_relative(folder), file.filename(), source == entries.end() ? "" : source->second};
+  }
+  return {file.parent_path().parent_path(), "reports/tally", "tally", ""};
+}
+
 std::vector<std::string> configuration_of(const std::filesystem::path& build_folder) {
   const auto entries = entries_of(build_folder / "CMakeCache.txt");
-  std::vector<std::string> options{"-DBUILD_TESTING=OFF"};
+  std::vector<std::string> options;
+  if (!entries.contains("tally_DIR")) options.push_back("-DBUILD_TESTING=OFF");
   if (const auto generator = entries.find("CMAKE_GENERATOR"); generator != entries.end())
     options.insert(options.end(), {"-G", generator->second});
   for (const char* name : carried)

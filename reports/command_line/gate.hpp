@@ -19,7 +19,7 @@ struct GateOptions {
 
   std::string cache;  // where builds of revisions are kept; empty: in this program's build folder
   std::string law = "*", precisions, seed = defaults::seed, subject, out;
-  std::vector<std::string> kernels;  // operation=variant, of this build's runs
+  std::vector<std::string> kernels, kernels_in_both;  // operation=variant, of this build's runs or of both builds'
   double effort = defaults::effort;
   int processes = defaults::processes, repeat = 1;  // pairs of runs
 };

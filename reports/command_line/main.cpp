@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <sstream>
 
@@ -13,6 +14,7 @@
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/own_process.hpp"
 #include "reports/command_line/parser.hpp"
+#include "reports/command_line/plugins.hpp"
 #include "reports/text/nearest.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -83,14 +85,32 @@ void require_words(const std::vector<std::string>& words) {
   std::_Exit(code);
 }
 
+/// A record that is refused before main(), such as a kernel that is there already, is an error like others. Nothing that
+/// a program sets up before main() can be relied on yet.
+[[noreturn]] void refuse_start() {
+  try {
+    if (const auto problem = std::current_exception()) std::rethrow_exception(problem);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "error: %s\n", problem.what());
+    std::_Exit(usage);
+  }
+  std::abort();
+}
+
+/// Before every record is made.
+[[gnu::init_priority(101)]] const struct BeforeMain {
+  std::terminate_handler own = std::set_terminate(refuse_start);
+} before_main;
+
 }  // namespace
 }  // namespace tally::command_line
 
 int main(int argc, char** argv) {
   using namespace tally::command_line;
+  std::set_terminate(before_main.own);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the program
-  if (const int code = run_action([&] { return require_words({argv + 1, argv + argc}), pass; }); code != pass)
-    return code;
+  const auto require_start = [&] { return require_plugins(), require_words({argv + 1, argv + argc}), pass; };
+  if (const int code = run_action(require_start); code != pass) return code;
   Chosen chosen;
   const auto parser = parser_of_commands(chosen);
   const VisibleOutput shown;

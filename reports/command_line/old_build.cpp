@@ -17,8 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of this program: it lies in reports/ there.
-fs::path build_folder() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+BuiltProgram this_program() { return built_program_at(fs::read_symlink("/proc/self/exe")); }
 
 std::string repository_here() {
   try {
@@ -38,9 +37,10 @@ std::string commit_of(const std::string& repository, const std::string& revision
 }
 
 std::string built_program(const fs::path& folder) {
-  const std::string program = (folder / "reports" / "tally").string();
+  const std::string program = (folder / this_program().file).string();
   if (access(program.c_str(), X_OK) != 0)
-    throw UsageError("--against: " + program + " is no program; expected a folder that Tally was built in");
+    throw UsageError("--against: " + program + " is no program; expected a folder that " + this_program().target +
+                     " was built in");
   return program;
 }
 
@@ -51,7 +51,7 @@ void forget_hook() {
 
 }  // namespace
 
-fs::path default_cache() { return build_folder() / "against"; }
+fs::path default_cache() { return this_program().folder / "against"; }
 
 fs::path temporary_folder() {
   std::string name = (fs::temp_directory_path() / "tally-XXXXXX").string();
@@ -67,12 +67,15 @@ OldBuild::OldBuild(const std::string& what, const fs::path& cache) {
   const std::string repository = repository_here();
   forget_hook();
   const std::string commit = commit_of(repository, what);
-  const auto options = configuration_of(build_folder());
+  const BuiltProgram now = this_program();
+  const auto options = configuration_of(now.folder);
+  auto kept_by = options;  // programs of several targets may share a folder
+  if (now.target != "tally") kept_by.push_back(now.target);
   const KeptPrograms kept(cache);
-  program_ = kept.find(commit, options);
+  program_ = kept.find(commit, kept_by);
   if (!program_.empty()) return;
   std::cerr << "building " << what << " (" << commit.substr(0, 12) << ") in " << cache.string() << "\n";
-  program_ = kept.keep(OldTree(cache, repository).build(commit, options), commit, options);
+  program_ = kept.keep(OldTree(cache, repository, now).build(commit, options), commit, kept_by);
 }
 
 }  // namespace tally::command_line

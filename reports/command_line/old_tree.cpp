@@ -30,14 +30,25 @@ Words git_in(const fs::path& folder, const Words& words) {
   return all;
 }
 
+/// Of the project below its repository; "." where it is none of it.
+std::string project_below(const std::string& repository, const fs::path& source) {
+  std::error_code absent;
+  const fs::path below = fs::proximate(source, repository, absent);
+  return source.empty() || absent || below.empty() || below.is_absolute() || *below.begin() == ".." ? "."
+                                                                                                    : below.string();
+}
+
 }  // namespace
 
-OldTree::OldTree(fs::path folder, std::string repository)
+OldTree::OldTree(fs::path folder, std::string repository, const BuiltProgram& like)
     : folder_(std::move(folder)),
       source_(folder_ / "source"),
       build_(source_ / "build" / "against"),  // where a build folder of the repository itself lies: ccache finds both
       log_(folder_ / "build.log"),
-      repository_(std::move(repository)) {}
+      repository_(std::move(repository)),
+      project_(project_below(repository_, like.source)),
+      target_(like.target),
+      program_(like.file) {}
 
 /// False where the worktree is none of this repository's, or git cannot work in it.
 bool OldTree::check_out(const std::string& commit) const {
@@ -58,10 +69,10 @@ void OldTree::make_worktree(const std::string& commit) const {
 /// The complaint; empty where it was built.
 std::string OldTree::built(const Words& options) const {
   BuildLog log(log_);
-  Words configure{"cmake", "-S", source_.string(), "-B", build_.string()};
+  Words configure{"cmake", "-S", (source_ / project_).string(), "-B", build_.string()};
   configure.insert(configure.end(), options.begin(), options.end());
   const bool done =
-      log.run(configure) && log.run({"cmake", "--build", build_.string(), "--parallel", "--target", "tally"});
+      log.run(configure) && log.run({"cmake", "--build", build_.string(), "--parallel", "--target", target_});
   return done ? "" : log.last_lines();
 }
 
@@ -77,7 +88,7 @@ fs::path OldTree::build(const std::string& commit, const Words& options) const {
   if (!complaint.empty())
     throw std::runtime_error("commit " + commit + " does not build; the last lines of " + log_.string() + ":\n" +
                              complaint);
-  return build_ / "reports" / "tally";
+  return build_ / program_;
 }
 
 }  // namespace tally::command_line

@@ -88,11 +88,15 @@ int gate(const GateOptions& options) {
 /// What both builds run.
 void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against) {
   for (CLI::Option* option :
-       {command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str(),
+       {command.add_option("--law", options.law, "laws to run, as shell patterns")->capture_default_str(),
         command.add_option("--precision", options.precisions, "storage formats to run"),
         command.add_option("--seed", options.seed, "a number")->capture_default_str(),
         command.add_option("--subject", options.subject, "where the kernels run: host or cuda"),
         command.add_option("--kernel", options.kernels, "OPERATION=VARIANT that this build's runs use")
+            ->allow_extra_args(false),
+        command
+            .add_option("--kernel-in-both", options.kernels_in_both,
+                        "OPERATION=VARIANT that the runs of both builds use")
             ->allow_extra_args(false),
         command.add_option("--effort", options.effort, "scale the number of cases")->check(CLI::PositiveNumber),
         command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),

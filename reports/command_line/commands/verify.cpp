@@ -164,7 +164,7 @@ namespace {
 
 void add_what_runs(CLI::App& command, VerifyOptions& options) {
   add_subject(command, options.subject);
-  command.add_option("--law", options.law, "laws to run, as a shell pattern")->capture_default_str();
+  command.add_option("--law", options.law, "laws to run, as shell patterns")->capture_default_str();
   command.add_option("--precision", options.precisions, "storage formats to run")
       ->delimiter(',')
       ->capture_default_str();

@@ -32,6 +32,17 @@ TEST(Shards, merged_are_the_bytes_of_the_whole_whatever_the_number_of_processes)
   EXPECT_EQ(to_json(merged(shards, {})), whole);
 }
 
+TEST(Campaign, runs_the_laws_of_every_pattern_once_and_in_their_own_order) {
+  CampaignOptions options = small_campaign();
+  options.law_glob = "optimizer_state_*,exact_l*,exact_lane", options.cases = 1;
+
+  const Results results = run_campaign(options);
+
+  ASSERT_EQ(results.laws.size(), 2u);
+  EXPECT_EQ(results.laws[0].name, "exact_lane");
+  EXPECT_EQ(results.laws[1].name, "optimizer_state_ignores_k");
+}
+
 Outcome never_ends(const Case&, const RunOptions&) {
   for (volatile bool forever = true; forever;) {
   }

@@ -47,8 +47,10 @@ TEST(LawThatNeverRuns, is_an_error_and_no_silence_where_its_shape_throws) {
 
 TEST(LawThatNeverRuns, is_refused_where_no_law_has_the_name) {
   CampaignOptions options = three_cases();
-  options.law_glob = "no_such_law";
-  EXPECT_THROW(run_campaign(options), std::invalid_argument);
+  for (const char* laws : {"no_such_law", "exact_lane,no_such_law", "no_such_law,exact_lane"}) {
+    options.law_glob = laws;
+    EXPECT_THROW(run_campaign(options), std::invalid_argument) << laws;
+  }
 }
 
 }  // namespace
