@@ -16,15 +16,15 @@ bool exists(std::string_view stage) { return std::ranges::count(stages_in_order,
 StageGroup group_of(const std::string& line) {
   const auto dots = line.find("..");
   if (dots == std::string::npos) {
-    throw std::runtime_error("group '" + shortened(line) + "': expected two stages, 'unscale..optimizer'");
+    throw std::runtime_error("group '" + named(line) + "': expected two stages, 'unscale..optimizer'");
   }
   StageGroup group{line.substr(0, dots), line.substr(dots + 2)};
   for (const std::string& stage : {group.first, group.last}) {
     if (!exists(stage))
-      throw std::runtime_error("group '" + shortened(line) + "': no stage is named '" + shortened(stage) + "'");
+      throw std::runtime_error("group '" + named(line) + "': no stage is named '" + named(stage) + "'");
   }
   if (place_of(group.first) > place_of(group.last)) {
-    throw std::runtime_error("group '" + shortened(line) + "': expected the earlier stage first");
+    throw std::runtime_error("group '" + named(line) + "': expected the earlier stage first");
   }
   return group;
 }
@@ -42,7 +42,7 @@ std::vector<StageGroup> stage_groups_of(std::string_view lines) {
     const StageGroup group = group_of(line);
     for (const StageGroup& other : groups) {
       if (other.holds(group.first) || group.holds(other.first)) {
-        throw std::runtime_error("group '" + shortened(line) + "': shares a stage with '" + other.text() + "'");
+        throw std::runtime_error("group '" + named(line) + "': shares a stage with '" + other.text() + "'");
       }
     }
     groups.push_back(group);

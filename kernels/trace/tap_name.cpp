@@ -65,7 +65,7 @@ std::optional<TapView> tap_view_of(std::string_view text) {
 TapName tap_name_of(std::string_view text) {
   const auto name = tap_view_of(text);
   if (!name) {
-    throw std::runtime_error("'" + shortened(text) +
+    throw std::runtime_error("'" + named(text) +
                              "' is no tap name; expected w<window>/[m<micro-batch>/]<stage>/<tensor>");
   }
   return {name->window, name->micro_batch, std::string(name->stage), std::string(name->tensor)};

@@ -8,6 +8,7 @@
 
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
+#include "kernels/trace/trace_findings.hpp"
 #include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/json_form.hpp"
@@ -21,7 +22,7 @@ namespace {
 }
 
 /// A foreign text may be as long as its file.
-std::string in_quotes(const std::string& text) { return "'" + shortened(text) + "'"; }
+std::string in_quotes(const std::string& text) { return "'" + named(text) + "'"; }
 
 /// What `read` returns; its complaint becomes one that names the file.
 template <class Read>
@@ -34,7 +35,7 @@ auto read_from(const std::filesystem::path& file, Read read) {
 }
 
 std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + to_string(shape);
+  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
 }
 
 const std::string& metadata_of(const TensorFile& content, const std::filesystem::path& file, const std::string& key) {
@@ -43,22 +44,16 @@ const std::string& metadata_of(const TensorFile& content, const std::filesystem:
   return place->second;
 }
 
-std::vector<StageGroup> groups_of(const TensorFile& content, const std::filesystem::path& file) {
+std::vector<StageGroup> groups_of(const TensorFile& content) {
   const auto declared = content.metadata.find("groups");
-  if (declared == content.metadata.end()) return {};
-  return read_from(file, [&] { return stage_groups_of(declared->second); });
+  return declared == content.metadata.end() ? std::vector<StageGroup>{} : stage_groups_of(declared->second);
 }
 
-void check_tap(const std::filesystem::path& file, const Case& c, const TapName& name, const Tensor& value) {
+void check_tap(const Case& c, const TapName& name, const Tensor& value, TraceFindings& findings) {
   const auto layout = layout_of(c, name);
-  if (!layout) {
-    reject(file,
-           name.text() + ": found " + described(value.dtype, value.shape) + "; expected no such tap in this case");
-  }
-  if (value.dtype != layout->dtype || value.shape != layout->shape) {
-    reject(file, name.text() + ": found " + described(value.dtype, value.shape) + "; expected " +
-                     described(layout->dtype, layout->shape));
-  }
+  if (layout && value.dtype == layout->dtype && value.shape == layout->shape) return;
+  const std::string expected = layout ? described(layout->dtype, layout->shape) : "no such tap in this case";
+  findings.add(named(name.text()) + ": found " + described(value.dtype, value.shape) + "; expected " + expected);
 }
 
 /// Where a tap stands when the file does not say: window by window, in the order a window runs.
@@ -68,15 +63,18 @@ auto running_order(const TapName& name) {
   return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
 }
 
-/// The names of the file's taps, in the order they were made.
-std::vector<TapName> ordered_names(const TensorFile& content) {
+/// The names of the file's taps, in the order they were made. What is no tap's name is a finding.
+std::vector<TapName> ordered_names(const TensorFile& content, TraceFindings& findings) {
   std::map<std::string, std::size_t> made;
   if (const auto order = content.metadata.find("order"); order != content.metadata.end()) {
     std::istringstream lines(order->second);
     for (std::string line; std::getline(lines, line);) made.emplace(line, made.size());
   }
   std::vector<TapName> names;
-  for (const auto& [name, tensor] : content.tensors) names.push_back(tap_name_of(name));
+  for (const auto& [name, tensor] : content.tensors) {
+    const std::optional<TapName> tap = findings.read([&] { return std::optional(tap_name_of(name)); });
+    if (tap) names.push_back(*tap);
+  }
   std::ranges::sort(names, {}, [&](const TapName& name) {
     const auto place = made.find(name.text());
     return std::pair(place == made.end() ? made.size() : place->second, running_order(name));
@@ -119,13 +117,15 @@ Trace read_trace(const std::filesystem::path& file, const Case& c) {
     reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash_of(c) + "', the case given");
   }
   const std::string& claims = metadata_of(content, file, "claims");
-  trace.claims = read_from(file, [&] { return claims_of_json(claims); });
-  trace.groups = groups_of(content, file);
-  for (const TapName& name : read_from(file, [&] { return ordered_names(content); })) {
+  TraceFindings findings(file);
+  trace.claims = findings.read([&] { return claims_of_json(claims); });
+  trace.groups = findings.read([&] { return groups_of(content); });
+  for (const TapName& name : ordered_names(content, findings)) {
     Tensor& value = content.tensors.at(name.text());
-    check_tap(file, c, name, value);
+    check_tap(c, name, value, findings);
     trace.add(name, std::move(value));
   }
+  findings.require_none();
   return trace;
 }
 

@@ -15,4 +15,16 @@ std::string shortened(std::string_view text, std::size_t longest) {
   return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
 }
 
+std::string named(std::string_view text) {
+  std::string name;
+  for (const char c : shortened(text)) {
+    if (c == '\0') {
+      name += "\u2400";
+    } else {
+      name += c;
+    }
+  }
+  return name;
+}
+
 }  // namespace tally

@@ -11,5 +11,7 @@ namespace tally {
 std::string wrong_with_json(std::string_view text);
 /// The text, or where it is long its beginning and "...".
 std::string shortened(std::string_view text, std::size_t longest = 200);
+/// A foreign name for a message: shortened, with a picture for each NUL, at which the text of an exception would end.
+std::string named(std::string_view text);
 
 }  // namespace tally

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +13,8 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+
+#include "oracle/case/lost_bytes.hpp"
 
 namespace tally {
 namespace {
@@ -24,10 +28,38 @@ std::set<const MappedFile*>& files() {
   return all;
 }
 
+constexpr std::string_view what_happened = " became shorter while it was read; run again once it is written\n";
+
+/// A mapped file with a name, for a signal's handler, which may take no lock; further ones are not named there.
+struct NamedMap {
+  std::string last_line;
+  std::atomic<const MappedFile*> file{nullptr};
+};
+std::array<NamedMap, 64> named_maps;
+
+/// No terminal obeys it, and it is no longer than a message may be.
+std::string tame(const std::string& name) {
+  constexpr std::size_t longest = 4000;
+  std::string text = name.substr(0, longest);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  return text;
+}
+
+void say(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
 /// The kernel's answer to a read behind the end of a mapped file.
-extern "C" void end_for_lost_bytes(int) {
-  constexpr std::string_view line = "error: a file became shorter while it was read; run again once it is written\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+extern "C" void end_for_lost_bytes(int, siginfo_t* found, void*) {
+  std::string_view line;
+  const auto at = reinterpret_cast<std::uintptr_t>(found->si_addr);
+  for (const NamedMap& map : named_maps) {
+    const MappedFile* file = map.file;
+    if (file != nullptr && at - reinterpret_cast<std::uintptr_t>(file->data()) < file->size()) line = map.last_line;
+  }
+  if (line.empty()) say("error: a file"), line = what_happened;
+  say(line);
   _exit(environment_error);
 }
 
@@ -35,7 +67,8 @@ extern "C" void end_for_lost_bytes(int) {
 void listen_for_lost_bytes() {
   struct sigaction now {};
   if (sigaction(SIGBUS, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
-  now.sa_handler = end_for_lost_bytes;
+  now.sa_sigaction = end_for_lost_bytes;
+  now.sa_flags |= SA_SIGINFO;
   sigaction(SIGBUS, &now, nullptr);
 }
 
@@ -55,7 +88,19 @@ MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   const std::lock_guard lock(all_files);
   files().erase(this);
+  for (NamedMap& map : named_maps)
+    if (map.file == this) map.file = nullptr;
   munmap(const_cast<std::byte*>(data_), size_);
+}
+
+std::shared_ptr<const MappedFile> mapped_under(const std::string& name, const RegularFile& file) {
+  auto mapped = std::make_shared<const MappedFile>(file);
+  const std::lock_guard lock(all_files);
+  const auto free = std::find_if(named_maps.begin(), named_maps.end(), [](const NamedMap& map) { return !map.file; });
+  if (mapped->size() == 0 || free == named_maps.end()) return mapped;
+  free->last_line = "error: " + tame(name) + std::string(what_happened);
+  free->file = mapped.get();
+  return mapped;
 }
 
 void mapped_bytes_read(std::size_t bytes) {

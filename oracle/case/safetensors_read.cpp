@@ -7,6 +7,7 @@
 #include "oracle/case/formats.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
+#include "oracle/case/lost_bytes.hpp"
 #include "oracle/case/regular_file.hpp"
 #include "oracle/case/safetensors.hpp"
 
@@ -28,9 +29,13 @@ struct Entry {
   std::uint64_t begin = 0, end = 0;
 };
 
+/// A foreign name may be as long as its file.
+std::string named_tensor(const std::string& name) { return json_string(name.substr(0, 80)); }
+
 std::vector<std::int64_t> read_sizes(const Json& entry, std::string_view key, const std::string& where) {
   const Json* list = entry.member(key);
-  if (list == nullptr || !list->is(Json::Kind::array)) refuse(where, std::string(key) + " is no list");
+  if (list == nullptr) refuse(where, std::string(key) + " is missing");
+  if (!list->is(Json::Kind::array)) refuse(where, std::string(key) + " is " + shown(*list) + ", no list");
   std::vector<std::int64_t> values;
   for (const Json& item : list->items) {
     const auto value = item.is(Json::Kind::number) ? exact_integer(item.text) : std::nullopt;
@@ -52,15 +57,18 @@ Dtype read_dtype(const Json& entry, const std::string& where) {
 
 /// Checked against the bytes there are, so that no memory is taken for what is not there.
 Entry read_entry(const std::string& name, const Json& json, std::uint64_t available) {
-  const std::string where = "tensor " + json_string(name.substr(0, 80));
+  const std::string where = "tensor " + named_tensor(name);
   if (!json.is(Json::Kind::object)) refuse(where, "its entry is " + shown(json));
   Entry entry{name, read_dtype(json, where), read_sizes(json, "shape", where)};
-  if (json.keys.size() != 3) refuse(where, "its entry has keys besides dtype, shape and data_offsets");
   const auto offsets = read_sizes(json, "data_offsets", where);
-  if (offsets.size() != 2 || offsets[0] > offsets[1] || static_cast<std::uint64_t>(offsets[1]) > available)
-    refuse(where, "data_offsets " + to_string(offsets) + " beside " + std::to_string(available) + " bytes of data");
+  if (json.keys.size() != 3) refuse(where, "its entry has keys besides dtype, shape and data_offsets");
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    refuse(where, "data_offsets " + to_string(offsets) + " are no begin and end");
   entry.begin = static_cast<std::uint64_t>(offsets[0]);
   entry.end = static_cast<std::uint64_t>(offsets[1]);
+  if (entry.end > available)
+    refuse(where, "data_offsets " + to_string(offsets) + " beside " + std::to_string(available) +
+                      " bytes of data: the file is cut short, or says more than it holds");
   std::size_t elements = 0;
   try {
     elements = elements_of(entry.shape);
@@ -100,16 +108,24 @@ std::uint64_t header_length(std::string_view start, std::uint64_t size) {
   return length;
 }
 
+/// `"a" at [0, 8]`: where the header says that it lies.
+std::string placed(const Entry& entry) {
+  return named_tensor(entry.name) + " at [" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+}
+
 /// The data must be covered exactly once, in some order of the tensors.
 void check_coverage(std::vector<Entry>& entries, std::uint64_t available) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::uint64_t covered = 0;
+  const Entry* before = nullptr;
   for (const Entry& entry : entries) {
-    if (entry.begin != covered)
-      refuse("tensor " + json_string(entry.name.substr(0, 80)),
-             "data_offsets begin at " + std::to_string(entry.begin) + " where " + std::to_string(covered) + " is next");
+    if (entry.begin < covered) refuse("tensors", placed(*before) + " and " + placed(entry) + " overlap");
+    if (entry.begin > covered)
+      refuse("data", "bytes " + std::to_string(covered) + " to " + std::to_string(entry.begin) +
+                         " belong to no tensor, before " + placed(entry));
     covered = entry.end;
+    before = &entry;
   }
   if (covered != available) refuse("data", std::to_string(available - covered) + " bytes belong to no tensor");
 }
@@ -164,7 +180,7 @@ TensorFile read_safetensors_file(const std::filesystem::path& file) {
   std::string header(length, '\0');
   bytes.read(length_bytes, header.data(), length);
   const std::uint64_t data = length_bytes + length;
-  const auto mapped = bytes.size() < least_mapped ? nullptr : std::make_shared<const MappedFile>(bytes);
+  const auto mapped = bytes.size() < least_mapped ? nullptr : mapped_under(file.string(), bytes);
   const auto take = [&](const Entry& entry) {
     const std::uint64_t begin = data + entry.begin, count = entry.end - entry.begin;
     // Elements are read where they lie, if they lie as they would in memory of their own.

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 std::string_view name_of(Repeats repeats) { return repeats == Repeats::bitwise ? "bitwise" : "within_claim"; }
 
 [[noreturn]] void reject(const std::string& key, const std::string& found, const std::string& expected) {
-  throw std::runtime_error("claims: " + shortened(key) + " is " + shortened(found) + "; expected " + expected);
+  throw std::runtime_error("claims: " + named(key) + " is " + named(found) + "; expected " + expected);
 }
 
 /// The value at `key` of an object, of type T; `kind` is the type's name for people.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "kernels/device/device.hpp"
+#include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/exit_codes.hpp"
@@ -26,6 +27,13 @@ int say(const std::exception& problem, int code) {
   return code;
 }
 
+/// Everything that is wrong with a trace, a line each, the first as of any input.
+int say_all(const InvalidTrace& problem) {
+  say(problem, usage);
+  for (const std::string& line : problem.further()) std::cerr << "  " << message_line(line) << "\n";
+  return usage;
+}
+
 /// Runs the chosen command; every kind of trouble has its exit code.
 int run_action(const Action& action) {
   try {
@@ -34,6 +42,8 @@ int run_action(const Action& action) {
     return say(problem, absent);
   } catch (const InvalidCase& problem) {
     return say(problem, usage);
+  } catch (const InvalidTrace& problem) {
+    return say_all(problem);
   } catch (const UsageError& problem) {
     return say(problem, usage);
   } catch (const std::invalid_argument& problem) {

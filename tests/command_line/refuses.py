@@ -76,6 +76,25 @@ class Refusals(unittest.TestCase):
             for option in ("--case-time", "--time"):
                 self.refuses(["verify", option, wrong, "--out", self.out], option, "60s")
 
+    def test_everything_that_is_wrong_with_a_trace_is_named_at_once(self):
+        self.assertEqual(tally("replay", CASE, "--subject", "host", "--dump", self.out).returncode, 0)
+        trace = (self.out / "trace.safetensors").read_bytes()
+        length = struct.unpack("<Q", trace[:8])[0]
+        header, wrong = json.loads(trace[8:8 + length]), 0
+        for tap, entry in header.items():
+            if tap.endswith(".weight"):
+                entry["shape"], wrong = entry["shape"][::-1], wrong + 1
+        text = json.dumps(header).encode()
+        (self.out / "trace.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + trace[8 + length:])
+        shown = tally("check", self.out / "case.json", self.out / "trace.safetensors")
+        self.assertEqual(shown.returncode, 2, shown.stderr)
+        first, *further = shown.stderr.splitlines()
+        self.assertTrue(first.startswith("error: ") and first.endswith(f"(and {wrong - 1} more)"), first)
+        for line in (first, *further):
+            self.assertIn(": found fp32 [2, 1]; expected fp32 [1, 2]", line)
+        self.assertEqual(len(further), wrong - 1)
+        self.assertTrue(all(line.startswith("  w0/") for line in further), further)
+
     def test_no_terminal_obeys_what_a_file_says(self):
         self.assertEqual(tally("replay", CASE, "--subject", "host", "--dump", self.out).returncode, 0)
         trace = (self.out / "trace.safetensors").read_bytes()

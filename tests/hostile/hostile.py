@@ -1,8 +1,9 @@
 """Hostile inputs over everything that Tally reads: each is refused with one line, or judged where it is valid after all.
 
 hostile.py TALLY ROOT [--count N] [--seed S] [--only NUMBER]. Each runs with 2 GB of address space and 10 s of the
-processor; a signal, another exit code, a second line, a control character on the terminal, or a file that a refused
-command leaves are failures, which exit with 1 and name the input's number: --only NUMBER --keep FOLDER leaves its files.
+processor; a signal, another exit code, a second line (but a few indented ones, of what else is wrong), a control
+character on the terminal, or a file that a refused command leaves are failures, which exit with 1 and name the input's
+number: --only NUMBER --keep FOLDER leaves its files.
 """
 import argparse
 import collections
@@ -19,6 +20,7 @@ from inputs import Inputs
 
 MEMORY_KIB, SECONDS, PATIENCE = 2 * 1024 * 1024, 10, 120
 REFUSED, VERDICTS = 2, {0, 1, 4, 5}
+MOST_FURTHER = 20  # indented lines behind the first: what else is wrong with a trace
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 DUMPED = ["adam_fp16_dynamic_scale", "resumed_sgd", "dropout_bf16_ignored_micro_batch", "two_windows_short_tail"]
 
@@ -54,7 +56,8 @@ class Run:
             yield "a control character on the terminal"
         if self.code == REFUSED:
             lines = [line for line in self.said.splitlines() if not line.startswith("Run with --help")]
-            if len(lines) != 1:
+            further = [line for line in lines[1:] if line.startswith("  ")]
+            if len(lines) - len(further) != 1 or len(further) > MOST_FURTHER:
                 yield f"{len(lines)} lines of error"
             if self.left:
                 yield f"left {', '.join(p.name for p in self.left)}"

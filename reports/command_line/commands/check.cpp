@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "kernels/trace/trace.hpp"
+#include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/compare/ahead.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
@@ -37,6 +38,8 @@ std::size_t bytes_in(const Trace& trace) {
 Trace trace_of(const CheckOptions& options, const Case& c) {
   try {
     return read_trace(options.trace_file, c);
+  } catch (const InvalidTrace&) {
+    throw;
   } catch (const std::runtime_error& problem) {
     throw UsageError(problem.what());
   }

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "kernels/trace/trace.hpp"
+#include "kernels/trace/trace_findings.hpp"
 #include "kernels/training_step/run.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/safetensors.hpp"
@@ -28,6 +29,15 @@ class TraceFile : public testing::Test {
       return error.what();
     }
     return "";
+  }
+  /// What the file's reading ends in.
+  InvalidTrace refused() const {
+    try {
+      read_trace(file_, small_case());
+    } catch (const InvalidTrace& found) {
+      return found;
+    }
+    return {"nothing", {}};
   }
   Trace with(const std::string& name, const Tensor& value) {
     Trace trace;
@@ -66,6 +76,47 @@ TEST_F(TraceFile, ComesBackWhereALayerIsNamedAsAMarkOfTaps) {
 TEST_F(TraceFile, RefusesAShapeThatTheCaseDoesNotHave) {
   EXPECT_EQ(refusal(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}))),
             file_.string() + ": w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]");
+}
+
+TEST_F(TraceFile, NamesEverythingThatIsWrongAtOnce) {
+  Trace trace = with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}));
+  trace.claims.constants = "decimal";
+  trace.groups = {{"clip", "unscale"}};
+  trace.add(tap_name_of("w0/m1/loss/in.target"), Tensor(Dtype::fp32, {3}));
+  trace.add(tap_name_of("w0/cast/fc1.bias"), Tensor(Dtype::fp32, {4}));
+
+  write_trace(trace, file_);
+  const InvalidTrace found = refused();
+
+  EXPECT_EQ(found.what(), file_.string() + ": claims: constants is \"decimal\"; expected binary64 | fp32 (and 3 more)");
+  EXPECT_EQ(found.further(), (std::vector<std::string>{"group 'clip..unscale': expected the earlier stage first",
+                                                       "w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]",
+                                                       "w0/m1/loss/in.target: found fp32 [3]; expected i64 [3]"}));
+}
+
+TEST_F(TraceFile, CountsWhatItDoesNotName) {
+  for (const std::size_t wrong : {TraceFindings::most_named, 30 * TraceFindings::most_named}) {
+    Trace trace = with("w0/guess/0", Tensor(Dtype::u8, {}));
+    for (std::size_t i = 1; i < wrong; ++i)
+      trace.add(tap_name_of("w0/guess/" + std::to_string(i)), Tensor(Dtype::u8, {}));
+    write_trace(trace, file_);
+    const InvalidTrace found = refused();
+    const std::size_t unnamed = wrong - TraceFindings::most_named;
+    EXPECT_NE(std::string(found.what()).find("(and " + std::to_string(wrong - 1) + " more)"), std::string::npos);
+    ASSERT_EQ(found.further().size(), TraceFindings::most_named - 1 + (unnamed > 0));
+    EXPECT_EQ(found.further().back() == "and " + std::to_string(unnamed) + " more", unnamed > 0);
+  }
+}
+
+TEST_F(TraceFile, ShowsTheWholeNameThatHoldsANul) {
+  const std::string nul(1, '\0');
+  EXPECT_EQ(refusal(with("w0/ca" + nul + "st/fc1.weight", Tensor(Dtype::fp32, {4, 5}))),
+            file_.string() + ": w0/ca\u2400st/fc1.weight: found fp32 [4, 5]; expected no such tap in this case");
+  TensorFile content;
+  content.metadata = {{"tally_trace", "1"}, {"case", hash_of(small_case())}, {"claims", to_json(Claims{})}};
+  content.tensors["w0" + nul + "cast"] = Tensor(Dtype::u8, {});
+  std::ofstream(file_, std::ios::binary) << write_safetensors(content);
+  EXPECT_NE(std::string(refused().what()).find(": 'w0\u2400cast' is no tap name"), std::string::npos);
 }
 
 TEST_F(TraceFile, RefusesAFormatThatTheCaseDoesNotHave) {

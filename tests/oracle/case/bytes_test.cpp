@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "oracle/case/lost_bytes.hpp"
 #include "oracle/case/safetensors.hpp"
 
 namespace tally {
@@ -33,7 +34,7 @@ std::string counting(std::size_t bytes) {
 }
 
 std::shared_ptr<const MappedFile> mapped(const path& file) {
-  return std::make_shared<const MappedFile>(RegularFile(file));
+  return mapped_under(file.filename().string(), RegularFile(file));
 }
 
 TEST(Bytes, AreThoseOfTheFileUntilTheyAreWritten) {
@@ -97,16 +98,31 @@ TEST(MappedFile, GivesPagesBackThatWereRead) {
   EXPECT_EQ(again, sum);
 }
 
-TEST(MappedFileDeathTest, EndsWithOneLineWhenTheFileIsCutShort) {
+TEST(MappedFileDeathTest, EndsWithOneLineThatNamesTheFileThatIsCutShort) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const TemporaryFile file("cut_short", counting(1 << 20));
+  const TemporaryFile file("cut_\x1bshort", counting(1 << 20)), other("whole", counting(1 << 20));
   EXPECT_EXIT(
       {
+        const auto before = mapped(other.get());
         const auto map = mapped(file.get());
+        const auto behind = mapped(other.get());
         std::filesystem::resize_file(file.get(), 0);
         std::exit(static_cast<int>(map->data()[1 << 19]));
       },
-      testing::ExitedWithCode(3), "error: a file became shorter while it was read");
+      testing::ExitedWithCode(3),
+      "^error: cut_.short became shorter while it was read; run again once it is written\n$");
+}
+
+TEST(MappedFileDeathTest, OfALargeSafetensorsFileNamesIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const TemporaryFile file("cut.safetensors", write_safetensors(some_tensors(300'000, 8)));
+  EXPECT_EXIT(
+      {
+        const TensorFile read = read_safetensors_file(file.get());
+        std::filesystem::resize_file(file.get(), 0);
+        std::exit(read.tensors.at("b").value(0) == 0 ? 1 : 0);
+      },
+      testing::ExitedWithCode(3), "cut.safetensors became shorter while it was read");
 }
 
 }  // namespace

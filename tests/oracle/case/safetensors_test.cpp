@@ -98,13 +98,46 @@ TEST(Safetensors, RefusesAHeaderThatWouldFillTheMemoryAndWhatIsNoFile) {
   std::filesystem::remove(sparse);
 }
 
-TEST(Safetensors, NamesTheTensorThatDoesNotFit) {
+/// What a file of this header and these data is refused with, whole.
+std::string refusal(const std::string& header, const std::string& data) {
   try {
-    read_safetensors(file_of(R"({"fc.bias":{"dtype":"U8","shape":[5],"data_offsets":[0,4]}})", "1234"));
-    FAIL() << "it was read";
+    read_safetensors(file_of(header, data));
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "safetensors: tensor \"fc.bias\": data_offsets [0, 4] do not fit u8 [5]");
+    return error.what();
   }
+  return "";
+}
+
+TEST(Safetensors, NamesTheTensorThatDoesNotFit) {
+  EXPECT_EQ(refusal(R"({"fc.bias":{"dtype":"U8","shape":[5],"data_offsets":[0,4]}})", "1234"),
+            R"(safetensors: tensor "fc.bias": data_offsets [0, 4] do not fit u8 [5])");
+}
+
+TEST(Safetensors, SaysWhatAnEntryLacks) {
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","data_offsets":[0,4]}})", "1234"),
+            R"(safetensors: tensor "a": shape is missing)");
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":4,"data_offsets":[0,4]}})", "1234"),
+            R"(safetensors: tensor "a": shape is 4, no list)");
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":[4]}})", "1234"),
+            R"(safetensors: tensor "a": data_offsets is missing)");
+}
+
+TEST(Safetensors, SaysThatAFileIsCutShort) {
+  EXPECT_EQ(
+      refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "123"),
+      R"(safetensors: tensor "a": data_offsets [0, 4] beside 3 bytes of data: the file is cut short, or says more )"
+      "than it holds");
+}
+
+TEST(Safetensors, NamesBothOfTwoTensorsThatOverlapAndTheOneBehindAGap) {
+  EXPECT_EQ(refusal(R"({"b":{"dtype":"U8","shape":[3],"data_offsets":[1,4]},)"
+                    R"("a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                    "1234"),
+            R"(safetensors: tensors: "a" at [0, 2] and "b" at [1, 4] overlap)");
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                    R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
+                    "1234"),
+            R"(safetensors: data: bytes 1 to 2 belong to no tensor, before "b" at [2, 4])");
 }
 
 /// A folder with a case beside its tensors, and tensors outside it.
