@@ -2,18 +2,16 @@
 import torch
 
 from .changes import Change, is_zero, same
-from .errors import CaptureError
+from .report import Report
 from .segment import Segment
 
 
 class Capture:
-    """`parameters` by name, `reads` the optimizer, `meaning` what was said. Problems are lines that make the capture
-    none; notes are lines for the reader."""
+    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted."""
 
     def __init__(self, parameters, reads, meaning, scratch, plan):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
-        self.decay = reads.decay()
-        self.segments, self.problems, self.notes = [], [], []
+        self.decay, self.report, self.segments = reads.decay(), Report(meaning), []
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
         self.losses = None    # what sees the losses; set when it is made
@@ -21,22 +19,6 @@ class Capture:
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
-
-    # What is said of the run
-
-    def problem(self, place, found, expected, next_step):
-        line = f"{place}: found {found}, expected {expected}; {next_step}"
-        if line not in self.problems:
-            self.problems.append(line)
-
-    def noted(self, text, shown_from="parameters"):
-        """A thing the loop did that Tally is to judge; where the level leaves no tap that shows it, a problem."""
-        if not self.meaning.at(shown_from):
-            text += f"; level {shown_from!r} shows it to `tally check`, this one does not"
-            if text not in self.problems:
-                self.problems.append(text)
-        elif text not in self.notes:
-            self.notes.append(text)
 
     # Backward passes
 
@@ -107,10 +89,11 @@ class Capture:
             if self.meaning.at("window") or m == 0 or not handed_over:
                 self.tap_buffer_before(name, now, m)
         if left:
-            self.noted(f"window {window}: the gradient of {left} was not cleared before its first micro-batch",
-                       "gradients")
+            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",
+                              "gradients")
         if cleared:
-            self.noted(f"window {window}: the gradient of {cleared} was cleared before micro-batch {m}", "gradients")
+            self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
+                              "was cleared before the window's step", "gradients")
         self.changed_between(change, f"window {window}, before micro-batch {m}")
 
     def tap_buffer_before(self, name, value, m):
@@ -120,26 +103,29 @@ class Capture:
 
     def changed_between(self, change, place):
         if change.kind == "factor":
-            self.noted(f"{place}: all gradients were multiplied by {change.factor!r} between two micro-batches, as a "
-                       "clip per micro-batch does", "gradients")
+            self.report.noted(f"{place}, all gradients times {change.factor!r}",
+                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
         elif change.kind == "clamp":
-            self.noted(f"{place}: all gradients were clamped to {change.limit!r} between two micro-batches",
-                       "gradients")
+            self.report.noted(f"{place}, all gradients clamped to {change.limit!r}",
+                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
         elif change.kind == "unexplained":
             self.unexplained(place, change)
 
     def unexplained(self, place, change):
-        self.problem(f"{place}, gradient of {change.place}", "values that no accumulation, clip or scaler left there",
-                     "the bits of the last accumulation", "keep other code from writing to .grad, or record without it")
+        self.report.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
+                            "the bits of the last accumulation",
+                            "keep other code from writing to .grad, or record without it")
 
     def gradient(self, name, value):
         """One parameter's gradient in a backward pass, before it is added to the buffer."""
         if self.open is None:
             self.micro_batch_begins()
         if name in self.touched:
-            self.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
-                         "use checkpoints with use_reentrant=False")
+            self.report.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
+                                "use checkpoints with use_reentrant=False")
         self.touched.add(name)
+        if self.segment:
+            self.segment.touched.add(name)
         if self.segment and self.meaning.at("gradients"):
             self.segment.tap(f"{self.open}/backward/d.{name}", value)
 
@@ -179,13 +165,18 @@ class Capture:
             return
         window, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and self.count:
-            self.early = f"window {window}: a step was taken after micro-batch {m}, {size} were meant to come first"
+            self.early = f"window {window}, after micro-batch {m} of {size}"
         else:
             self.early = None
         w, segment, change = self.window_prefix(), self.segment, Change()
+        if self.reads.rate() != segment.rates[-1]:
+            self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
+                              "the rate moved after the window began and before its step")
         for name, parameter in self.parameters.items():
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
             change.offer(name, before, parameter.grad)
+            if parameter.grad is None:
+                segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
                 if parameter.grad is not None:
                     segment.tap_first(f"{w}/@read.{name}", parameter.grad)
@@ -198,9 +189,8 @@ class Capture:
             self.unexplained(f"window {window}, before the step", change)
         taken = self.reads.steps_taken()
         self.before_step = segment.steps_so_far if taken is None else taken
-        if self.meaning.at("window"):
-            segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
-            segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
+        segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
+        segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""
@@ -223,20 +213,19 @@ class Capture:
                 for state, value in self.reads.state(parameter).items():
                     segment.tap(f"{w}/optimizer/{state}.{name}", value)
         if self.early:
-            self.noted(self.early)
-        if self.meaning.at("window"):
-            taken = self.reads.steps_taken()
-            segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
-            segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
-            taken = segment.steps_so_far if taken is None else taken
-            segment.tap_number(f"{w}/schedule/step", taken, torch.int64, True)
-            segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
+            self.report.noted(self.early, "a step was taken before the window's last micro-batch")
+        taken = self.reads.steps_taken()
+        taken = segment.steps_so_far if taken is None else taken
+        segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
+        segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
+        segment.tap_number(f"{w}/schedule/step", taken, torch.int64, True)
+        segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
 
     def window_ends(self):
         if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
             window = self.segment.first + len(self.segment.windows) - 1
-            self.problem(f"window {window}", f"no step after {len(self.segment.windows[-1])} micro-batches", "one",
-                         "pass micro_batches as the loop is meant, or record a loop that steps")
+            self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
+                                "pass micro_batches as the loop is meant, or record a loop that steps")
 
     def finish(self):
         """The end of the loop. A last window that is short counts if the loop took its step."""
@@ -245,11 +234,11 @@ class Capture:
         _, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and not self.after_last and not self.skips:
             self.segment.drop_window()
-            self.notes.append(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
+            self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
             if not self.segment.windows:
                 self.segments.remove(self.segment)
             return
         if m + 1 < size:
-            self.notes.append(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, as "
-                              "the loop took a step there and ended (argument micro_batches, a list)")
+            self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "
+                            "as the loop took a step there and ended (argument micro_batches, a list)")
         self.window_ends()

@@ -60,6 +60,8 @@ def case_of(segment, capture, model, recipe, lines, name):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
     taps = settled(segment, capture, recipe, keep, model)
+    tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
+    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
     case = {
         "tally_case": 1, "name": name,
         "model": model.section(segment, capture, loss),
@@ -67,7 +69,6 @@ def case_of(segment, capture, model, recipe, lines, name):
         "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
                       "tf32": False},
         "recipe": recipe, "tensors": {"file": "case.safetensors"}}
-    tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     return case, tensors, taps
 
 
@@ -101,6 +102,32 @@ def settled(segment, capture, recipe, keep_loss, model):
             if not decays or decay["kind"] == "l2":
                 taps[f"{window}/optimizer/in.{parameter}"] = parts
     return taps
+
+
+BEFORE_A_PARAMETER = ("", "d.", "buffer.", "momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
+
+
+def leave_out_unused(segment, capture, taps, tensors, lines):
+    """A parameter that no gradient reaches is none of the case; one that some micro-batches do not reach has a gradient
+    of zeros there."""
+    for name, place in segment.without.items():
+        if name in segment.touched:
+            capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
+                                   "record windows in which every parameter takes part: PyTorch leaves others alone")
+    unused = [name for name in capture.parameters if name not in segment.touched]
+    if unused:
+        lines.append(f"not judged: {unused[0]} has no gradient in these windows"
+                     + (f" (nor have {len(unused) - 1} others)" if unused[1:] else ""))
+    names = {way + before + name for name in unused for before in BEFORE_A_PARAMETER for way in ("", "in.")}
+    taps = {tap: parts for tap, parts in taps.items() if tap.rpartition("/")[2] not in names}
+    if capture.meaning.at("gradients"):
+        for w, window in enumerate(segment.windows):
+            for m in range(len(window)):
+                for name in segment.touched:
+                    tap = f"w{w}/m{m}/backward/d.{name}"
+                    if tap not in taps:
+                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.parameters[name]))]
+    return taps, {name: parts for name, parts in tensors.items() if name not in names}
 
 
 def left_out(parameter, excluded):

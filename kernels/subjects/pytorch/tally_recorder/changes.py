@@ -60,15 +60,16 @@ class Change:
         after = torch.zeros_like(before) if after is None else after.detach().to("cpu")
         if not before.numel():
             return
-        self.squares += float(before.double().square().sum())
-        found = factors(before, after)
+        largest = float(after.abs().max())
+        unchanged = same(before, after)
+        found = [1.0] if unchanged and largest else factors(before, after)
         if found is not None:
             self.candidates = found if self.candidates is None else [f for f in self.candidates if f in found]
-        largest = float(after.abs().max())
-        if same(before, after):
+        if unchanged:
             self.unclamped = max(self.unclamped, largest)
             return
         self.changed, self.place = True, self.place or name
+        self.squares += float(before.double().square().sum())
         if found is None:
             self.candidates = []
         if self.limit not in (None, largest) or not same(before.clamp(-largest, largest), after):
@@ -90,5 +91,5 @@ class Change:
 
     @property
     def norm(self):
-        """The 2-norm of all gradients before the change."""
+        """The 2-norm of all gradients that changed, before it."""
         return math.sqrt(self.squares)

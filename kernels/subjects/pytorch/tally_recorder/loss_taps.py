@@ -4,6 +4,9 @@ import torch
 from .losses import rows_of, terms_beside
 
 
+MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
+
+
 class Seen:
     """What is kept of one call of a loss."""
 
@@ -40,6 +43,7 @@ class LossTaps:
             target = loss.target.detach()
             target = target.reshape(-1) if loss.kind == "cross_entropy" else rows_of(target, False)
             self.pending.append(Seen(loss, capture.scratch.put(y), capture.scratch.put(target), y.shape[0], self.x))
+        del self.pending[:-MOST_PENDING]
         seen, shape = self.pending[-1], loss.kind == "cross_entropy"
 
         def at_loss(gradient):
@@ -62,7 +66,7 @@ class LossTaps:
         beside = terms_beside(roots, nodes, self.accumulators)
         if beside and self.capture.meaning.loss:
             window, m, _ = self.capture.meaning.place(self.capture.count)
-            self.capture.problem(
+            self.capture.report.problem(
                 f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
                 f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
                 "leave decay to the optimizer, or pass loss=False: then no loss is judged")

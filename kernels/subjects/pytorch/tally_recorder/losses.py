@@ -36,6 +36,14 @@ def rows_of(value, classes_at_1):
     return value.reshape(-1, value.shape[-1])
 
 
+def autocast_is_on(device):
+    """Whether autocast is on for a device; PyTorch before 2.4 asks by other names."""
+    try:
+        return torch.is_autocast_enabled(device)
+    except TypeError:
+        return torch.is_autocast_cpu_enabled() if device == "cpu" else torch.is_autocast_enabled()
+
+
 class SeesLosses(TorchFunctionMode):
     """While it is entered, `called(loss)` hears of each call that takes part in autograd."""
 
@@ -53,7 +61,7 @@ class SeesLosses(TorchFunctionMode):
         y = args.pop(0) if args else kwargs.pop("input")
         if not y.requires_grad:
             return func(y, *args, **kwargs)
-        if torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled():
+        if autocast_is_on(y.device.type):
             y = y.float()  # what autocast does inside of the loss, done here where its result can be seen
         target = args[0] if args else kwargs["target"]
         names = list(DEFAULTS) if func is F.cross_entropy else ["size_average", "reduce", "reduction"]

@@ -28,7 +28,7 @@ class ReadsOptimizer:
     def __init__(self, optimizer, names):
         self.optimizer, self.names = optimizer, names
         kind = next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KNOWN), None)
-        if kind is None or kind == "Adam" and "Adam" not in type(optimizer).__name__:
+        if kind is None:
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
                                "train with one of these")
         self.kind, self.options, self.decay_kind, self.states, off = KNOWN[kind]
@@ -72,6 +72,8 @@ class ReadsOptimizer:
         if not found:
             return {"kind": "none"}
         left_out = [self.names[p] for value, group in groups if not value for p in group["params"] if p in self.names]
+        if set(left_out) == {name for name in self.names.values() if name.endswith(".bias")}:
+            left_out = ["bias"] if left_out else []
         return {"kind": self.decay_kind, "lambda": found[0], **({"exclude": left_out} if left_out else {})}
 
     def state(self, parameter):

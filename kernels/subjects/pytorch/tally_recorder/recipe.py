@@ -72,7 +72,7 @@ def recipe_of(segment, capture, called, lines):
     meaning, reads = capture.meaning, capture.reads
     clip = meaning.clip
     if clip is None:
-        assumed, why = clip_assumed(capture.segments, called, capture.problem)
+        assumed, why = clip_assumed(capture.segments, called, capture.report.problem)
         clip = said_or(meaning, "clip", assumed, lines, why)
     optimizer = reads.section()
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")

@@ -47,17 +47,21 @@ class Recorder:
         self.finished = False
 
     def __enter__(self):
+        self.attach()
+        mode = SeesLosses(self.capture.losses.called)
+        mode.__enter__()
+        self.entered.insert(0, lambda: mode.__exit__(None, None, None))
+        return self
+
+    def attach(self, clips=None):
+        """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
         gradients = SeesGradients(self.capture.parameters, self.capture)
         losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
         self.capture.losses = losses
-        self.clips = SeesClips()
-        mode = SeesLosses(losses.called)
+        self.clips = clips or SeesClips()
         hook = self.model.register_forward_pre_hook(losses.model_called)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
-        mode.__enter__()
-        self.entered = [lambda: mode.__exit__(None, None, None), hook.remove, scaler.remove, steps.remove,
-                        self.clips.remove, gradients.remove]
-        return self
+        self.entered = [hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -96,13 +100,12 @@ class Recorder:
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
-        for line in self.described.lines() + lines + self.capture.notes:
+        report = self.capture.report
+        for line in self.described.lines() + lines + report.notes():
             show(line)
-        if self.capture.problems:
-            for line in self.capture.problems[:8]:
-                show(f"error: {line}")
-            if len(self.capture.problems) > 8:
-                show(f"error: {len(self.capture.problems) - 8} more of this kind")
+        for line in report.problems():
+            show(f"error: {line}")
+        if report.problems():
             return 2
         claims = case_file.claims_of(segment, self.capture.parameters)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)

@@ -32,7 +32,8 @@ class ScalerTaps:
         if change.kind == "unexplained":
             capture.unexplained(f"window {window}, before unscale_", change)
         elif change.kind != "none":
-            capture.noted(f"window {window}: all gradients changed before unscale_, as a clip before unscaling does")
+            capture.report.noted(f"window {window}, all gradients",
+                                 "were changed before unscale_, as a clip before unscaling does")
         capture.buffers_are_final()
         capture.unscaled = True
 
@@ -42,8 +43,7 @@ class ScalerTaps:
             return
         segment, w = capture.segment, capture.window_prefix()
         capture.skips += found
-        if capture.meaning.at("window"):
-            segment.tap_number(f"{w}/overflow_check/found", int(found), torch.uint8)
+        segment.tap_number(f"{w}/overflow_check/found", int(found), torch.uint8)
         for name, parameter in capture.parameters.items():
             if parameter.grad is None or found:
                 continue
@@ -51,7 +51,7 @@ class ScalerTaps:
                 capture.latest[name] = segment.tap_first(f"{w}/unscale/d.{name}", parameter.grad)
             else:
                 capture.latest[name] = capture.scratch.put(parameter.grad)
-        if capture.meaning.at("window") and not found:
+        if not found:
             segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
 
     def scaler_updates(self, scaler):
@@ -62,7 +62,7 @@ class ScalerTaps:
 
     def tap(self, scaler, prefix, last):
         capture = self.capture
-        if not capture.recording_step() or not capture.meaning.at("window") or capture.segment.scale is None:
+        if not capture.recording_step() or capture.segment.scale is None:
             return
         segment, w = capture.segment, capture.window_prefix()
         segment.tap_number(f"{w}/scaler/{prefix}scale", float(scaler.get_scale()), torch.float32, last)

@@ -55,5 +55,5 @@ class Scratch:
             into.write(piece)
             left -= len(piece)
 
-    def close(self):
+    def __del__(self):
         self.file.close()

@@ -11,6 +11,7 @@ class Segment:
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
         self.step = 0
+        self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.scale = None  # what the scaler held at the start, where there is one
 
     def tap(self, name, value):

@@ -38,7 +38,7 @@ def hash_of(tally, case):
     done = subprocess.run([tally, "hash", case], capture_output=True, text=True)
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
-        raise CaptureError(f"the recorded case: found {said}, expected a case that this tally reads; use a newer tally, "
+        raise CaptureError(f"the recorded case: found {said}, expected a case that this tally reads; use a newer one, "
                            "or report this")
     return done.stdout.strip()
 
