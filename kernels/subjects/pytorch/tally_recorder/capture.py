@@ -6,6 +6,15 @@ from .report import Report
 from .segment import Segment
 
 
+def dense(value):
+    return value.to_dense() if value.is_sparse else value
+
+
+def gradient_of(parameter):
+    """What .grad holds, as a dense tensor; None where there is none."""
+    return None if parameter.grad is None else dense(parameter.grad.detach())
+
+
 class Capture:
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted."""
 
@@ -23,7 +32,6 @@ class Capture:
     # Backward passes
 
     def backward_begins(self, roots):
-        self.touched = set()
         self.losses.backward_begins(roots)
 
     def recording_next(self):
@@ -31,6 +39,7 @@ class Capture:
         return self.plan.segment_of(self.meaning.place(self.count)[0])[1]
 
     def micro_batch_begins(self):
+        self.touched = set()
         window, m, _ = self.meaning.place(self.count)
         self.open = f"w{window}/m{m}"
         if m == 0:
@@ -54,6 +63,8 @@ class Capture:
             self.segments.append(self.segment)
             self.start_state()
         self.segment.rates.append(self.reads.rate())
+        for difference in self.reads.differences():
+            self.report.problem(f"window {window}, {difference[0]}", *difference[1:])
         self.steps = self.skips = 0
         self.unscaled = False
 
@@ -73,7 +84,7 @@ class Capture:
         change = Change()
         cleared = left = None
         for name, parameter in self.parameters.items():
-            now = parameter.grad
+            now = gradient_of(parameter)
             if m == 0:
                 if not is_zero(now):
                     left = left or name
@@ -127,12 +138,12 @@ class Capture:
         if self.segment:
             self.segment.touched.add(name)
         if self.segment and self.meaning.at("gradients"):
-            self.segment.tap(f"{self.open}/backward/d.{name}", value)
+            self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
 
     def accumulated(self, name):
         if self.segment is None:
             return
-        gradient = self.parameters[name].grad
+        gradient = gradient_of(self.parameters[name])
         if self.meaning.at("state"):
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
         else:
@@ -174,12 +185,13 @@ class Capture:
                               "the rate moved after the window began and before its step")
         for name, parameter in self.parameters.items():
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-            change.offer(name, before, parameter.grad)
-            if parameter.grad is None:
+            gradient = gradient_of(parameter)
+            change.offer(name, before, gradient)
+            if gradient is None:
                 segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
-                if parameter.grad is not None:
-                    segment.tap_first(f"{w}/@read.{name}", parameter.grad)
+                if gradient is not None:
+                    segment.tap_first(f"{w}/@read.{name}", gradient)
                 segment.tap_first(f"{w}/@in.{name}", parameter)
                 for state, value in self.reads.state(parameter).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)

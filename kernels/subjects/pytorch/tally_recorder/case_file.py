@@ -6,9 +6,19 @@ from .errors import CaptureError
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 
-def one_loss(segment, capture, lines):
+def format_of_all(parameters):
+    dtypes = {parameter.dtype for parameter in parameters.values()}
+    if len(dtypes) > 1 or next(iter(dtypes)) not in FORMATS:
+        raise CaptureError(f"parameters: found the formats {sorted(map(str, dtypes))}, expected one of fp32, fp16 and "
+                           "bf16 for all; record a model in one format")
+    return FORMATS[next(iter(dtypes))]
+
+
+def one_loss(segment, capture, storage, lines):
     """The section `loss`, and whether the losses' taps are kept: all micro-batches must state it alike."""
     unknown = [seen for seen in segment.losses if isinstance(seen, str)]
+    if storage != "fp32":
+        unknown.append(f"the model is in {storage}, the loss is not")
     if unknown:
         lines.append(f"not judged: the loss and its normalisation ({unknown[0]})")
         return {"kind": "opaque"}, False
@@ -34,8 +44,9 @@ def section_of(seen, scratch, options):
 
 def factor_claim(segment):
     """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss."""
-    reductions = {seen.options["reduction"] for seen in segment.losses if not isinstance(seen, str)}
-    return "fp32" if reductions == {"sum"} else "fp32_twice"
+    seen = [loss for loss in segment.losses if not isinstance(loss, str)]
+    means = [loss for loss in seen if loss.options["reduction"] == "mean" or loss.averaged]
+    return "fp32_twice" if means else "fp32"
 
 
 def claims_of(segment, parameters):
@@ -47,12 +58,8 @@ def claims_of(segment, parameters):
 
 def case_of(segment, capture, model, recipe, lines, name):
     """The case as JSON. `model` describes the layers."""
-    dtypes = {parameter.dtype for parameter in capture.parameters.values()}
-    if len(dtypes) > 1 or next(iter(dtypes)) not in FORMATS:
-        raise CaptureError(f"parameters: found the formats {sorted(map(str, dtypes))}, expected one of fp32, fp16 and "
-                           "bf16 for all; record a model in one format")
-    format_of = FORMATS[next(iter(dtypes))]
-    loss, keep = one_loss(segment, capture, lines)
+    format_of = format_of_all(capture.parameters)
+    loss, keep = one_loss(segment, capture, format_of, lines)
     normalisation = capture.meaning.normalisation
     if normalisation is None:
         normalisation = "window_items"

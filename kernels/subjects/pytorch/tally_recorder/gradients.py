@@ -7,7 +7,7 @@ class SeesGradients:
     `backward_ends()`."""
 
     def __init__(self, parameters, listener):
-        self.listener, self.depth = listener, 0
+        self.listener, self.depth, self.unannounced = listener, 0, False
         self.nodes, self.handles = {}, []
         for name, parameter in parameters.items():
             node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
@@ -18,7 +18,16 @@ class SeesGradients:
         torch.autograd.backward = self.backward
 
     def before(self, name):
-        return lambda gradient: self.listener.gradient(name, gradient.detach())
+        def arrives(gradient):
+            if not self.depth and not self.unannounced:  # a backward pass by a name that was taken before this one
+                self.unannounced = True
+                torch.autograd.Variable._execution_engine.queue_callback(self.unannounced_ends)
+            self.listener.gradient(name, gradient.detach())
+        return arrives
+
+    def unannounced_ends(self):
+        self.unannounced = False
+        self.listener.backward_ends()
 
     def after(self, name):
         return lambda *_: self.listener.accumulated(name)

@@ -1,7 +1,7 @@
 """Keeps what the losses read and got back, and gives it to the micro-batch whose backward pass it came with."""
 import torch
 
-from .losses import rows_of, terms_beside
+from .losses import between, rows_of
 
 
 MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
@@ -23,10 +23,19 @@ class LossTaps:
         self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
         self.pending, self.arrived = [], []
         self.rows = self.x = None
+        self.operations = set()  # those from the root of the backward pass down to its losses
 
-    def model_called(self, _, inputs):
-        """A hook of the model: it reads a micro-batch's rows."""
-        first = next((value for value in inputs if isinstance(value, torch.Tensor)), None)
+    def watch_model(self, model):
+        """Hooks the model, with its named arguments where this PyTorch hands them to hooks."""
+        try:
+            return model.register_forward_pre_hook(self.model_called, with_kwargs=True)
+        except TypeError:
+            return model.register_forward_pre_hook(self.model_called)
+
+    def model_called(self, _, inputs, named=None):
+        """The model reads a micro-batch's rows."""
+        given = [*inputs, *(named or {}).values()]
+        first = next((value for value in given if isinstance(value, torch.Tensor)), None)
         if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
             self.rows = first.shape[0] if first.dim() else 1
             if self.wants_input:
@@ -63,7 +72,7 @@ class LossTaps:
         nodes = [seen.node for seen in self.pending]
         if not nodes or not self.capture.recording_next():
             return
-        beside = terms_beside(roots, nodes, self.accumulators)
+        beside, self.operations = between(roots, nodes, self.accumulators)
         if beside and self.capture.meaning.loss:
             window, m, _ = self.capture.meaning.place(self.capture.count)
             self.capture.report.problem(
@@ -75,7 +84,9 @@ class LossTaps:
         """Taps the loss of the micro-batch that ends; returns its rows."""
         arrived, self.arrived, self.pending = self.arrived, [], []
         for seen in arrived:
-            seen.node = None
+            seen.node, seen.averaged = None, "MeanBackward0" in self.operations
+            if seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
+                seen.unknown = "it weighs its rows differently"
         rows, x = self.rows, self.x
         self.rows = self.x = None
         if len(arrived) != 1 or arrived[0].unknown or arrived[0].y is None or arrived[0].d_y is None:
@@ -109,7 +120,7 @@ def factor_of(seen, scratch):
     options = seen.options
     if seen.kind != "cross_entropy" or options["weight"] is not None or options["label_smoothing"]:
         return None
-    if options["reduction"] == "sum":
-        return seen.factor.float().cpu().reshape(())
+    if options["reduction"] != "mean":
+        return seen.factor.flatten()[0].float().cpu()
     counted = int((scratch.tensor(seen.target) != options["ignore_index"]).sum())
     return (seen.factor.float() / counted).cpu().reshape(()) if counted else None

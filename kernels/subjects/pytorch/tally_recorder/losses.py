@@ -23,14 +23,12 @@ class Loss:
             return "its targets are probabilities"
         if self.kind == "mse" and self.target.shape != self.y.shape:
             return "its target is broadcast"
-        if self.options["reduction"] not in ("mean", "sum"):
-            return f"its reduction is {self.options['reduction']!r}"
         return None if self.y.dtype == torch.float32 else f"it is computed in {self.y.dtype}"
 
 
 def rows_of(value, classes_at_1):
     """A tensor as [rows, features]."""
-    if value.dim() == 1:
+    if value.dim() < 2:
         return value.reshape(1, -1) if classes_at_1 else value.reshape(-1, 1)
     value = value.movedim(1, -1) if classes_at_1 and value.dim() > 2 else value
     return value.reshape(-1, value.shape[-1])
@@ -73,15 +71,17 @@ class SeesLosses(TorchFunctionMode):
         return result
 
 
-def terms_beside(roots, losses, accumulators):
-    """The names of parameters that the gradient reaches from `roots` by a way that passes none of the losses."""
-    seen, todo, found = set(losses), [root.grad_fn for root in roots], []
+def between(roots, losses, accumulators):
+    """The names of parameters that the gradient reaches from `roots` by a way that passes none of the losses, and the
+    operations on such ways."""
+    seen, todo, found, names = set(losses), [root.grad_fn for root in roots], [], set()
     while todo:
         node = todo.pop()
         if node is None or node in seen:
             continue
         seen.add(node)
+        names.add(node.name())
         if node in accumulators:
             found.append(accumulators[node])
         todo.extend(further for further, _ in node.next_functions)
-    return found
+    return found, names

@@ -39,6 +39,7 @@ class Recorder:
         if strangers or not parameters:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
+        case_file.format_of_all(parameters)
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
@@ -59,7 +60,7 @@ class Recorder:
         losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
-        hook = self.model.register_forward_pre_hook(losses.model_called)
+        hook = losses.watch_model(self.model)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.entered = [hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
 

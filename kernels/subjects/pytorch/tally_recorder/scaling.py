@@ -1,6 +1,7 @@
 """What a GradScaler does in a window: its check for overflow, its division, its skips and its own update."""
 import torch
 
+from .capture import gradient_of
 from .changes import Change
 
 
@@ -23,7 +24,7 @@ class ScalerTaps:
                 "growth_interval": int(scaler.get_growth_interval()),
                 "growth_counter": int(scaler._growth_tracker.item())}
         for name, parameter in capture.parameters.items():
-            gradient = parameter.grad
+            gradient = gradient_of(parameter)
             if name in capture.latest:
                 change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
             if capture.meaning.at("window") and gradient is not None:

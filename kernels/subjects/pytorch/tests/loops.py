@@ -112,6 +112,8 @@ class Loop:
         if self.divide == "items":
             features = y.shape[1] if self.loss is F.mse_loss else 1
             return self.loss(y, target, reduction="sum") / (sum(sizes) * features)
+        if self.divide == "each row":
+            return self.loss(y, target, reduction="none").mean() / len(sizes)
         if self.divide == "counted":
             return self.loss(y, target, reduction="sum") / sum(rows - (rows > 1) for rows in sizes)
         if self.divide == "times and over":
@@ -181,6 +183,7 @@ def right_loops():
         "unequal, by items": Loop(windows=UNEQUAL, divide="items"),
         "unequal, by share": Loop(windows=UNEQUAL, divide="share"),
         "unequal, times and over": Loop(windows=UNEQUAL, divide="times and over"),
+        "a loss of each row": Loop(divide="each row"),
         "ignored targets": Loop(windows=UNEQUAL, divide="counted"),
         "short last window": Loop(windows=TAIL),
         "step with a closure": Loop(sgd(momentum=0.9), closure=True),
