@@ -172,7 +172,8 @@ class Capture:
         return f"w{len(self.segment.windows) - 1}"
 
     def step_begins(self):
-        if not self.recording_step():
+        self.skipping = self.reads.skips_itself()
+        if not self.recording_step() or self.skipping:
             return
         window, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and self.count:
@@ -183,6 +184,7 @@ class Capture:
         if self.reads.rate() != segment.rates[-1]:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
+        read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
         for name, parameter in self.parameters.items():
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
             gradient = gradient_of(parameter)
@@ -191,7 +193,7 @@ class Capture:
                 segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
                 if gradient is not None:
-                    segment.tap_first(f"{w}/@read.{name}", gradient)
+                    segment.tap_first(f"{w}/{read}.{name}", gradient)
                 segment.tap_first(f"{w}/@in.{name}", parameter)
                 for state, value in self.reads.state(parameter).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
@@ -213,7 +215,7 @@ class Capture:
                 self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
 
     def step_ends(self):
-        if not self.recording_step():
+        if not self.recording_step() or self.skipping:
             return
         w, segment = self.window_prefix(), self.segment
         self.steps += 1

@@ -82,6 +82,15 @@ class ReadsOptimizer:
         held = self.optimizer.state.get(parameter, {})
         return {ours: held[theirs] for theirs, ours in self.states.items() if held.get(theirs) is not None}
 
+    def divides_itself(self):
+        """Whether the step that begins divides by the scale of a GradScaler, as fused optimizers do."""
+        return getattr(self.optimizer, "grad_scale", None) is not None
+
+    def skips_itself(self):
+        """Whether a GradScaler told the step that begins to do nothing."""
+        found = getattr(self.optimizer, "found_inf", None)
+        return found is not None and bool(found)
+
     def steps_taken(self):
         """How many steps the optimizer says it took, of its parameters the most; None where it does not count."""
         counts = {int(self.optimizer.state[p]["step"]) for p in self.names

@@ -38,13 +38,27 @@ class ScalerTaps:
         capture.buffers_are_final()
         capture.unscaled = True
 
+    def checked(self, found):
+        """The check alone is over; the optimizer that follows reads the same buffers."""
+        capture = self.capture
+        if not capture.recording_step():
+            return
+        self.found(found)
+        for name, parameter in capture.parameters.items():
+            if name not in capture.latest and parameter.grad is not None:
+                capture.latest[name] = capture.scratch.put(gradient_of(parameter))
+
+    def found(self, found):
+        capture = self.capture
+        capture.skips += found
+        capture.segment.tap_number(f"{capture.window_prefix()}/overflow_check/found", int(found), torch.uint8)
+
     def unscale_ends(self, scaler, found):
         capture = self.capture
         if not capture.recording_step():
             return
         segment, w = capture.segment, capture.window_prefix()
-        capture.skips += found
-        segment.tap_number(f"{w}/overflow_check/found", int(found), torch.uint8)
+        self.found(found)
         for name, parameter in capture.parameters.items():
             if parameter.grad is None or found:
                 continue

@@ -52,13 +52,13 @@ def scaler_classes():
 
 
 class SeesScaler:
-    """Tells `listener` of `unscale_begins(scaler)`, `unscale_ends(scaler, found)`, `scaler_updates(scaler)` and
-    `scaler_updated(scaler)`, where the scaler is enabled and unscales this optimizer."""
+    """Tells `listener` of `unscale_begins(scaler)`, `unscale_ends(scaler, found)` or in its place `checked(found)`,
+    `scaler_updates(scaler)` and `scaler_updated(scaler)`, where the scaler is enabled and unscales this optimizer."""
 
     def __init__(self, optimizer, listener):
         self.optimizer, self.listener, self.restore = optimizer, listener, []
         for kind in scaler_classes():
-            for name in ("unscale_", "update"):
+            for name in ("unscale_", "_check_inf_per_device", "update"):
                 if name in kind.__dict__:
                     self.restore.append((kind, name, kind.__dict__[name]))
                     setattr(kind, name, getattr(self, name)(kind.__dict__[name]))
@@ -74,6 +74,19 @@ class SeesScaler:
                 found = scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
                 self.listener.unscale_ends(scaler, any(bool(value.item()) for value in found.values()))
         return unscale_
+
+    def _check_inf_per_device(self, original):
+        """A fused optimizer divides by the scale itself: the scaler looks for overflow and no more."""
+        @functools.wraps(original)
+        def check(scaler, optimizer):
+            mine = optimizer is self.optimizer and scaler.is_enabled()
+            if mine:
+                self.listener.unscale_begins(scaler)
+            result = original(scaler, optimizer)
+            if mine:
+                self.listener.checked(any(bool(value.item()) for value in result.values()))
+            return result
+        return check
 
     def update(self, original):
         @functools.wraps(original)

@@ -43,15 +43,52 @@ def smooth():
     return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.SiLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 4))
 
 
+class Convolution(nn.Module):
+    """A network that is no chain of known layers: convolution, BatchNorm, dropout, attention, a shortcut."""
+
+    def __init__(self):
+        super().__init__()
+        self.filters, self.norm, self.drop = nn.Conv1d(1, 4, 3, padding=1), nn.BatchNorm1d(4), nn.Dropout(0.1)
+        self.attention, self.out = nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(24, 4)
+
+    def forward(self, x):
+        h = self.drop(F.relu(self.norm(self.filters(x[:, None])))).transpose(1, 2)
+        return self.out((h + self.attention(h, h, h)[0]).flatten(1))
+
+
+class Language(nn.Module):
+    """A small language model: a row of logits for each token, embedding and output tied."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.mix = nn.Embedding(4, 8), nn.GRU(8, 8, batch_first=True)
+        self.out = nn.Linear(8, 4, bias=False)
+        self.out.weight = self.words.weight
+
+    def forward(self, x):
+        return self.out(self.mix(self.words((x.abs() * 2).long() % 4))[0])
+
+
+def of_tokens(y, _, **options):
+    """The loss of a language model, whose targets are the tokens shifted by one."""
+    tokens = y.detach().argmin(-1)
+    return F.cross_entropy(y[:, :-1].reshape(-1, 4), tokens[:, 1:].reshape(-1), **options)
+
+
+def of_ones_own(y, target):
+    return (y.logsumexp(-1) - y.gather(1, target[:, None])[:, 0]).mean()
+
+
 class Loop:
     """One loop. What it does wrong, if anything, is named by `wrong`."""
 
     def __init__(self, optimizer=sgd(), model=perceptron, windows=EQUAL, divide="K", loss=F.cross_entropy, clip=None,
                  scale=None, schedule=None, closure=False, groups=None, wrong=None, overflow=None, autocast=False,
-                 **meaning):
+                 recorded_loss=True, data_format=torch.float32, **meaning):
         self.optimizer, self.model, self.windows, self.divide, self.loss = optimizer, model, windows, divide, loss
         self.clip, self.scale, self.schedule, self.closure = clip, scale, schedule, closure
-        self.groups, self.wrong, self.overflow, self.autocast, self.meaning = groups, wrong, overflow, autocast, meaning
+        self.groups, self.wrong, self.overflow, self.autocast = groups, wrong, overflow, autocast
+        self.recorded_loss, self.data_format, self.meaning = recorded_loss, data_format, meaning
 
     def record(self, level, layers="opaque", **options):
         """The recorder after the loop."""
@@ -62,7 +99,7 @@ class Loop:
         self.scaler = cpu_scaler(init_scale=self.scale, growth_interval=2) if self.scale else None
         counts = sorted({len(window) for window in self.windows})
         said = {"micro_batches": counts[0] if len(counts) == 1 else [len(window) for window in self.windows],
-                **self.meaning, **options}
+                "loss": self.recorded_loss, **self.meaning, **options}
         with tally_recorder.Recorder(self.net, self.opt, level=level, layers=layers, **said) as recorder:
             for w, window in enumerate(self.windows):
                 self.window(w, window)
@@ -81,7 +118,7 @@ class Loop:
             self.rates.step()
 
     def data(self, rows):
-        x = torch.randn(rows, 6)
+        x = torch.randn(rows, 6, dtype=self.data_format)
         if self.loss is F.mse_loss:
             return x, torch.randn(rows, 4)
         target = torch.randint(0, 4, (rows,))
@@ -155,6 +192,21 @@ def halved(optimizer):
 STEP = {"kind": "step", "base": 0.125, "every": 1, "factor": 0.5}
 
 
+def fused_loops():
+    """Those of a PyTorch whose fused optimizers run on the CPU."""
+    try:
+        adam(fused=True)([nn.Parameter(torch.zeros(1))])
+    except RuntimeError:
+        return {}
+    return {
+        "SGD, fused": Loop(sgd(momentum=0.9, fused=True)),
+        "Adam, fused": Loop(adam(fused=True)),
+        "GradScaler, fused": Loop(adam(fused=True), scale=1024.0),
+        "GradScaler, fused, clip": Loop(adam(fused=True), scale=1024.0, clip=0.3),
+        "GradScaler, fused, skipped step": Loop(sgd(momentum=0.9, fused=True), scale=2.0**120, overflow=1),
+    }
+
+
 def right_loops():
     return {
         "SGD": Loop(),
@@ -190,7 +242,19 @@ def right_loops():
         "GradScaler": Loop(sgd(momentum=0.9), scale=1024.0),
         "GradScaler, clip": Loop(sgd(momentum=0.9), scale=1024.0, clip=0.3),
         "GradScaler, skipped step": Loop(sgd(momentum=0.9), scale=2.0**120, overflow=1),
+        **fused_loops(),
         "autocast bf16": Loop(sgd(momentum=0.9), autocast=True),
+    }
+
+
+def opaque_loops():
+    """Right loops whose models Tally knows nothing of."""
+    return {
+        "convolution, attention": Loop(adamw(weight_decay=0.1), model=Convolution, clip=0.3),
+        "language model": Loop(adamw(weight_decay=0.1), model=Language, loss=of_tokens, clip=0.3),
+        "a loss of one's own": Loop(adam(), loss=of_ones_own),
+        "no loss recorded": Loop(adam(), recorded_loss=False),
+        "bf16 throughout": Loop(sgd(), model=lambda: perceptron().to(torch.bfloat16), data_format=torch.bfloat16),
     }
 
 

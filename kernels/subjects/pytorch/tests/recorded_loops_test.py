@@ -21,14 +21,14 @@ class RecordedLoops(unittest.TestCase):
         warnings.simplefilter("ignore")
 
     def test_right_loops_pass(self):
-        for name, loop in loops.right_loops().items():
+        for name, loop in {**loops.right_loops(), **loops.opaque_loops()}.items():
             for level in ("state", "window", "all"):
                 with self.subTest(name, level=level):
                     code, said = loops.judged(loop, level)
                     self.assertEqual(code, PASS, said)
 
     def test_right_loops_never_fail_with_few_taps(self):
-        for name, loop in loops.right_loops().items():
+        for name, loop in {**loops.right_loops(), **loops.opaque_loops()}.items():
             for level in ("parameters", "gradients"):
                 with self.subTest(name, level=level):
                     code, said = loops.judged(loop, level)

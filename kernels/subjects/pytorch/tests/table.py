@@ -37,7 +37,8 @@ def main():
     levels = [options.level] if options.level else LEVELS
     shown = levels[min(2, len(levels) - 1)]
     print(f"| loop | {' | '.join(levels)} | at `{shown}` it says |\n|" + "---|" * (len(levels) + 2))
-    for loops_of in (loops.right_loops(), loops.wrong_loops()):
+    opaque = loops.opaque_loops() if options.layers == "opaque" else {}
+    for loops_of in (loops.right_loops(), opaque, loops.wrong_loops()):
         for name, loop in loops_of.items():
             if options.only not in name:
                 continue
