@@ -12,8 +12,7 @@ def same(a, b):
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     bits = BITS[a.element_size()]
-    return torch.equal(a.contiguous().view(bits), b.contiguous().view(bits)) if a.dim() else bool(
-        a.reshape(1).view(bits).equal(b.reshape(1).view(bits)))
+    return torch.equal(a.reshape(-1).view(bits), b.to(a.device).reshape(-1).view(bits))
 
 
 def is_zero(gradient):

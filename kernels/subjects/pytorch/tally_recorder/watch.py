@@ -67,7 +67,9 @@ class Watch:
         self.recorder.capture.losses.called(loss, result)
 
     def run(self, arguments, module=False):
-        """Runs the script; its exit status where it asks for one."""
+        """Runs the script to its end."""
+        if not module and not os.path.isfile(arguments[0]):
+            raise CaptureError(f"{arguments[0]}: found no such file, expected a script; name one, or a module after -m")
         sys.argv, status = list(arguments), 0
         with self.mode:
             try:
@@ -79,8 +81,10 @@ class Watch:
                     runpy.run_path(arguments[0], run_name="__main__")
             except SystemExit as end:
                 status = end.code
+        if status:
+            raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the recorder "
+                               "first")
         if self.recorder is None:
             raise CaptureError(f"{arguments[0]}: found no backward pass, expected a training loop; name the script "
                                "that trains")
         self.recorder.__exit__(None)
-        return status
