@@ -15,6 +15,7 @@ def options_of(arguments):
     parser.add_argument("--windows", type=int, help="how many windows to record (all)")
     parser.add_argument("--start", type=int, default=0, help="the first of them (0)")
     parser.add_argument("--every", type=int, help="record as many again every so many windows")
+    parser.add_argument("--stop", action="store_true", help="end the script when --windows are recorded")
     parser.add_argument("--level", choices=LEVELS, default="state")
     parser.add_argument("--normalisation", choices=NORMALISATIONS, help="as it is meant (window_items)")
     parser.add_argument("--clip", type=float, metavar="MAX_NORM", help="the clip by norm as it is meant")
@@ -36,9 +37,9 @@ def main():
     except ValueError:
         parser.error(f"--micro-batches: found {options.micro_batches!r}, expected a count, or several with commas")
     try:
-        watch = Watch(micro_batches=counts, windows=options.windows, start=options.start, every=options.every,
-                      level=options.level, normalisation=options.normalisation, clip=options.clip, loss=options.loss,
-                      layers=options.layers, name=options.script)
+        watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
+                      every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
+                      loss=options.loss, layers=options.layers, name=options.script)
         watch.run([options.script, *options.arguments], options.module)
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)

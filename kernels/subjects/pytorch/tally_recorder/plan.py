@@ -13,6 +13,10 @@ class Plan:
             raise CaptureError("every: found no windows beside it, expected how many to record each time; pass windows")
         self.windows, self.start, self.every = windows, start or 0, every
 
+    def is_over(self, window):
+        """Whether neither this window nor a later one is recorded."""
+        return self.every is None and self.windows is not None and window >= self.start + self.windows
+
     def segment_of(self, window):
         """The first window of the stretch that this one is in, and whether it is recorded."""
         past = window - self.start

@@ -32,10 +32,16 @@ def model_of(optimizer):
     return min(found)[3]
 
 
-class Watch:
-    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass."""
+class Enough(BaseException):
+    """Ends a script whose windows are all recorded; no script's `except Exception` holds it up."""
 
-    def __init__(self, **options):
+
+class Watch:
+    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. With `stop` the
+    script ends at the first loss after the last window to record."""
+
+    def __init__(self, stop=False, **options):
+        self.stop = stop
         self.options, self.optimizers, self.recorder = options, [], None
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
@@ -64,6 +70,9 @@ class Watch:
 
     def loss(self, loss, result):
         self.attach()
+        capture = self.recorder.capture
+        if self.stop and capture.plan.is_over(capture.meaning.place(capture.count)[0]):
+            raise Enough
         self.recorder.capture.losses.called(loss, result)
 
     def run(self, arguments, module=False):
@@ -81,9 +90,11 @@ class Watch:
                     runpy.run_path(arguments[0], run_name="__main__")
             except SystemExit as end:
                 status = end.code
+            except Enough:
+                pass
         if status:
-            raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the recorder "
-                               "first")
+            raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the "
+                               "recorder first")
         if self.recorder is None:
             raise CaptureError(f"{arguments[0]}: found no backward pass, expected a training loop; name the script "
                                "that trains")

@@ -21,7 +21,7 @@ import torch, torch.nn as nn
 from torch.nn.utils import clip_grad_norm_
 model = nn.Sequential(nn.Linear(3, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(8):
+for step in range(1000000):
     (nn.CrossEntropyLoss()(model(torch.randn(4, 3)), torch.randint(0, 2, (4,))) / 2).backward()
     if step % 2:
         clip_grad_norm_(model.parameters(), 0.01)
@@ -136,12 +136,13 @@ class Scripts(unittest.TestCase):
             path = os.path.join(folder, "train.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(SCRIPT)
-            code = ("from tally_recorder.watch import Watch; watch = Watch(micro_batches=2, windows=2, start=1); "
-                    f"watch.run([{path!r}]); print(watch.clips.called, watch.recorder.capture.segments[0].windows)")
+            code = ("from tally_recorder.watch import Watch; watch = Watch(True, micro_batches=2, windows=2, start=1); "
+                    f"watch.run([{path!r}]); capture = watch.recorder.capture; "
+                    "print(watch.clips.called, capture.segments[0].windows, capture.count)")
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                                   env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})
-        self.assertEqual(done.stdout.strip(), "[{'kind': 'global_norm', 'max_norm': 0.01, 'norm': 2}] [[4, 4], [4, 4]]",
-                         done.stderr)
+        self.assertEqual(done.stdout.strip(),
+                         "[{'kind': 'global_norm', 'max_norm': 0.01, 'norm': 2}] [[4, 4], [4, 4]] 6", done.stderr)
 
 
 if __name__ == "__main__":
