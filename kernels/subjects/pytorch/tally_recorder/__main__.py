@@ -18,6 +18,8 @@ def options_of(arguments):
     parser.add_argument("--stop", action="store_true", help="end the script when --windows are recorded")
     parser.add_argument("--level", choices=LEVELS, default="state")
     parser.add_argument("--normalisation", choices=NORMALISATIONS, help="as it is meant (window_items)")
+    parser.add_argument("--divide", choices=("micro_batch", "window"), default="micro_batch",
+                        help="each loss is divided (the default), or the gradients once a window")
     parser.add_argument("--clip", type=float, metavar="MAX_NORM", help="the clip by norm as it is meant")
     parser.add_argument("--layers", choices=("opaque", "known"), default="opaque",
                         help="state a Sequential of known layers in place of an opaque model")
@@ -39,7 +41,7 @@ def main():
     try:
         watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
                       every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
-                      loss=options.loss, layers=options.layers, name=options.script)
+                      loss=options.loss, divide=options.divide, layers=options.layers, name=options.script)
         watch.run([options.script, *options.arguments], options.module)
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)

@@ -198,8 +198,8 @@ class Capture:
                 for state, value in self.reads.state(parameter).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
-        segment.changes.append((w, change))
-        if change.kind == "unexplained" and self.meaning.clip is None:
+        segment.changes.append(change)
+        if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             self.unexplained(f"window {window}, before the step", change)
         taken = self.reads.steps_taken()
         self.before_step = segment.steps_so_far if taken is None else taken

@@ -49,9 +49,9 @@ def factor_claim(segment):
     return "fp32_twice" if means else "fp32"
 
 
-def claims_of(segment, parameters):
+def claims_of(segment, parameters, divide):
     device = next(iter(parameters.values())).device.type
-    return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": "binary64", "divide": "micro_batch",
+    return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": "binary64", "divide": divide,
             "factor": factor_claim(segment), "flushes_subnormals": False, "tensor_cores": device == "cuda",
             "kernels": {}}
 

@@ -29,7 +29,8 @@ def section(name, value, shorthand):
 class Meaning:
     """What was said, and None where nothing was: that is assumed from the run, and printed."""
 
-    def __init__(self, micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss):
+    def __init__(self, micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
+                 divide="micro_batch"):
         counts = [micro_batches] if isinstance(micro_batches, int) else list(micro_batches)
         if not counts or not all(isinstance(count, int) and count > 0 for count in counts):
             raise CaptureError(f"micro_batches: found {micro_batches!r}, expected a count of at least 1, or a list of "
@@ -43,6 +44,7 @@ class Meaning:
         self.weight_decay = section("weight_decay", weight_decay, None)
         self.clip = section("clip", clip, ("global_norm", "max_norm"))
         self.loss = bool(loss)
+        self.divide = one_of("divide", divide, ("micro_batch", "window"))
 
     def at(self, level):
         """Whether the level asked for holds what `level` names."""

@@ -50,8 +50,8 @@ class KnownLayers:
         self.last = last.get("name", f"{last['kind']}#{len(self.layers) - 1}")
 
     def section(self, segment, capture, loss):
-        if "x" not in segment.tensors or loss["kind"] == "opaque":
-            raise CaptureError("model: found no loss that a case can state, expected one for known layers; record the "
+        if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":
+            raise CaptureError("model: found a loss that no case states, expected one for known layers; record the "
                                "model as opaque")
         return {"input": segment.tensors["x"][0].shape[-1], "layers": self.layers, "loss": loss}
 

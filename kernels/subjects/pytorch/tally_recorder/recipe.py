@@ -34,24 +34,23 @@ def limits_of(changes):
     return [shortest(change.factor * (change.norm + CLIP_EPSILON)) for change in changes]
 
 
-def clip_assumed(segments, called, problem):
+def clip_assumed(changes, called, problem):
     """The clip that explains every change of the gradients before a step."""
-    changes = [(w, change) for segment in segments for w, change in segment.changes]
-    kinds = {change.kind for _, change in changes} - {"none"}
+    kinds = {change.kind for change in changes} - {"none"}
     if not kinds:
         return (called[0], "as the loop calls it") if len(called) == 1 else (
-            {"kind": "none"}, "as no gradient changed before a step")
-    if kinds == {"factor"} and all(change.factor < 1 for _, change in changes if change.kind == "factor"):
+            {"kind": "none"}, "as no call and no change of the gradients says otherwise")
+    if kinds == {"factor"} and all(change.factor < 1 for change in changes if change.kind == "factor"):
         if len(called) == 1:
             return called[0], "as the loop calls it"
-        limits = sorted(set(limits_of([change for _, change in changes if change.kind == "factor"])))
+        limits = sorted(set(limits_of([change for change in changes if change.kind == "factor"])))
         if len(limits) == 1:
             return ({"kind": "global_norm", "max_norm": limits[0]},
                     "as all gradients were multiplied by one factor before the step")
         problem("the clip", f"factors that ask for the limits {limits}", "one limit of the norm",
                 "pass clip, as it is meant")
     elif kinds == {"clamp"}:
-        limits = sorted({change.limit for _, change in changes if change.kind == "clamp"})
+        limits = sorted({change.limit for change in changes if change.kind == "clamp"})
         if len(limits) == 1:
             return {"kind": "value", "max_value": shortest(limits[0])}, "as all gradients were clamped before the step"
         problem("the clip", f"elements clamped to {limits}", "one limit", "pass clip, as it is meant")
@@ -72,7 +71,8 @@ def recipe_of(segment, capture, called, lines):
     meaning, reads = capture.meaning, capture.reads
     clip = meaning.clip
     if clip is None:
-        assumed, why = clip_assumed(capture.segments, called, capture.report.problem)
+        changed = [change for segment in capture.segments for change in segment.changes]
+        assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
         clip = said_or(meaning, "clip", assumed, lines, why)
     optimizer = reads.section()
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")

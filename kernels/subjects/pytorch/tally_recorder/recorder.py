@@ -21,13 +21,15 @@ from .steps import SeesScaler, SeesSteps
 class Recorder:
     """`micro_batches` is how many make a window, or a list of such counts that repeats. What else the loop means is
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
-    is assumed from the run and printed. `level` says how much is kept, `windows`, `start` and `every` of which
+    is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
+    `level` says how much is kept, `windows`, `start` and `every` of which
     windows, `layers="known"` states a Sequential of known layers in place of an opaque model."""
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
-                 weight_decay=None, clip=None, loss=True, windows=None, start=0, every=None, layers="opaque",
-                 scratch=None, name="a PyTorch loop"):
-        self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss)
+                 weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
+                 every=None, layers="opaque", scratch=None, name="a PyTorch loop"):
+        self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
+                               divide)
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
         held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
@@ -108,7 +110,7 @@ class Recorder:
             show(f"error: {line}")
         if report.problems():
             return 2
-        claims = case_file.claims_of(segment, self.capture.parameters)
+        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
         code, said = verdict.check(folder, program, options)
         show(said.rstrip())

@@ -46,6 +46,8 @@ class Watch:
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
         self.mode = SeesLosses(self.loss)
+        self.inputs = {}  # of the modules called until then: one of them turns out to be the model
+        self.hook = torch.nn.modules.module.register_module_forward_pre_hook(self.module_called)
 
         def made(optimizer, *args, **kwargs):
             self.made(optimizer, *args, **kwargs)
@@ -58,6 +60,9 @@ class Watch:
         torch.optim.Optimizer.__init__, torch.autograd.backward = made, backward
         self.first = backward
 
+    def module_called(self, module, inputs):
+        self.inputs[id(module)] = inputs
+
     def attach(self):
         if self.recorder is not None:
             return
@@ -67,6 +72,10 @@ class Watch:
         torch.autograd.backward = self.backward
         self.recorder = Recorder(model_of(self.optimizers[0]), self.optimizers[0], **self.options)
         self.recorder.attach(self.clips)
+        self.hook.remove()
+        model = self.recorder.model
+        self.recorder.capture.losses.model_called(model, self.inputs.pop(id(model), ()))
+        self.inputs = {}
 
     def loss(self, loss, result):
         self.attach()

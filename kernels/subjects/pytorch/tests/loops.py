@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 import tally_recorder
 from cpu_scaler import scaler as cpu_scaler
+from networks import Convolution, Language, of_ones_own, of_tokens, perceptron, smooth
 
 K = 4
 EQUAL = [[4] * K] * 3
@@ -35,60 +36,17 @@ def rmsprop(**options):
     return lambda parameters: torch.optim.RMSprop(parameters, lr=0.01, **options)
 
 
-def perceptron():
-    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4))
-
-
-def smooth():
-    return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.SiLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 4))
-
-
-class Convolution(nn.Module):
-    """A network that is no chain of known layers: convolution, BatchNorm, dropout, attention, a shortcut."""
-
-    def __init__(self):
-        super().__init__()
-        self.filters, self.norm, self.drop = nn.Conv1d(1, 4, 3, padding=1), nn.BatchNorm1d(4), nn.Dropout(0.1)
-        self.attention, self.out = nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(24, 4)
-
-    def forward(self, x):
-        h = self.drop(F.relu(self.norm(self.filters(x[:, None])))).transpose(1, 2)
-        return self.out((h + self.attention(h, h, h)[0]).flatten(1))
-
-
-class Language(nn.Module):
-    """A small language model: a row of logits for each token, embedding and output tied."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.mix = nn.Embedding(4, 8), nn.GRU(8, 8, batch_first=True)
-        self.out = nn.Linear(8, 4, bias=False)
-        self.out.weight = self.words.weight
-
-    def forward(self, x):
-        return self.out(self.mix(self.words((x.abs() * 2).long() % 4))[0])
-
-
-def of_tokens(y, _, **options):
-    """The loss of a language model, whose targets are the tokens shifted by one."""
-    tokens = y.detach().argmin(-1)
-    return F.cross_entropy(y[:, :-1].reshape(-1, 4), tokens[:, 1:].reshape(-1), **options)
-
-
-def of_ones_own(y, target):
-    return (y.logsumexp(-1) - y.gather(1, target[:, None])[:, 0]).mean()
-
-
 class Loop:
     """One loop. What it does wrong, if anything, is named by `wrong`."""
 
     def __init__(self, optimizer=sgd(), model=perceptron, windows=EQUAL, divide="K", loss=F.cross_entropy, clip=None,
                  scale=None, schedule=None, closure=False, groups=None, wrong=None, overflow=None, autocast=False,
-                 recorded_loss=True, data_format=torch.float32, **meaning):
+                 recorded_loss=True, said_divide="micro_batch", data_format=torch.float32, **meaning):
         self.optimizer, self.model, self.windows, self.divide, self.loss = optimizer, model, windows, divide, loss
         self.clip, self.scale, self.schedule, self.closure = clip, scale, schedule, closure
         self.groups, self.wrong, self.overflow, self.autocast = groups, wrong, overflow, autocast
-        self.recorded_loss, self.data_format, self.meaning = recorded_loss, data_format, meaning
+        self.recorded_loss, self.said_divide, self.data_format = recorded_loss, said_divide, data_format
+        self.meaning = meaning
 
     def record(self, level, layers="opaque", **options):
         """The recorder after the loop."""
@@ -99,7 +57,7 @@ class Loop:
         self.scaler = cpu_scaler(init_scale=self.scale, growth_interval=2) if self.scale else None
         counts = sorted({len(window) for window in self.windows})
         said = {"micro_batches": counts[0] if len(counts) == 1 else [len(window) for window in self.windows],
-                "loss": self.recorded_loss, **self.meaning, **options}
+                "loss": self.recorded_loss, "divide": self.said_divide, **self.meaning, **options}
         with tally_recorder.Recorder(self.net, self.opt, level=level, layers=layers, **said) as recorder:
             for w, window in enumerate(self.windows):
                 self.window(w, window)
@@ -149,6 +107,9 @@ class Loop:
         if self.divide == "items":
             features = y.shape[1] if self.loss is F.mse_loss else 1
             return self.loss(y, target, reduction="sum") / (sum(sizes) * features)
+        if self.divide == "at the end":
+            self.items = sum(sizes)
+            return self.loss(y, target, reduction="sum")
         if self.divide == "each row":
             return self.loss(y, target, reduction="none").mean() / len(sizes)
         if self.divide == "counted":
@@ -163,6 +124,9 @@ class Loop:
         return mean / (K if self.wrong == "tail by the configured K" else len(sizes))
 
     def step(self):
+        if self.divide == "at the end":
+            for parameter in self.net.parameters():
+                parameter.grad.div_(self.items)
         if self.wrong == "clip before unscale":
             nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)
         if self.scaler and self.clip:
@@ -236,6 +200,8 @@ def right_loops():
         "unequal, by share": Loop(windows=UNEQUAL, divide="share"),
         "unequal, times and over": Loop(windows=UNEQUAL, divide="times and over"),
         "a loss of each row": Loop(divide="each row"),
+        "divided at the end": Loop(windows=UNEQUAL, divide="at the end", said_divide="window"),
+        "divided at the end, clip": Loop(adam(), windows=UNEQUAL, divide="at the end", said_divide="window", clip=0.3),
         "ignored targets": Loop(windows=UNEQUAL, divide="counted"),
         "short last window": Loop(windows=TAIL),
         "step with a closure": Loop(sgd(momentum=0.9), closure=True),
