@@ -10,7 +10,8 @@ class SeesGradients:
         self.listener, self.depth, self.unannounced = listener, 0, False
         self.nodes, self.handles = {}, []
         for name, parameter in parameters.items():
-            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+            with torch.enable_grad():
+                node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
             self.nodes[node] = name  # the node dies, and its hooks with it, when nothing holds it
             self.handles.append(parameter.register_hook(self.before(name)))
             self.handles.append(node.register_hook(self.after(name)))
