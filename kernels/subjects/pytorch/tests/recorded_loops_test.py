@@ -10,6 +10,7 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import needs_torch  # noqa: E402, F401
 import loops  # noqa: E402
 from tally_recorder.meaning import LEVELS  # noqa: E402
 
