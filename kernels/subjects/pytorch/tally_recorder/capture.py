@@ -99,6 +99,8 @@ class Capture:
             handed_over = now is None or before is not None and same(before, now)
             if self.meaning.at("window") or m == 0 or not handed_over:
                 self.tap_buffer_before(name, now, m)
+            if m and not handed_over:
+                self.latest[name] = self.scratch.put(now)
         if left:
             self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",
                               "gradients")
@@ -236,6 +238,8 @@ class Capture:
         segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
 
     def window_ends(self):
+        if self.segment is not None and self.segment.windows and self.skips and not self.steps:
+            self.segment.skipped.add(len(self.segment.windows) - 1)
         if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
             window = self.segment.first + len(self.segment.windows) - 1
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",

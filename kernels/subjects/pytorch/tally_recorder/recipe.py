@@ -76,7 +76,7 @@ def recipe_of(segment, capture, called, lines):
         clip = said_or(meaning, "clip", assumed, lines, why)
     optimizer = reads.section()
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
-    rate = said_or(meaning, "learning_rate", rate_section(segment.rates, segment.step), lines,
+    rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
                    "the rates in force when the windows began")
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')

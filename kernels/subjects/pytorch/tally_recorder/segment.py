@@ -10,6 +10,7 @@ class Segment:
         self.scratch, self.first = scratch, first
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
+        self.skipped = set()  # windows whose step a GradScaler skipped
         self.step = 0
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.scale = None  # what the scaler held at the start, where there is one
@@ -32,8 +33,18 @@ class Segment:
         """A tensor of the case, or one more part of it."""
         self.tensors.setdefault(name, []).append(self.scratch.put(value))
 
+    def rates_of_steps(self):
+        """The rate of each window that took its step: a skipped one does not count."""
+        return [rate for w, rate in enumerate(self.rates) if w not in self.skipped] or self.rates
+
     def drop_window(self):
-        """Forgets the last window."""
+        """Forgets the last window, and the rows that its losses read."""
+        forgotten = len(self.windows[-1])
+        for seen in self.losses[-forgotten:]:
+            for name in ("x", "target"):
+                if not isinstance(seen, str) and name in self.tensors:
+                    self.tensors[name].pop()
+        del self.losses[-forgotten:]
         prefix = f"w{len(self.windows) - 1}/"
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()

@@ -41,12 +41,12 @@ class Loop:
 
     def __init__(self, optimizer=sgd(), model=perceptron, windows=EQUAL, divide="K", loss=F.cross_entropy, clip=None,
                  scale=None, schedule=None, closure=False, groups=None, wrong=None, overflow=None, autocast=False,
-                 recorded_loss=True, said_divide="micro_batch", data_format=torch.float32, **meaning):
+                 unfinished=0, recorded_loss=True, said_divide="micro_batch", data_format=torch.float32, **meaning):
         self.optimizer, self.model, self.windows, self.divide, self.loss = optimizer, model, windows, divide, loss
         self.clip, self.scale, self.schedule, self.closure = clip, scale, schedule, closure
         self.groups, self.wrong, self.overflow, self.autocast = groups, wrong, overflow, autocast
         self.recorded_loss, self.said_divide, self.data_format = recorded_loss, said_divide, data_format
-        self.meaning = meaning
+        self.unfinished, self.meaning = unfinished, meaning
 
     def record(self, level, layers="opaque", **options):
         """The recorder after the loop."""
@@ -61,6 +61,9 @@ class Loop:
         with tally_recorder.Recorder(self.net, self.opt, level=level, layers=layers, **said) as recorder:
             for w, window in enumerate(self.windows):
                 self.window(w, window)
+            self.opt.zero_grad()
+            for k in range(self.unfinished):
+                self.micro_batch(len(self.windows), k, 4, [4] * K)
         return recorder
 
     def window(self, w, sizes):
@@ -204,9 +207,11 @@ def right_loops():
         "divided at the end, clip": Loop(adam(), windows=UNEQUAL, divide="at the end", said_divide="window", clip=0.3),
         "ignored targets": Loop(windows=UNEQUAL, divide="counted"),
         "short last window": Loop(windows=TAIL),
+        "unfinished last window": Loop(unfinished=2),
         "step with a closure": Loop(sgd(momentum=0.9), closure=True),
         "GradScaler": Loop(sgd(momentum=0.9), scale=1024.0),
         "GradScaler, clip": Loop(sgd(momentum=0.9), scale=1024.0, clip=0.3),
+        "GradScaler, skipped step, schedule": Loop(sgd(momentum=0.9), scale=2.0**120, overflow=1, schedule=halved),
         "GradScaler, skipped step": Loop(sgd(momentum=0.9), scale=2.0**120, overflow=1),
         **fused_loops(),
         "autocast bf16": Loop(sgd(momentum=0.9), autocast=True),
