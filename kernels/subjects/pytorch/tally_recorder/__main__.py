@@ -1,0 +1,53 @@
+"""python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is."""
+import argparse
+import sys
+
+from .errors import CaptureError
+from .meaning import LEVELS, NORMALISATIONS
+from .watch import Watch
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(prog="python -m tally_recorder", description="Records the training loop of a "
+                                     "script, and has `tally check` judge it. Exits with its code.")
+    parser.add_argument("--micro-batches", required=True, metavar="K[,K…]",
+                        help="micro-batches of a window as they are meant; several repeat one after another")
+    parser.add_argument("--windows", type=int, help="how many windows to record (all)")
+    parser.add_argument("--start", type=int, default=0, help="the first of them (0)")
+    parser.add_argument("--every", type=int, help="record as many again every so many windows")
+    parser.add_argument("--stop", action="store_true", help="end the script when --windows are recorded")
+    parser.add_argument("--level", choices=LEVELS, default="state")
+    parser.add_argument("--normalisation", choices=NORMALISATIONS, help="as it is meant (window_items)")
+    parser.add_argument("--divide", choices=("micro_batch", "window"), default="micro_batch",
+                        help="each loss is divided (the default), or the gradients once a window")
+    parser.add_argument("--clip", type=float, metavar="MAX_NORM", help="the clip by norm as it is meant")
+    parser.add_argument("--layers", choices=("opaque", "known"), default="opaque",
+                        help="state a Sequential of known layers in place of an opaque model")
+    parser.add_argument("--no-loss", dest="loss", action="store_false", help="record no logits and no losses")
+    parser.add_argument("--out", default="tally-out/recorded", help="the folder of the capture (tally-out/recorded)")
+    parser.add_argument("--tally", help="the program (the variable TALLY, or what the PATH finds)")
+    parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
+    parser.add_argument("script", help="the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="and its arguments")
+    return parser, parser.parse_args(arguments)
+
+
+def main():
+    parser, options = options_of(sys.argv[1:])
+    try:
+        counts = [int(count) for count in options.micro_batches.split(",")]
+    except ValueError:
+        parser.error(f"--micro-batches: found {options.micro_batches!r}, expected a count, or several with commas")
+    try:
+        watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
+                      every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
+                      loss=options.loss, divide=options.divide, layers=options.layers, name=options.script)
+        watch.run([options.script, *options.arguments], options.module)
+    except CaptureError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    return watch.recorder.check(options.out, options.tally)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""Hears what the loop does and keeps it: one tap an event, under the window that the loop is meant to be in."""
+import torch
+
+from .changes import Change, is_zero, same
+from .report import Report
+from .segment import Segment
+
+
+def dense(value):
+    return value.to_dense() if value.is_sparse else value
+
+
+def gradient_of(parameter):
+    """What .grad holds, as a dense tensor; None where there is none."""
+    return None if parameter.grad is None else dense(parameter.grad.detach())
+
+
+class Capture:
+    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted."""
+
+    def __init__(self, parameters, reads, meaning, scratch, plan):
+        self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
+        self.decay, self.report, self.segments = reads.decay(), Report(meaning), []
+        self.count, self.steps, self.skips = 0, 0, 0
+        self.segment = None   # the one that is being recorded
+        self.losses = None    # what sees the losses; set when it is made
+        self.open = None      # the micro-batch whose backward pass runs: its tap prefix
+        self.latest = {}      # each buffer as last seen
+        self.touched = set()  # parameters that this backward pass has reached
+        self.after_last = self.unscaled = False
+
+    # Backward passes
+
+    def backward_begins(self, roots):
+        self.losses.backward_begins(roots)
+
+    def recording_next(self):
+        """Whether the next micro-batch is one to be recorded."""
+        return self.plan.segment_of(self.meaning.place(self.count)[0])[1]
+
+    def micro_batch_begins(self):
+        self.touched = set()
+        window, m, _ = self.meaning.place(self.count)
+        self.open = f"w{window}/m{m}"
+        if m == 0:
+            self.window_begins(window)
+        if self.segment is None:
+            return
+        self.open = f"w{window - self.segment.first}/m{m}"
+        if m == 0:
+            self.segment.windows.append([])
+        self.segment.windows[-1].append(None)
+        self.look_at_buffers(window, m)
+
+    def window_begins(self, window):
+        self.window_ends()
+        first, wanted = self.plan.segment_of(window)
+        if not wanted:
+            self.segment = None
+            return
+        if self.segment is None or first == window:
+            self.segment = Segment(self.scratch, window)
+            self.segments.append(self.segment)
+            self.start_state()
+        self.segment.rates.append(self.reads.rate())
+        for difference in self.reads.differences():
+            self.report.problem(f"window {window}, {difference[0]}", *difference[1:])
+        self.steps = self.skips = 0
+        self.unscaled = False
+
+    def start_state(self):
+        segment = self.segment
+        for name, parameter in self.parameters.items():
+            segment.give(name, parameter)
+            for state, value in self.reads.state(parameter).items():
+                segment.give(f"{state}.{name}", value)
+        segment.step = self.reads.steps_taken() or 0
+        segment.steps_so_far = segment.step
+        if segment.step:
+            segment.give("step", torch.tensor(segment.step, dtype=torch.int64))
+
+    def look_at_buffers(self, window, m):
+        """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
+        change = Change()
+        cleared = left = None
+        for name, parameter in self.parameters.items():
+            now = gradient_of(parameter)
+            if m == 0:
+                if not is_zero(now):
+                    left = left or name
+                before = None
+            else:
+                before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
+                if is_zero(now) and not is_zero(before):
+                    cleared = cleared or name
+                else:
+                    change.offer(name, before, now)
+            now = now if now is not None or before is None else torch.zeros_like(before)
+            handed_over = now is None or before is not None and same(before, now)
+            if self.meaning.at("window") or m == 0 or not handed_over:
+                self.tap_buffer_before(name, now, m)
+            if m and not handed_over:
+                self.latest[name] = self.scratch.put(now)
+        if left:
+            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",
+                              "gradients")
+        if cleared:
+            self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
+                              "was cleared before the window's step", "gradients")
+        self.changed_between(change, f"window {window}, before micro-batch {m}")
+
+    def tap_buffer_before(self, name, value, m):
+        """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
+        if value is not None and (self.meaning.at("state") or m == 0 and self.meaning.at("gradients")):
+            self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
+
+    def changed_between(self, change, place):
+        if change.kind == "factor":
+            self.report.noted(f"{place}, all gradients times {change.factor!r}",
+                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
+        elif change.kind == "clamp":
+            self.report.noted(f"{place}, all gradients clamped to {change.limit!r}",
+                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
+        elif change.kind == "unexplained":
+            self.unexplained(place, change)
+
+    def unexplained(self, place, change):
+        self.report.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
+                            "the bits of the last accumulation",
+                            "keep other code from writing to .grad, or record without it")
+
+    def gradient(self, name, value):
+        """One parameter's gradient in a backward pass, before it is added to the buffer."""
+        if self.open is None:
+            self.micro_batch_begins()
+        if name in self.touched:
+            self.report.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
+                                "use checkpoints with use_reentrant=False")
+        self.touched.add(name)
+        if self.segment:
+            self.segment.touched.add(name)
+        if self.segment and self.meaning.at("gradients"):
+            self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
+
+    def accumulated(self, name):
+        if self.segment is None:
+            return
+        gradient = gradient_of(self.parameters[name])
+        if self.meaning.at("state"):
+            self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
+        else:
+            self.latest[name] = self.scratch.put(gradient, over=self.latest.get(name))
+
+    def backward_ends(self):
+        """One micro-batch is one backward pass that reached a parameter."""
+        if self.open is None:
+            return
+        if self.segment:
+            self.segment.windows[-1][-1] = self.losses.micro_batch_ends(self.segment, self.open)
+            for name in self.parameters:
+                if name not in self.touched and name in self.latest and self.meaning.at("state"):
+                    self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.latest[name])
+        self.last, self.open = self.open, None
+        self.count += 1
+        self.after_last = False
+
+    # Steps
+
+    def recording_step(self):
+        """Whether a step now belongs to a window that is recorded."""
+        return self.segment is not None and bool(self.segment.windows)
+
+    def window_prefix(self):
+        return f"w{len(self.segment.windows) - 1}"
+
+    def step_begins(self):
+        self.skipping = self.reads.skips_itself()
+        if not self.recording_step() or self.skipping:
+            return
+        window, m, size = self.meaning.place(self.count - 1)
+        if m + 1 < size and self.count:
+            self.early = f"window {window}, after micro-batch {m} of {size}"
+        else:
+            self.early = None
+        w, segment, change = self.window_prefix(), self.segment, Change()
+        if self.reads.rate() != segment.rates[-1]:
+            self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
+                              "the rate moved after the window began and before its step")
+        read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
+        for name, parameter in self.parameters.items():
+            before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
+            gradient = gradient_of(parameter)
+            change.offer(name, before, gradient)
+            if gradient is None:
+                segment.without.setdefault(name, f"window {window}")
+            if self.meaning.at("window"):
+                if gradient is not None:
+                    segment.tap_first(f"{w}/{read}.{name}", gradient)
+                segment.tap_first(f"{w}/@in.{name}", parameter)
+                for state, value in self.reads.state(parameter).items():
+                    segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
+        self.buffers_are_final()
+        segment.changes.append(change)
+        if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
+            self.unexplained(f"window {window}, before the step", change)
+        taken = self.reads.steps_taken()
+        self.before_step = segment.steps_so_far if taken is None else taken
+        segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
+        segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
+
+    def buffers_are_final(self):
+        """At levels without buffers, the one that the step reads is tapped."""
+        if self.meaning.at("state") or self.unscaled:
+            return
+        for name in self.parameters:
+            if name in self.latest:
+                self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
+
+    def step_ends(self):
+        if not self.recording_step() or self.skipping:
+            return
+        w, segment = self.window_prefix(), self.segment
+        self.steps += 1
+        self.after_last = True
+        segment.steps_so_far += 1
+        for name, parameter in self.parameters.items():
+            segment.tap(f"{w}/optimizer/{name}", parameter)
+            if self.meaning.at("state"):
+                for state, value in self.reads.state(parameter).items():
+                    segment.tap(f"{w}/optimizer/{state}.{name}", value)
+        if self.early:
+            self.report.noted(self.early, "a step was taken before the window's last micro-batch")
+        taken = self.reads.steps_taken()
+        taken = segment.steps_so_far if taken is None else taken
+        segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
+        segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
+        segment.tap_number(f"{w}/schedule/step", taken, torch.int64, True)
+        segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
+
+    def window_ends(self):
+        if self.segment is not None and self.segment.windows and self.skips and not self.steps:
+            self.segment.skipped.add(len(self.segment.windows) - 1)
+        if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
+            window = self.segment.first + len(self.segment.windows) - 1
+            self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
+                                "pass micro_batches as the loop is meant, or record a loop that steps")
+
+    def finish(self):
+        """The end of the loop. A last window that is short counts if the loop took its step."""
+        if self.segment is None or not self.segment.windows:
+            return
+        _, m, size = self.meaning.place(self.count - 1)
+        if m + 1 < size and not self.after_last and not self.skips:
+            self.segment.drop_window()
+            self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
+            if not self.segment.windows:
+                self.segments.remove(self.segment)
+            return
+        if m + 1 < size:
+            self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "
+                            "as the loop took a step there and ended (argument micro_batches, a list)")
+        self.window_ends()

@@ -1,0 +1,141 @@
+"""The case that a stretch of windows is held against, and the taps under the names that this case gives them."""
+import torch
+
+from .errors import CaptureError
+
+FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
+
+
+def format_of_all(parameters):
+    dtypes = {parameter.dtype for parameter in parameters.values()}
+    if len(dtypes) > 1 or next(iter(dtypes)) not in FORMATS:
+        raise CaptureError(f"parameters: found the formats {sorted(map(str, dtypes))}, expected one of fp32, fp16 and "
+                           "bf16 for all; record a model in one format")
+    return FORMATS[next(iter(dtypes))]
+
+
+def one_loss(segment, capture, storage, lines):
+    """The section `loss`, and whether the losses' taps are kept: all micro-batches must state it alike."""
+    unknown = [seen for seen in segment.losses if isinstance(seen, str)]
+    if storage != "fp32":
+        unknown.append(f"the model is in {storage}, the loss is not")
+    if unknown:
+        lines.append(f"not judged: the loss and its normalisation ({unknown[0]})")
+        return {"kind": "opaque"}, False
+    stated = [section_of(seen, capture.scratch, seen.options) for seen in segment.losses]
+    if any(other != stated[0] for other in stated[1:]):
+        lines.append("not judged: the loss and its normalisation (micro-batches call different ones)")
+        return {"kind": "opaque"}, False
+    return stated[0], True
+
+
+def section_of(seen, scratch, options):
+    if seen.kind != "cross_entropy":
+        return {"kind": seen.kind}
+    section = {"kind": "cross_entropy"}
+    if options["ignore_index"] != -100:
+        section["ignore_index"] = options["ignore_index"]
+    if options["label_smoothing"]:
+        section["label_smoothing"] = options["label_smoothing"]
+    if options["weight"] is not None:
+        section["weight"] = options["weight"].tolist()
+    return section
+
+
+def factor_claim(segment):
+    """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss."""
+    seen = [loss for loss in segment.losses if not isinstance(loss, str)]
+    means = [loss for loss in seen if loss.options["reduction"] == "mean" or loss.averaged]
+    return "fp32_twice" if means else "fp32"
+
+
+def claims_of(segment, parameters, divide):
+    device = next(iter(parameters.values())).device.type
+    return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": "binary64", "divide": divide,
+            "factor": factor_claim(segment), "flushes_subnormals": False, "tensor_cores": device == "cuda",
+            "kernels": {}}
+
+
+def case_of(segment, capture, model, recipe, lines, name):
+    """The case as JSON. `model` describes the layers."""
+    format_of = format_of_all(capture.parameters)
+    loss, keep = one_loss(segment, capture, format_of, lines)
+    normalisation = capture.meaning.normalisation
+    if normalisation is None:
+        normalisation = "window_items"
+        if keep:
+            lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
+                         "full batch (argument normalisation)")
+    taps = settled(segment, capture, recipe, keep, model)
+    tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
+    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
+    case = {
+        "tally_case": 1, "name": name,
+        "model": model.section(segment, capture, loss),
+        "windows": segment.windows, "normalisation": normalisation,
+        "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
+                      "tf32": False},
+        "recipe": recipe, "tensors": {"file": "case.safetensors"}}
+    return case, tensors, taps
+
+
+def settled(segment, capture, recipe, keep_loss, model):
+    """The taps under their names: what the step read is read by the first stage behind the clip."""
+    decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
+    excluded = decay.get("exclude", [])
+    taps = {}
+    for name, parts in segment.taps.items():
+        window, _, rest = name.partition("/@")
+        if not rest:
+            taps[name] = parts
+            continue
+        stage, _, parameter = rest.partition(".")
+        decays = decay["kind"] != "none" and not left_out(parameter, excluded)
+        if rest == "y":
+            if keep_loss:
+                taps[f"{window}/forward/{model.last}.y"] = parts
+        elif rest.startswith("loss/"):
+            if keep_loss:
+                taps[f"{window}/{rest}"] = parts
+        elif stage == "read":
+            if clip != "none":
+                taps[f"{window}/clip/d.{parameter}"] = parts
+            else:
+                reader = "decay" if decays and decay["kind"] == "l2" else "optimizer"
+                taps[f"{window}/{reader}/in.d.{parameter}"] = parts
+        elif stage == "in":
+            if decays:
+                taps[f"{window}/decay/in.{parameter}"] = parts
+            if not decays or decay["kind"] == "l2":
+                taps[f"{window}/optimizer/in.{parameter}"] = parts
+    return taps
+
+
+BEFORE_A_PARAMETER = ("", "d.", "buffer.", "momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
+
+
+def leave_out_unused(segment, capture, taps, tensors, lines):
+    """A parameter that no gradient reaches is none of the case; one that some micro-batches do not reach has a gradient
+    of zeros there."""
+    for name, place in segment.without.items():
+        if name in segment.touched:
+            capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
+                                   "record windows in which every parameter takes part: PyTorch leaves others alone")
+    unused = [name for name in capture.parameters if name not in segment.touched]
+    if unused:
+        lines.append(f"not judged: {unused[0]} has no gradient in these windows"
+                     + (f" (nor have {len(unused) - 1} others)" if unused[1:] else ""))
+    names = {way + before + name for name in unused for before in BEFORE_A_PARAMETER for way in ("", "in.")}
+    taps = {tap: parts for tap, parts in taps.items() if tap.rpartition("/")[2] not in names}
+    if capture.meaning.at("gradients"):
+        for w, window in enumerate(segment.windows):
+            for m in range(len(window)):
+                for name in segment.touched:
+                    tap = f"w{w}/m{m}/backward/d.{name}"
+                    if tap not in taps:
+                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.parameters[name]))]
+    return taps, {name: parts for name, parts in tensors.items() if name not in names}
+
+
+def left_out(parameter, excluded):
+    return parameter in excluded or "bias" in excluded and parameter.endswith(".bias")

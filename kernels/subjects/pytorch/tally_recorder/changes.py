@@ -1,0 +1,94 @@
+"""What happened to gradients between two moments at which they were seen."""
+import math
+import struct
+
+import torch
+
+BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def same(a, b):
+    """Whether two tensors hold the same bits."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    bits = BITS[a.element_size()]
+    return torch.equal(a.reshape(-1).view(bits), b.to(a.device).reshape(-1).view(bits))
+
+
+def is_zero(gradient):
+    """Whether a gradient is absent or nothing but zeros."""
+    return gradient is None or not bool(gradient.ne(0).any())
+
+
+def neighbours(ratio):
+    """The floats of binary32 nearest to a ratio, the nearest first."""
+    try:
+        at = struct.unpack("<i", struct.pack("<f", ratio))[0]
+    except OverflowError:
+        return []
+    near = [struct.unpack("<f", struct.pack("<i", bits))[0] for bits in (at, at - 1, at + 1, at - 2, at + 2) if bits]
+    return [factor for factor in near if math.isfinite(factor)]
+
+
+def factors(before, after):
+    """The factors by which every element of `before` was multiplied, with one rounding, to give `after`."""
+    place = int(before.abs().argmax())
+    largest = float(before.flatten()[place])
+    if largest == 0:
+        return None
+    found = []
+    for factor in neighbours(float(after.flatten()[place]) / largest):
+        if same(before * torch.tensor(factor, dtype=before.dtype), after):
+            found.append(factor)
+    return found
+
+
+class Change:
+    """What one place did to the gradients: offer each tensor before and after, then read `kind`."""
+
+    def __init__(self):
+        self.candidates, self.place, self.squares, self.changed = None, None, 0.0, False
+        self.clamped, self.limit, self.unclamped = True, None, 0.0
+
+    def offer(self, name, before, after):
+        """One tensor at two moments; either may be None, which means zeros."""
+        if before is None and is_zero(after):
+            return
+        if before is None:
+            before = torch.zeros_like(after, device="cpu")
+        after = torch.zeros_like(before) if after is None else after.detach().to("cpu")
+        if not before.numel():
+            return
+        largest = float(after.abs().max())
+        unchanged = same(before, after)
+        found = [1.0] if unchanged and largest else factors(before, after)
+        if found is not None:
+            self.candidates = found if self.candidates is None else [f for f in self.candidates if f in found]
+        if unchanged:
+            self.unclamped = max(self.unclamped, largest)
+            return
+        self.changed, self.place = True, self.place or name
+        self.squares += float(before.double().square().sum())
+        if found is None:
+            self.candidates = []
+        if self.limit not in (None, largest) or not same(before.clamp(-largest, largest), after):
+            self.clamped = False
+        self.limit = largest
+
+    @property
+    def kind(self):
+        """`none`, a common `factor`, `clamp` to a largest magnitude, or `unexplained`."""
+        if not self.changed:
+            return "none"
+        if self.candidates:
+            return "factor"
+        return "clamp" if self.clamped and self.unclamped <= self.limit else "unexplained"
+
+    @property
+    def factor(self):
+        return self.candidates[0]
+
+    @property
+    def norm(self):
+        """The 2-norm of all gradients that changed, before it."""
+        return math.sqrt(self.squares)

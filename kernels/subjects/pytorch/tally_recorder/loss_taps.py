@@ -1,0 +1,126 @@
+"""Keeps what the losses read and got back, and gives it to the micro-batch whose backward pass it came with."""
+import torch
+
+from .losses import between, rows_of
+
+
+MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
+
+
+class Seen:
+    """What is kept of one call of a loss."""
+
+    def __init__(self, loss, y, target, rows, x):
+        self.kind, self.options, self.node = loss.kind, loss.options, loss.node
+        self.y, self.target, self.rows, self.x = y, target, rows, x
+        self.unknown, self.factor, self.d_y = loss.unknown(), None, None
+
+
+class LossTaps:
+    """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph."""
+
+    def __init__(self, capture, accumulators, wants_input):
+        self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
+        self.pending, self.arrived = [], []
+        self.rows = self.x = None
+        self.operations = set()  # those from the root of the backward pass down to its losses
+
+    def watch_model(self, model):
+        """Hooks the model, with its named arguments where this PyTorch hands them to hooks."""
+        try:
+            return model.register_forward_pre_hook(self.model_called, with_kwargs=True)
+        except TypeError:
+            return model.register_forward_pre_hook(self.model_called)
+
+    def model_called(self, _, inputs, named=None):
+        """The model reads a micro-batch's rows."""
+        given = [*inputs, *(named or {}).values()]
+        first = next((value for value in given if isinstance(value, torch.Tensor)), None)
+        if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
+            self.rows = first.shape[0] if first.dim() else 1
+            if self.wants_input:
+                self.x = self.capture.scratch.put(first.reshape(-1, first.shape[-1]))
+
+    def called(self, loss, result):
+        capture = self.capture
+        if not capture.recording_next():
+            return
+        if not capture.meaning.loss or loss.unknown():
+            self.pending.append(Seen(loss, None, None, None, self.x))
+        else:
+            y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
+            target = loss.target.detach()
+            target = target.reshape(-1) if loss.kind == "cross_entropy" else rows_of(target, False)
+            self.pending.append(Seen(loss, capture.scratch.put(y), capture.scratch.put(target), y.shape[0], self.x))
+        del self.pending[:-MOST_PENDING]
+        seen, shape = self.pending[-1], loss.kind == "cross_entropy"
+
+        def at_loss(gradient):
+            seen.factor = gradient.detach().clone()
+            if seen not in self.arrived:
+                self.arrived.append(seen)
+
+        def at_logits(gradient):
+            if seen.y is not None:
+                seen.d_y = capture.scratch.put(rows_of(gradient.detach(), shape))
+
+        result.register_hook(at_loss)
+        loss.y.register_hook(at_logits)
+
+    def backward_begins(self, roots):
+        self.arrived = []
+        nodes = [seen.node for seen in self.pending]
+        if not nodes or not self.capture.recording_next():
+            return
+        beside, self.operations = between(roots, nodes, self.accumulators)
+        if beside and self.capture.meaning.loss:
+            window, m, _ = self.capture.meaning.place(self.capture.count)
+            self.capture.report.problem(
+                f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
+                f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
+                "leave decay to the optimizer, or pass loss=False: then no loss is judged")
+
+    def micro_batch_ends(self, segment, prefix):
+        """Taps the loss of the micro-batch that ends; returns its rows."""
+        arrived, self.arrived, self.pending = self.arrived, [], []
+        for seen in arrived:
+            seen.node, seen.averaged = None, "MeanBackward0" in self.operations
+            if seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
+                seen.unknown = "it weighs its rows differently"
+        rows, x = self.rows, self.x
+        self.rows = self.x = None
+        if len(arrived) != 1 or arrived[0].unknown or arrived[0].y is None or arrived[0].d_y is None:
+            why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
+                arrived[0].unknown or "it was not asked for")
+            segment.losses.append(why)
+            return rows or 1
+        seen = arrived[0]
+        segment.losses.append(seen)
+        if self.wants_input:
+            segment.tensors.setdefault("x", []).append(seen.x)
+        segment.tensors.setdefault("target", []).append(seen.target)
+        self.tap(segment, prefix, seen)
+        return seen.rows
+
+    def tap(self, segment, prefix, seen):
+        """The names are settled when all losses are known: they are tapped only if all can be stated alike."""
+        if self.capture.meaning.at("all"):
+            segment.tap(f"{prefix}/@y", seen.y)
+        segment.tap(f"{prefix}/@loss/in.y", seen.y)
+        segment.tap(f"{prefix}/@loss/in.target", seen.target)
+        segment.tap(f"{prefix}/@loss/d.y", seen.d_y)
+        factor = factor_of(seen, self.capture.scratch)
+        if factor is not None:
+            segment.tap(f"{prefix}/@loss/in.factor", factor)
+
+
+def factor_of(seen, scratch):
+    """What each row's gradient was multiplied with, where PyTorch has it as one number: what arrived at the loss, over
+    the rows of a mean."""
+    options = seen.options
+    if seen.kind != "cross_entropy" or options["weight"] is not None or options["label_smoothing"]:
+        return None
+    if options["reduction"] != "mean":
+        return seen.factor.flatten()[0].float().cpu()
+    counted = int((scratch.tensor(seen.target) != options["ignore_index"]).sum())
+    return (seen.factor.float() / counted).cpu().reshape(()) if counted else None

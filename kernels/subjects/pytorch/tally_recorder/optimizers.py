@@ -1,0 +1,98 @@
+"""What is read from an optimizer: its section of the recipe, its rate, its decay, its state."""
+from .errors import CaptureError
+
+# By class: the section's kind and its options by their PyTorch names, the decay's kind, the state's tensors, and
+# switches that must be off.
+KNOWN = {
+    "SGD": ("sgd", {"momentum": "momentum", "dampening": "dampening", "nesterov": "nesterov"}, "l2",
+            {"momentum_buffer": "momentum"}, ("maximize",)),
+    "Adam": ("adam", {"eps": "eps"}, "l2", {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+             ("maximize", "amsgrad")),
+    "AdamW": ("adam", {"eps": "eps"}, "decoupled", {"exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq"},
+              ("maximize", "amsgrad")),
+    "RMSprop": ("rmsprop", {"alpha": "alpha", "eps": "eps", "momentum": "momentum"}, "l2",
+                {"square_avg": "square_avg", "momentum_buffer": "momentum_buffer"}, ("maximize", "centered")),
+    "Lion": ("lion", {}, "decoupled", {"exp_avg": "exp_avg"}, ("maximize",)),
+}
+MAY_DIFFER = ("params", "weight_decay", "initial_lr", "name", "foreach", "fused")
+
+
+def number(value):
+    """A number of the recipe as JSON writes it: the shortest decimal that reads as the same binary64 number."""
+    return value if isinstance(value, bool) else float(value)
+
+
+class ReadsOptimizer:
+    """`names` gives the name of each trained parameter."""
+
+    def __init__(self, optimizer, names):
+        self.optimizer, self.names = optimizer, names
+        kind = next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KNOWN), None)
+        if kind is None:
+            raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
+                               "train with one of these")
+        self.kind, self.options, self.decay_kind, self.states, off = KNOWN[kind]
+        if kind == "Adam" and optimizer.defaults.get("decoupled_weight_decay"):
+            self.decay_kind = "decoupled"
+        for group in optimizer.param_groups:
+            for switch in off:
+                if group.get(switch):
+                    raise CaptureError(f"optimizer: found {switch}=True, expected it off; no recipe states it")
+        for place, found, expected, next_step in self.differences():
+            raise CaptureError(f"optimizer, {place}: found {found}, expected {expected}; {next_step}")
+
+    def differences(self):
+        """Where groups differ in what a recipe says once."""
+        first = self.optimizer.param_groups[0]
+        for i, group in enumerate(self.optimizer.param_groups[1:], 1):
+            for key, value in group.items():
+                if key not in MAY_DIFFER and value != first.get(key):
+                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0",
+                           "groups may differ in weight_decay alone, record others apart")
+
+    def section(self):
+        group = self.optimizer.param_groups[0]
+        found = {"kind": self.kind, **{ours: number(group[theirs]) for theirs, ours in self.options.items()}}
+        if "betas" in group:
+            found["beta1"], found["beta2"] = (number(beta) for beta in group["betas"])
+        if self.kind == "sgd" and not found["momentum"]:
+            del found["dampening"]
+        return found
+
+    def rate(self):
+        """The rate in force, equal in all groups."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def decay(self):
+        """The section `weight_decay`: one coefficient, and the parameters it leaves out."""
+        groups = [(float(group.get("weight_decay", 0)), group) for group in self.optimizer.param_groups]
+        found = sorted({value for value, _ in groups if value})
+        if len(found) > 1:
+            raise CaptureError(f"optimizer: found the weight_decay {found}, expected one value besides 0; a case holds "
+                               "one, record with one")
+        if not found:
+            return {"kind": "none"}
+        left_out = [self.names[p] for value, group in groups if not value for p in group["params"] if p in self.names]
+        if set(left_out) == {name for name in self.names.values() if name.endswith(".bias")}:
+            left_out = ["bias"] if left_out else []
+        return {"kind": self.decay_kind, "lambda": found[0], **({"exclude": left_out} if left_out else {})}
+
+    def state(self, parameter):
+        """The state's tensors by the names of a case; empty before the first step."""
+        held = self.optimizer.state.get(parameter, {})
+        return {ours: held[theirs] for theirs, ours in self.states.items() if held.get(theirs) is not None}
+
+    def divides_itself(self):
+        """Whether the step that begins divides by the scale of a GradScaler, as fused optimizers do."""
+        return getattr(self.optimizer, "grad_scale", None) is not None
+
+    def skips_itself(self):
+        """Whether a GradScaler told the step that begins to do nothing."""
+        found = getattr(self.optimizer, "found_inf", None)
+        return found is not None and bool(found)
+
+    def steps_taken(self):
+        """How many steps the optimizer says it took, of its parameters the most; None where it does not count."""
+        counts = {int(self.optimizer.state[p]["step"]) for p in self.names
+                  if "step" in self.optimizer.state.get(p, {})}
+        return max(counts) if counts else None

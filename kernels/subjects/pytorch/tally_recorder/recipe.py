@@ -1,0 +1,84 @@
+"""The recipe of a case: what was said, and for the rest what the run shows, each with a line that says so."""
+from .errors import CaptureError
+
+CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
+
+
+def said_or(meaning, name, assumed, lines, why):
+    """What was said of a section, or else what is assumed, with its line."""
+    said = getattr(meaning, name)
+    if said is not None:
+        return said
+    lines.append(f"assumed: {name} is {shown(assumed)}, {why} (argument {name})")
+    return assumed
+
+
+def shown(value):
+    if not isinstance(value, dict):
+        return str(value)
+    rest = ", ".join(f"{key} {value[key]!r}" for key in value if key != "kind")
+    return value["kind"] + (f" ({rest})" if rest else "")
+
+
+def shortest(value):
+    """The decimal of fewest digits that is `value` up to the roundings of a clip in binary32."""
+    for digits in range(1, 9):
+        short = float(f"{value:.{digits}g}")
+        if abs(short - value) * 2**20 <= value:
+            return short
+    return value
+
+
+def limits_of(changes):
+    """The limits by norm that would explain each window's factor."""
+    return [shortest(change.factor * (change.norm + CLIP_EPSILON)) for change in changes]
+
+
+def clip_assumed(changes, called, problem):
+    """The clip that explains every change of the gradients before a step."""
+    kinds = {change.kind for change in changes} - {"none"}
+    if not kinds:
+        return (called[0], "as the loop calls it") if len(called) == 1 else (
+            {"kind": "none"}, "as no call and no change of the gradients says otherwise")
+    if kinds == {"factor"} and all(change.factor < 1 for change in changes if change.kind == "factor"):
+        if len(called) == 1:
+            return called[0], "as the loop calls it"
+        limits = sorted(set(limits_of([change for change in changes if change.kind == "factor"])))
+        if len(limits) == 1:
+            return ({"kind": "global_norm", "max_norm": limits[0]},
+                    "as all gradients were multiplied by one factor before the step")
+        problem("the clip", f"factors that ask for the limits {limits}", "one limit of the norm",
+                "pass clip, as it is meant")
+    elif kinds == {"clamp"}:
+        limits = sorted({change.limit for change in changes if change.kind == "clamp"})
+        if len(limits) == 1:
+            return {"kind": "value", "max_value": shortest(limits[0])}, "as all gradients were clamped before the step"
+        problem("the clip", f"elements clamped to {limits}", "one limit", "pass clip, as it is meant")
+    elif kinds == {"factor"}:
+        problem("the gradients before the step", "a multiplication by more than 1", "a clip or nothing",
+                "divide the loss, not the gradients, or pass clip='none' to have it judged")
+    return {"kind": "none"}, "as nothing explains the change of the gradients"
+
+
+def rate_section(rates, first):
+    if len(set(rates)) == 1:
+        return {"kind": "constant", "base": rates[0]}
+    return {"kind": "list", "rates": list(rates), "first": first}
+
+
+def recipe_of(segment, capture, called, lines):
+    """The five sections. `lines` takes one line for each that is assumed."""
+    meaning, reads = capture.meaning, capture.reads
+    clip = meaning.clip
+    if clip is None:
+        changed = [change for segment in capture.segments for change in segment.changes]
+        assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
+        clip = said_or(meaning, "clip", assumed, lines, why)
+    optimizer = reads.section()
+    decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
+    rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
+                   "the rates in force when the windows began")
+    if decay["kind"] != "none" and "lambda" not in decay:
+        raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
+    return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,
+            "loss_scale": segment.scale or {"kind": "none"}}

@@ -1,0 +1,117 @@
+"""The recorder: sees what a loop does while it is entered, and has it judged afterwards."""
+import os
+
+from . import case_file, verdict
+from .capture import Capture
+from .clips import SeesClips
+from .errors import CaptureError
+from .gradients import SeesGradients
+from .loss_taps import LossTaps
+from .losses import SeesLosses
+from .meaning import Meaning
+from .models import KnownLayers, OpaqueModel
+from .optimizers import ReadsOptimizer
+from .plan import Plan
+from .recipe import recipe_of
+from .scaling import ScalerTaps
+from .scratch import Scratch
+from .steps import SeesScaler, SeesSteps
+
+
+class Recorder:
+    """`micro_batches` is how many make a window, or a list of such counts that repeats. What else the loop means is
+    said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
+    is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
+    `level` says how much is kept, `windows`, `start` and `every` of which
+    windows, `layers="known"` states a Sequential of known layers in place of an opaque model."""
+
+    def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
+                 weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
+                 every=None, layers="opaque", scratch=None, name="a PyTorch loop"):
+        self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
+                               divide)
+        self.model, self.optimizer, self.name = model, optimizer, name
+        self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
+        held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+        parameters = {self.described.prefix + name: parameter for name, parameter in model.named_parameters()
+                      if id(parameter) in held and parameter.requires_grad}
+        known = {id(parameter) for parameter in parameters.values()}
+        strangers = sum(1 for group in optimizer.param_groups for parameter in group["params"]
+                        if parameter.requires_grad and id(parameter) not in known)
+        if strangers or not parameters:
+            raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
+                               f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
+        case_file.format_of_all(parameters)
+        names = {parameter: name for name, parameter in parameters.items()}
+        self.scratch = Scratch(scratch)
+        self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
+                               Plan(windows, start, every))
+        self.entered = []
+        self.finished = False
+
+    def __enter__(self):
+        self.attach()
+        mode = SeesLosses(self.capture.losses.called)
+        mode.__enter__()
+        self.entered.insert(0, lambda: mode.__exit__(None, None, None))
+        return self
+
+    def attach(self, clips=None):
+        """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
+        gradients = SeesGradients(self.capture.parameters, self.capture)
+        losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
+        self.capture.losses = losses
+        self.clips = clips or SeesClips()
+        hook = losses.watch_model(self.model)
+        steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
+        self.entered = [hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
+
+    def __exit__(self, kind, *_):
+        for leave in self.entered:
+            leave()
+        self.entered = []
+        if kind is None:
+            self.capture.finish()
+            self.finished = True
+
+    def check(self, folder, tally=None, show=print, options=()):
+        """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
+        where there is no capture to judge; of several stretches of windows the worst."""
+        try:
+            program = verdict.command(tally)
+            codes = [self.check_segment(segment, self.folder_of(folder, segment), program, show, options)
+                     for segment in self.whole()]
+        except CaptureError as problem:
+            show(f"error: {problem}")
+            return 2
+        return max(codes, key=lambda code: (code != 0, code != 4, code))
+
+    def whole(self):
+        """The stretches to judge; an error where the capture is none."""
+        if not self.finished:
+            raise CaptureError("the recorder: found a loop that has not ended well, expected the end of its `with`; "
+                               "call check after it")
+        if not self.capture.segments:
+            raise CaptureError(f"the loop: found {self.capture.count} backward passes and no whole window to record, "
+                               "expected one; record a longer loop, or fewer micro_batches")
+        return self.capture.segments
+
+    def folder_of(self, folder, segment):
+        return folder if self.capture.plan.every is None else os.path.join(folder, f"{segment.first:06d}")
+
+    def check_segment(self, segment, folder, program, show, options):
+        lines = []
+        recipe = recipe_of(segment, self.capture, self.clips.called, lines)
+        case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
+        report = self.capture.report
+        for line in self.described.lines() + lines + report.notes():
+            show(line)
+        for line in report.problems():
+            show(f"error: {line}")
+        if report.problems():
+            return 2
+        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide)
+        verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
+        code, said = verdict.check(folder, program, options)
+        show(said.rstrip())
+        return code

@@ -1,0 +1,38 @@
+"""What is said of a recorded run: notes for the reader, and problems that make the capture none."""
+
+
+def counted(lines):
+    """The first line of each kind, and how many more there are."""
+    return [first if more == 0 else f"{first} (and {more} more like this)" for first, more in lines.values()]
+
+
+class Report:
+    """Lines of one kind differ in their place alone; the first of them is printed."""
+
+    def __init__(self, meaning):
+        self.meaning, self.noted_lines, self.problem_lines = meaning, {}, {}
+
+    @staticmethod
+    def add(lines, kind, line):
+        first, more = lines.get(kind, (line, -1))
+        lines[kind] = first, more + 1
+
+    def problem(self, place, found, expected, next_step):
+        self.add(self.problem_lines, (expected, next_step), f"{place}: found {found}, expected {expected}; {next_step}")
+
+    def noted(self, place, did, shown_from="parameters"):
+        """A thing the loop did that Tally is to judge; where the level leaves no tap that shows it, a problem."""
+        if self.meaning.at(shown_from):
+            self.add(self.noted_lines, did, f"{place}: {did}")
+        else:
+            self.add(self.problem_lines, did, f"{place}: {did}; record at level {shown_from!r}, which shows it to "
+                                              "`tally check`")
+
+    def say(self, line):
+        self.noted_lines[line] = line, 0
+
+    def notes(self):
+        return counted(self.noted_lines)
+
+    def problems(self):
+        return counted(self.problem_lines)

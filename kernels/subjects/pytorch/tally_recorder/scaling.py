@@ -1,0 +1,86 @@
+"""What a GradScaler does in a window: its check for overflow, its division, its skips and its own update."""
+import torch
+
+from .capture import gradient_of
+from .changes import Change
+
+
+class ScalerTaps:
+    """Hears of the scaler's calls and taps them in the capture's window."""
+
+    def __init__(self, capture):
+        self.capture = capture
+
+    def unscale_begins(self, scaler):
+        capture = self.capture
+        if not capture.recording_step():
+            return
+        segment, w, change = capture.segment, capture.window_prefix(), Change()
+        if segment.scale is None:
+            segment.scale = {
+                "kind": "dynamic", "initial": float(scaler.get_scale()),
+                "growth_factor": float(scaler.get_growth_factor()),
+                "backoff_factor": float(scaler.get_backoff_factor()),
+                "growth_interval": int(scaler.get_growth_interval()),
+                "growth_counter": int(scaler._growth_tracker.item())}
+        for name, parameter in capture.parameters.items():
+            gradient = gradient_of(parameter)
+            if name in capture.latest:
+                change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
+            if capture.meaning.at("window") and gradient is not None:
+                segment.tap_first(f"{w}/overflow_check/in.buffer.{name}", gradient)
+        window = capture.meaning.place(capture.count - 1)[0]
+        if change.kind == "unexplained":
+            capture.unexplained(f"window {window}, before unscale_", change)
+        elif change.kind != "none":
+            capture.report.noted(f"window {window}, all gradients",
+                                 "were changed before unscale_, as a clip before unscaling does")
+        capture.buffers_are_final()
+        capture.unscaled = True
+
+    def checked(self, found):
+        """The check alone is over; the optimizer that follows reads the same buffers."""
+        capture = self.capture
+        if not capture.recording_step():
+            return
+        self.found(found)
+        for name, parameter in capture.parameters.items():
+            if name not in capture.latest and parameter.grad is not None:
+                capture.latest[name] = capture.scratch.put(gradient_of(parameter))
+
+    def found(self, found):
+        capture = self.capture
+        capture.skips += found
+        capture.segment.tap_number(f"{capture.window_prefix()}/overflow_check/found", int(found), torch.uint8)
+
+    def unscale_ends(self, scaler, found):
+        capture = self.capture
+        if not capture.recording_step():
+            return
+        segment, w = capture.segment, capture.window_prefix()
+        self.found(found)
+        for name, parameter in capture.parameters.items():
+            if parameter.grad is None or found:
+                continue
+            if capture.meaning.at("window"):
+                capture.latest[name] = segment.tap_first(f"{w}/unscale/d.{name}", parameter.grad)
+            else:
+                capture.latest[name] = capture.scratch.put(parameter.grad)
+        if not found:
+            segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
+
+    def scaler_updates(self, scaler):
+        self.tap(scaler, "in.", False)
+
+    def scaler_updated(self, scaler):
+        self.tap(scaler, "", True)
+
+    def tap(self, scaler, prefix, last):
+        capture = self.capture
+        if not capture.recording_step() or capture.segment.scale is None:
+            return
+        segment, w = capture.segment, capture.window_prefix()
+        segment.tap_number(f"{w}/scaler/{prefix}scale", float(scaler.get_scale()), torch.float32, last)
+        segment.tap_number(f"{w}/scaler/{prefix}growth_counter", int(scaler._growth_tracker.item()), torch.int64, last)
+        if prefix:
+            segment.tap_number(f"{w}/scaler/in.found", int(bool(capture.skips)), torch.uint8)

@@ -1,0 +1,51 @@
+"""Windows that follow each other: the taps of one trace and the tensors of its case."""
+import torch
+
+
+class Segment:
+    """`taps` and `tensors` give the parts of each tensor by name; names that begin with `@` are settled when the recipe
+    is known."""
+
+    def __init__(self, scratch, first):
+        self.scratch, self.first = scratch, first
+        self.taps, self.tensors = {}, {}
+        self.windows, self.rates, self.losses, self.changes = [], [], [], []
+        self.skipped = set()  # windows whose step a GradScaler skipped
+        self.step = 0
+        self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
+        self.scale = None  # what the scaler held at the start, where there is one
+
+    def tap(self, name, value):
+        """The last tensor under a name is what the trace holds: outputs are tapped by this."""
+        kept = value if not isinstance(value, torch.Tensor) else self.scratch.put(value)
+        self.taps.pop(name, None)
+        self.taps[name] = [kept]
+        return kept
+
+    def tap_first(self, name, value):
+        """The first tensor under a name is what the trace holds: inputs are tapped by this."""
+        return self.tap(name, value) if name not in self.taps else self.taps[name][0]
+
+    def tap_number(self, name, number, dtype, last=False):
+        return (self.tap if last else self.tap_first)(name, torch.tensor(number, dtype=dtype))
+
+    def give(self, name, value):
+        """A tensor of the case, or one more part of it."""
+        self.tensors.setdefault(name, []).append(self.scratch.put(value))
+
+    def rates_of_steps(self):
+        """The rate of each window that took its step: a skipped one does not count."""
+        return [rate for w, rate in enumerate(self.rates) if w not in self.skipped] or self.rates
+
+    def drop_window(self):
+        """Forgets the last window, and the rows that its losses read."""
+        forgotten = len(self.windows[-1])
+        for seen in self.losses[-forgotten:]:
+            for name in ("x", "target"):
+                if not isinstance(seen, str) and name in self.tensors:
+                    self.tensors[name].pop()
+        del self.losses[-forgotten:]
+        prefix = f"w{len(self.windows) - 1}/"
+        self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
+        self.windows.pop()
+        self.rates.pop()

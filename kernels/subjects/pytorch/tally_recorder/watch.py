@@ -1,0 +1,110 @@
+"""Runs a script that knows nothing of the recorder, and records its loop."""
+import gc
+import os
+import runpy
+import sys
+
+import torch
+
+from .clips import SeesClips
+from .errors import CaptureError
+from .losses import SeesLosses
+from .recorder import Recorder
+
+
+def trained_by(optimizer):
+    return {id(parameter) for group in optimizer.param_groups for parameter in group["params"]
+            if parameter.requires_grad}
+
+
+def model_of(optimizer):
+    """The module that holds all that the optimizer trains: the smallest, and of its wrappers the innermost."""
+    wanted = trained_by(optimizer)
+    found = []
+    for module in gc.get_objects():
+        if issubclass(type(module), torch.nn.Module):
+            held = dict(module.named_parameters())
+            if wanted <= {id(parameter) for parameter in held.values()}:
+                found.append((len(held), max(map(len, held)), len(found), module))
+    if not found:
+        raise CaptureError("the script: found no torch.nn.Module with all parameters of the optimizer, expected one; "
+                           "record it by tally_recorder.Recorder(model, optimizer, …)")
+    return min(found)[3]
+
+
+class Enough(BaseException):
+    """Ends a script whose windows are all recorded; no script's `except Exception` holds it up."""
+
+
+class Watch:
+    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. With `stop` the
+    script ends at the first loss after the last window to record."""
+
+    def __init__(self, stop=False, **options):
+        self.stop = stop
+        self.options, self.optimizers, self.recorder = options, [], None
+        self.clips = SeesClips()
+        self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
+        self.mode = SeesLosses(self.loss)
+        self.inputs = {}  # of the modules called until then: one of them turns out to be the model
+        self.hook = torch.nn.modules.module.register_module_forward_pre_hook(self.module_called)
+
+        def made(optimizer, *args, **kwargs):
+            self.made(optimizer, *args, **kwargs)
+            self.optimizers.append(optimizer)
+
+        def backward(*args, **kwargs):
+            self.attach()
+            return torch.autograd.backward(*args, **kwargs)
+
+        torch.optim.Optimizer.__init__, torch.autograd.backward = made, backward
+        self.first = backward
+
+    def module_called(self, module, inputs):
+        self.inputs[id(module)] = inputs
+
+    def attach(self):
+        if self.recorder is not None:
+            return
+        if len(self.optimizers) != 1:
+            raise CaptureError(f"the script: found {len(self.optimizers)} optimizers at its first backward pass, "
+                               "expected one; record one of them by tally_recorder.Recorder(model, optimizer, …)")
+        torch.autograd.backward = self.backward
+        self.recorder = Recorder(model_of(self.optimizers[0]), self.optimizers[0], **self.options)
+        self.recorder.attach(self.clips)
+        self.hook.remove()
+        model = self.recorder.model
+        self.recorder.capture.losses.model_called(model, self.inputs.pop(id(model), ()))
+        self.inputs = {}
+
+    def loss(self, loss, result):
+        self.attach()
+        capture = self.recorder.capture
+        if self.stop and capture.plan.is_over(capture.meaning.place(capture.count)[0]):
+            raise Enough
+        self.recorder.capture.losses.called(loss, result)
+
+    def run(self, arguments, module=False):
+        """Runs the script to its end."""
+        if not module and not os.path.isfile(arguments[0]):
+            raise CaptureError(f"{arguments[0]}: found no such file, expected a script; name one, or a module after -m")
+        sys.argv, status = list(arguments), 0
+        with self.mode:
+            try:
+                if module:
+                    sys.path.insert(0, os.getcwd())
+                    runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+                else:
+                    sys.path.insert(0, os.path.dirname(os.path.abspath(arguments[0])))
+                    runpy.run_path(arguments[0], run_name="__main__")
+            except SystemExit as end:
+                status = end.code
+            except Enough:
+                pass
+        if status:
+            raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the "
+                               "recorder first")
+        if self.recorder is None:
+            raise CaptureError(f"{arguments[0]}: found no backward pass, expected a training loop; name the script "
+                               "that trains")
+        self.recorder.__exit__(None)
