@@ -24,13 +24,14 @@ bool is_opaque(const Case& c) {
   return std::any_of(c.model.layers.begin(), c.model.layers.end(), [](const Layer& l) { return l.kind == "opaque"; });
 }
 
-/// What the evaluation takes: the products of a forward pass over the first window, as each is made some dozens of
-/// times in tens of digits.
-double products(const Case& c) {
+/// The evaluation holds every parameter some dozens of times, in tens of digits, and goes through all of them for every
+/// row: at these sizes hundreds of megabytes and some seconds.
+bool is_too_large(const Case& c) {
+  constexpr double most_parameters = 1 << 18, most_products = 1 << 22;
   double parameters = 0, rows = 0;
   for (const std::string& p : parameters_of(c.model)) parameters += static_cast<double>(c.tensors.at(p).elements());
   for (const std::int64_t size : c.windows.front()) rows += static_cast<double>(size);
-  return parameters * rows;
+  return parameters > most_parameters || parameters * rows > most_products;
 }
 
 std::string causes_of(const Case& c) {
@@ -65,11 +66,10 @@ Case first_window_of(Case c) {
 bool may_have_gap(const Case& c) { return !c.windows.empty() && !causes_of(c).empty(); }
 
 CaptureGap gap_of_capture(const Case& c) {
-  constexpr double most_products = 1 << 20;
   if (!may_have_gap(c)) return {0, ""};
   const std::string unknown = "not known, although " + causes_of(c);
   if (is_opaque(c)) return {std::nullopt, unknown + ": forward and backward are the capture's own"};
-  if (products(c) > most_products) return {std::nullopt, unknown + ": the model is too large to evaluate it exactly"};
+  if (is_too_large(c)) return {std::nullopt, unknown + ": the model is too large to evaluate it exactly"};
   try {
     const double gap = oracle::first_gradient_gap(first_window_of(c));
     if (gap == 0) return {0, ""};
