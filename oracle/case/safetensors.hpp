@@ -20,6 +20,8 @@ struct TensorFile {
 /// dtype, sizes that do not match. Sizes are checked before memory is taken.
 TensorFile read_safetensors(std::string_view bytes);
 TensorFile read_safetensors_file(const std::filesystem::path& file);
+/// What its header says beside the tensors; no tensor is looked at.
+std::map<std::string, std::string> safetensors_metadata(const std::filesystem::path& file);
 std::string write_safetensors(const TensorFile& file);
 
 }  // namespace tally

@@ -158,6 +158,16 @@ RegularFile opened(const std::filesystem::path& file) {
   }
 }
 
+std::string header_of(const RegularFile& bytes) {
+  if (bytes.size() > most_tensor_file)
+    refuse("file", std::to_string(bytes.size()) + " bytes; expected at most " + std::to_string(most_tensor_file));
+  std::string start(std::min<std::uint64_t>(length_bytes, bytes.size()), '\0');
+  bytes.read(0, start.data(), start.size());
+  std::string header(header_length(start, bytes.size()), '\0');
+  bytes.read(length_bytes, header.data(), header.size());
+  return header;
+}
+
 }  // namespace
 
 TensorFile read_safetensors(std::string_view bytes) {
@@ -172,14 +182,8 @@ TensorFile read_safetensors(std::string_view bytes) {
 
 TensorFile read_safetensors_file(const std::filesystem::path& file) {
   const RegularFile bytes = opened(file);
-  if (bytes.size() > most_tensor_file)
-    refuse("file", std::to_string(bytes.size()) + " bytes; expected at most " + std::to_string(most_tensor_file));
-  std::string start(std::min<std::uint64_t>(length_bytes, bytes.size()), '\0');
-  bytes.read(0, start.data(), start.size());
-  const std::uint64_t length = header_length(start, bytes.size());
-  std::string header(length, '\0');
-  bytes.read(length_bytes, header.data(), length);
-  const std::uint64_t data = length_bytes + length;
+  const std::string header = header_of(bytes);
+  const std::uint64_t data = length_bytes + header.size();
   const auto mapped = bytes.size() < least_mapped ? nullptr : mapped_under(file.string(), bytes);
   const auto take = [&](const Entry& entry) {
     const std::uint64_t begin = data + entry.begin, count = entry.end - entry.begin;
@@ -190,6 +194,13 @@ TensorFile read_safetensors_file(const std::filesystem::path& file) {
     return Bytes(std::move(own));
   };
   return read_tensors(header, bytes.size() - data, take);
+}
+
+std::map<std::string, std::string> safetensors_metadata(const std::filesystem::path& file) {
+  const Json header = read_header(header_of(opened(file)));
+  TensorFile content;
+  if (const Json* metadata = header.member("__metadata__")) read_metadata(*metadata, content);
+  return std::move(content.metadata);
 }
 
 }  // namespace tally

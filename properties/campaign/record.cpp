@@ -1,29 +1,15 @@
 #include <algorithm>
-#include <cmath>
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/campaign.hpp"
 #include "properties/compare/bound_terms.hpp"
+#include "properties/compare/gradient_drift.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
 namespace {
 
 constexpr std::size_t longest_token = 2048;
-
-/// Relative 2-norms over the first window's gradient, from the end-to-end checks.
-void take_drift(CaseRecord& record, const std::vector<TensorCheck>& checks) {
-  double expected = 0, error = 0, bound = 0;
-  for (const TensorCheck& check : checks) {
-    if (check.lens != "end_to_end" || !check.tap.starts_with("w0/unscale/d.")) continue;
-    expected += check.norm_expected * check.norm_expected;
-    error += check.norm_error * check.norm_error;
-    bound += check.norm_bound * check.norm_bound;
-  }
-  if (expected <= 0) return;
-  record.rounding_drift = std::sqrt(error / expected);
-  record.drift_bound = std::sqrt(bound / expected);
-}
 
 void take_counts(CaseRecord& record, const std::vector<TensorCheck>& checks) {
   for (const TensorCheck& check : checks) {
@@ -63,7 +49,8 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
   record.semantic_gap = outcome.semantic_gap;
   record.decision_drift = outcome.decision_drift;
   take_counts(record, outcome.checks);
-  take_drift(record, outcome.checks);
+  if (const auto drift = first_gradient_drift(outcome.checks))
+    record.rounding_drift = drift->rounding, record.drift_bound = drift->bound;
   if (const TensorCheck* failure = first_failure(outcome.checks)) {
     record.failure = failure->failure;
     record.first_stage = failure->stage;

@@ -85,6 +85,8 @@ margin:1rem 0;scroll-margin-top:1rem}
 article h3{margin-top:.7rem}
 dl{margin:.5rem 0;display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.35rem 1.2rem}
 dt{font-weight:600}dd{margin:0;max-width:48rem}
+.grid td,.grid thead th{text-align:center;white-space:normal;padding:.3rem .35rem;min-width:2.1rem}
+.grid table{min-width:0}.grid caption{white-space:nowrap}.grid tbody th{position:sticky;left:0;background:var(--bg)}.grid td.first{outline:2px solid var(--bad);outline-offset:-2px}
 main{padding-bottom:3rem}
 )";
 

@@ -6,14 +6,28 @@
 namespace tally {
 
 std::string to_json(const CaptureRecord& capture) {
-  const nlohmann::json json{{"tally_check", 1},
-                            {"verdict", capture.verdict},
-                            {"case", {{"hash", capture.case_hash}, {"name", capture.case_name}}},
-                            {"lenses", capture.lenses},
-                            {"groups", capture.groups},
-                            {"checks", JsonWriter::json_of(capture.checks)},
-                            {"suspects", JsonWriter::json_of(capture.suspects)},
-                            {"notes", capture.notes}};
+  nlohmann::json json{{"tally_check", 1},
+                      {"verdict", capture.verdict},
+                      {"case",
+                       {{"hash", capture.case_hash},
+                        {"name", capture.case_name},
+                        {"title", capture.case_title},
+                        {"windows", capture.windows}}},
+                      {"lenses", capture.lenses},
+                      {"stages", capture.stages},
+                      {"groups", capture.groups},
+                      {"checks", JsonWriter::json_of(capture.checks)},
+                      {"suspects", JsonWriter::json_of(capture.suspects)},
+                      {"sentence", capture.sentence},
+                      {"first_tap", capture.first_tap},
+                      {"first_stage", capture.first_stage},
+                      {"not_judged", capture.not_judged},
+                      {"assumptions", capture.assumptions},
+                      {"claims", capture.claims},
+                      {"gap_sentence", capture.gap_sentence}};
+  if (capture.semantic_gap) json["semantic_gap"] = json_of_number(*capture.semantic_gap);
+  if (capture.rounding_drift) json["rounding_drift"] = json_of_number(*capture.rounding_drift);
+  if (capture.drift_bound) json["drift_bound"] = json_of_number(*capture.drift_bound);
   return canonical_text(json);
 }
 

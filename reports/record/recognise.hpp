@@ -5,7 +5,7 @@
 
 namespace tally {
 
-/// Results, run facts and studies, pages, JUnit and Markdown. What is not there, or empty, is nobody's and may be
+/// Results, run facts, studies and judged captures, pages, JUnit and Markdown. What is not there, or empty, is nobody's and may be
 /// written.
 bool may_be_replaced(const std::filesystem::path& file);
 /// An exact answer, or nothing.

@@ -1,33 +1,31 @@
 // `tally check`: judge a recorded trace.
 #include <iostream>
-#include <set>
 #include <thread>
 
+#include "kernels/trace/assumptions.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/compare/ahead.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
-#include "properties/generators/plan.hpp"
+#include "reports/capture/capture_report.hpp"
 #include "reports/command_line/capture_progress.hpp"
+#include "reports/command_line/capture_record.hpp"
 #include "reports/command_line/capture_room.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/silent_stages.hpp"
+#include "reports/command_line/run_words.hpp"
 #include "reports/command_line/stage_table.hpp"
-#include "reports/command_line/suspect_list.hpp"
-#include "reports/record/capture_json.hpp"
+#include "reports/record/write_together.hpp"
 
 namespace tally::command_line {
 namespace {
 
 struct CheckOptions {
-  std::string case_file, trace_file, lens = "all";
+  std::string case_file, trace_file, out, lens = "all";
   bool json = false;
 };
-
-std::string verdict_of(int code) { return code == pass ? "pass" : code == failed ? "fail" : "not_judged"; }
 
 std::size_t bytes_in(const Trace& trace) {
   std::size_t all = 0;
@@ -45,37 +43,11 @@ Trace trace_of(const CheckOptions& options, const Case& c) {
   }
 }
 
-std::string group_lines(const std::vector<std::string>& groups) {
-  std::string text;
-  for (const std::string& group : groups) text += (text.empty() ? "judged as one: " : ", ") + group;
-  return text.empty() ? "" : text + "\n";
-}
-
-std::string note_lines(const std::vector<std::string>& notes) {
-  std::string text;
-  for (const std::string& note : notes) text += note + "\n";
-  return text;
-}
-
-/// The stages that left too few taps to judge, each once.
-std::string missing_line(const std::vector<TensorCheck>& checks) {
-  std::string text;
-  std::set<std::string> named;
-  for (const TensorCheck& check : checks) {
-    if (check.status != Status::not_run || !named.insert(check.stage).second) continue;
-    text += (text.empty() ? "too few taps to judge: " : ", ") + check.stage + " (" + check.tap + ")";
-  }
-  return text.empty() ? "" : text + "\n";
-}
-
-void print(const Case& c, const JudgedCapture& judged, int code) {
-  std::cout << title_of(c) << "\n"
-            << stage_table(judged.checks) << group_lines(judged.groups) << missing_line(judged.checks)
-            << silent_stages(judged.checks) << suspect_list(judged.suspects) << note_lines(judged.notes)
-            << (code == pass     ? "pass"
-                : code == failed ? "fail"
-                                 : "not judged: taps are missing or everything is vacuous")
-            << "\n";
+/// Before hours of work, not after.
+void require_out(const std::string& out) {
+  if (out.empty()) return;
+  require_replaceable(out, {"check.json", "report.html"});
+  require_writable(out);
 }
 
 int check(const CheckOptions& options) {
@@ -83,18 +55,20 @@ int check(const CheckOptions& options) {
   const Trace trace = trace_of(options, c);
   const bool all_lenses = options.lens == "all";
   if (all_lenses) require_room(c, free_memory());
+  require_out(options.out);
   set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
   CaptureProgress progress(bytes_in(trace));
   JudgedCapture judged = judged_capture(
       c, trace, {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); }});
   const int code = exit_code_of(judged.checks);
+  const CaptureRecord capture =
+      capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file));
   if (options.json) {
-    print_document(
-        to_json(CaptureRecord{verdict_of(code), trace.case_hash, c.name, options.lens, std::move(judged.groups),
-                              std::move(judged.checks), std::move(judged.suspects), std::move(judged.notes)}));
+    print_document(to_json(capture));
   } else {
-    print(c, judged, code);
+    std::cout << capture_text(capture);
   }
+  if (!options.out.empty()) write_together(capture_files(capture, options.out));
   return code;
 }
 
@@ -107,6 +81,7 @@ void add_options(CLI::App& command, CheckOptions& options) {
       ->check(CLI::IsMember({"all", "local"}))
       ->capture_default_str();
   command.add_flag("--json", options.json, "print one JSON document instead of the table");
+  command.add_option("--out", options.out, "folder for report.html, a page, and check.json, what --json prints");
 }
 
 const RegisterCommand registered{{

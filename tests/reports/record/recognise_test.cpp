@@ -4,9 +4,11 @@
 
 #include <fstream>
 
+#include "reports/capture/capture_report.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
+#include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally {
@@ -35,6 +37,11 @@ TEST_F(Recognise, what_tally_writes_whatever_came_out) {
     write_report(results, folder_);
     for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_TRUE(may_be_replaced(entry)) << entry.path();
   }
+  for (const auto& [name, capture] : samples::all_captures()) {
+    if (name == "capture_large") continue;
+    EXPECT_TRUE(replaceable("check.json", to_json(capture))) << name;
+    EXPECT_TRUE(replaceable("report.html", capture_html(capture, ""))) << name;
+  }
   EXPECT_TRUE(replaceable("summary.md", comparison_markdown(Comparison{})));
   EXPECT_TRUE(replaceable("run.json", "{\n \"command\": [\n"));
   EXPECT_TRUE(replaceable("results.json", to_json(samples::passing()).substr(0, 200))) << "cut off, and still Tally's";
@@ -43,6 +50,8 @@ TEST_F(Recognise, what_tally_writes_whatever_came_out) {
 TEST_F(Recognise, nothing_that_somebody_else_wrote) {
   EXPECT_FALSE(replaceable("results.json", "{\"loss\": [1, 2]}"));
   EXPECT_FALSE(replaceable("run.json", "[]"));
+  EXPECT_FALSE(replaceable("check.json", "{\n \"assumptions\": [],\n \"mine\": 1\n}\n"));
+  EXPECT_FALSE(replaceable("check.json", "{\"tally_check\": 1, \"verdict\": \"pass\", \"mine\": 2}\n"));
   EXPECT_FALSE(replaceable("report.html", "<!DOCTYPE html><title>Thesis</title>"));
   EXPECT_FALSE(replaceable("junit.xml", "<testsuites name=\"pytest\">"));
   EXPECT_FALSE(replaceable("summary.md", "## Summary\n\nMy notes."));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace tally {
@@ -45,6 +46,13 @@ TEST(ResultsPage, DocumentsEveryKeyThatIsWrittenAndNoOther) {
   Keys all = documented("results.md", "results.json");
   all.merge(documented("operations.md", "results.json"));
   EXPECT_EQ(all, written);
+}
+
+TEST(ResultsPage, documents_every_key_of_a_judged_capture_and_no_other) {
+  Keys written;
+  collect(nlohmann::json::parse(to_json(samples::wrong_capture())), "", written);
+  std::erase_if(written, [](const auto& entry) { return entry.first.find("[]") != std::string::npos; });
+  EXPECT_EQ(documented("capture.md", "One judged capture"), written);
 }
 
 TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "reports/capture/capture_report.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
+#include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
 
 namespace {
@@ -38,6 +40,12 @@ int main(int count, char** words) {
   }
   for (const auto& [name, results] : tally::samples::all())
     tally::write_report(results, std::filesystem::path(words[1]) / name);
+  for (const auto& [name, capture] : tally::samples::all_captures()) {
+    const auto folder = std::filesystem::path(words[1]) / name;
+    std::filesystem::create_directories(folder);
+    tally::write_atomically((folder / "report.html").string(),
+                            tally::capture_html(capture, ""));  // the document is large
+  }
   write_compared(std::filesystem::path(words[1]) / "compared");
   for (const tally::Study& study : {tally::samples::study(), tally::samples::hostile_study()})
     tally::write_study(study, std::filesystem::path(words[1]) / "studies");

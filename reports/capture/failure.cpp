@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "reports/capture/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/html/tensors.hpp"
+#include "reports/text/numbers.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t most_tensors = 24;  // more would say the same again; check.json has all
+
+/// The failing checks in the order of their taps, but the first failure first.
+std::vector<TensorCheck> failing(const CaptureRecord& capture) {
+  std::vector<TensorCheck> found;
+  for (const TensorCheck& check : capture.checks)
+    if (check.status == Status::fail || check.status == Status::error) found.push_back(check);
+  std::stable_partition(found.begin(), found.end(),
+                        [&](const TensorCheck& check) { return check.tap == capture.first_tap; });
+  return found;
+}
+
+}  // namespace
+
+void capture_failure_section(Markup& page, const CaptureRecord& capture) {
+  std::vector<TensorCheck> tensors = failing(capture);
+  if (tensors.empty()) return;
+  const auto section = page.open("section", {{"aria-labelledby", "failing"}});
+  page.element("h2", {{"id", "failing"}}, "Outside their bounds");
+  const std::size_t all = tensors.size();
+  tensors.resize(std::min(all, most_tensors));
+  tensor_table(page,
+               "Failing tensors in the order of the stages, the first failure first, with the worst element of each",
+               tensors);
+  if (all > tensors.size())
+    page.element("p", {}, "And " + counted(all - tensors.size(), "failing check") + " more: see check.json.");
+  tensor_elements(page, "element", tensors);
+}
+
+void capture_suspects_section(Markup& page, const CaptureRecord& capture) {
+  if (capture.suspects.empty()) return;
+  const auto section = page.open("section", {{"aria-labelledby", "suspects"}});
+  page.element("h2", {{"id", "suspects"}}, "What it looks like");
+  page.element("p", {},
+               "Formulas of known bugs, held against the tensors of the first stage that fails; the likeliest first.");
+  Table table(page, "Known bugs that explain the error", {"Bug", ">Of the squared error", "What it does", "Formula"});
+  for (const Suspicion& suspect : capture.suspects) {
+    auto row = table.row();
+    row.head(suspect.name);
+    row.cell(percent(suspect.share));
+    row.cell(suspect.sentence + (suspect.factor_word.empty() ? "" : "; the factor is " + suspect.factor_word));
+    const auto cell = row.open();
+    page.element("code", {{"class", "long"}}, suspect.formula);
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,40 @@
+#include "kernels/trace/assumptions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "oracle/case/safetensors.hpp"
+
+namespace tally {
+namespace {
+
+std::vector<std::string> read(const std::map<std::string, std::string>& metadata) {
+  TensorFile content;
+  content.metadata = metadata;
+  content.tensors["x"] = Tensor(Dtype::fp32, {2});
+  const auto file = std::filesystem::path(testing::TempDir()) / "assumptions.safetensors";
+  std::ofstream(file, std::ios::binary) << write_safetensors(content);
+  return assumptions_of(file);
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Assumptions, AreTheLinesOfTheirEntry) {
+  EXPECT_EQ(read({}), Lines());
+  EXPECT_EQ(read({{"assumptions", ""}}), Lines());
+  EXPECT_EQ(read({{"assumptions", "rows are items\n\nno scaler\n"}}), (Lines{"rows are items", "no scaler"}));
+}
+
+TEST(Assumptions, AreBounded) {
+  std::string many;
+  for (std::size_t i = 0; i < most_assumptions + 7; ++i) many += std::to_string(i) + "\n";
+  const Lines lines = read({{"assumptions", many}});
+  ASSERT_EQ(lines.size(), most_assumptions + 1);
+  EXPECT_EQ(lines.back(), "and 7 more");
+  EXPECT_EQ(read({{"assumptions", std::string(100'000, 'x')}}).front().size(), 403u);
+}
+
+}  // namespace
+}  // namespace tally

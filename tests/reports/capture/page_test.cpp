@@ -1,0 +1,67 @@
+// The page of one capture.
+#include <gtest/gtest.h>
+
+#include "reports/capture/capture_report.hpp"
+#include "tests/reports/samples/captures.hpp"
+
+namespace tally {
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string page_of(const CaptureRecord& capture) { return capture_html(capture, "the document"); }
+
+TEST(CapturePage, SaysTheVerdictAndTheFirstFailureInASentence) {
+  EXPECT_TRUE(has(page_of(samples::right_capture()),
+                  "<h1><span class=\"word\">\u2713 PASS</span> 60 tensor checks inside their bounds</h1>"));
+  const std::string page = page_of(samples::wrong_capture());
+  EXPECT_TRUE(has(page,
+                  "<h1><span class=\"word\">\u2717 FAIL</span> 24 of 60 tensor checks are outside their bounds, "
+                  "first at stage backward</h1>"));
+  EXPECT_TRUE(has(page, "expected 0.5, got 2.5; looks like sum-not-mean."));
+  EXPECT_TRUE(has(page, "<code class=\"long\">g = sum_k g_k</code>"));
+}
+
+TEST(CapturePage, SaysWhatIsAssumedClaimedAndNotJudged) {
+  const std::string wrong = page_of(samples::wrong_capture()), partial = page_of(samples::partial_capture());
+  EXPECT_TRUE(has(wrong, "<li>the loss is a mean over rows</li>"));
+  EXPECT_TRUE(has(wrong, "<li>subject: a loop in PyTorch</li>"));
+  EXPECT_FALSE(has(partial, "id=\"assumed\""));
+  EXPECT_TRUE(has(partial, "<li>judged as one: forward..loss</li>"));
+  EXPECT_TRUE(has(partial, "<li>too few taps to judge: forward (w0/m0/forward/fc1.weight)</li>"));
+  EXPECT_TRUE(has(partial, "\u2013 NOT JUDGED</span> the taps for 12 of 60 tensor checks are missing"));
+  EXPECT_FALSE(has(partial, "class=\"verdict pass\""));
+}
+
+TEST(CapturePage, NamesAGapOnlyWhereOneIsKnownOrPossible) {
+  EXPECT_TRUE(has(page_of(samples::wrong_capture()), "Semantic gap: the first window&#39;s gradient differs by"));
+  EXPECT_TRUE(has(page_of(samples::right_capture()), "Semantic gap: none."));
+  EXPECT_FALSE(has(page_of(samples::partial_capture()), "Semantic gap:"));
+}
+
+TEST(CapturePage, GivesEverySignItsWordsAndFramesTheFirstFailure) {
+  const std::string page = page_of(samples::wrong_capture());
+  EXPECT_TRUE(has(page, "<td class=\"s fail tint-fail first\"><a href=\"#failing\""));
+  EXPECT_TRUE(has(page, "title=\"FAIL, 1 of 2 checks outside; worst"));
+  const std::string partial = page_of(samples::partial_capture());
+  EXPECT_TRUE(has(partial, "aria-label=\"not run, 2 of 2 checks without the taps\""));
+  EXPECT_TRUE(has(partial, "aria-label=\"vacuous, 2 checks, 2 vacuous\""));
+}
+
+TEST(CapturePage, OfACaptureOfAnySizeIsSmall) {
+  constexpr std::size_t most_bytes = 1'500'000;
+  for (const auto& [tensors, micro_batches] : {std::pair(1000, 64), std::pair(2, 8'000)}) {
+    const std::string page = page_of(samples::large_capture(tensors, micro_batches));
+    EXPECT_LE(page.size(), most_bytes) << tensors << " tensors, " << micro_batches << " micro-batches";
+  }
+  EXPECT_TRUE(has(page_of(samples::large_capture(2, 8'000)), "7,873 further columns are left out"));
+}
+
+TEST(CapturePage, IsTheSameBytesForTheSameCapture) {
+  const CaptureRecord capture = samples::hostile_capture();
+  EXPECT_TRUE(page_of(capture) == page_of(samples::hostile_capture()));
+  EXPECT_TRUE(capture_html(capture, "another document") != page_of(capture));
+}
+
+}  // namespace
+}  // namespace tally
