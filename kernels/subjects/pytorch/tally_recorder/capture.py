@@ -195,7 +195,7 @@ class Capture:
                 segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
                 if gradient is not None:
-                    segment.tap_first(f"{w}/{read}.{name}", gradient)
+                    segment.tap_first(f"{w}/{read}.{name}", gradient.float() if read == "@read" else gradient)
                 segment.tap_first(f"{w}/@in.{name}", parameter)
                 for state, value in self.reads.state(parameter).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)

@@ -1,6 +1,5 @@
 """What happened to gradients between two moments at which they were seen."""
 import math
-import struct
 
 import torch
 
@@ -20,14 +19,13 @@ def is_zero(gradient):
     return gradient is None or not bool(gradient.ne(0).any())
 
 
-def neighbours(ratio):
-    """The floats of binary32 nearest to a ratio, the nearest first."""
-    try:
-        at = struct.unpack("<i", struct.pack("<f", ratio))[0]
-    except OverflowError:
+def neighbours(ratio, dtype):
+    """The numbers of a format nearest to a ratio, the nearest first."""
+    near = torch.tensor([ratio], dtype=dtype)
+    if not bool(torch.isfinite(near)):
         return []
-    near = [struct.unpack("<f", struct.pack("<i", bits))[0] for bits in (at, at - 1, at + 1, at - 2, at + 2) if bits]
-    return [factor for factor in near if math.isfinite(factor)]
+    bits = near.view(BITS[near.element_size()])
+    return [float((bits + by).view(dtype)) for by in (0, -1, 1, -2, 2)]
 
 
 def factors(before, after):
@@ -37,7 +35,7 @@ def factors(before, after):
     if largest == 0:
         return None
     found = []
-    for factor in neighbours(float(after.flatten()[place]) / largest):
+    for factor in neighbours(float(after.flatten()[place]) / largest, before.dtype):
         if same(before * torch.tensor(factor, dtype=before.dtype), after):
             found.append(factor)
     return found

@@ -63,9 +63,8 @@ class ScalerTaps:
             if parameter.grad is None or found:
                 continue
             if capture.meaning.at("window"):
-                capture.latest[name] = segment.tap_first(f"{w}/unscale/d.{name}", parameter.grad)
-            else:
-                capture.latest[name] = capture.scratch.put(parameter.grad)
+                segment.tap_first(f"{w}/unscale/d.{name}", gradient_of(parameter).float())
+            capture.latest[name] = capture.scratch.put(gradient_of(parameter))
         if not found:
             segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
 
