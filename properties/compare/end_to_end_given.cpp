@@ -4,6 +4,7 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/folded_factor.hpp"
 #include "properties/compare/item_weights.hpp"
 #include "properties/compare/tensor_rows.hpp"
 
@@ -33,8 +34,9 @@ void hold_if_tapped(EndToEndWalk& walk, const std::string& tensor, Evaluation& l
 /// The loss of walk.micro_batch, where its outputs are tapped.
 void expect_loss_of_outputs(EndToEndWalk& walk) {
   const int k = walk.micro_batch;
-  const Expected factor = factor_of(walk, k);
+  Expected factor = factor_of(walk, k);
   walk.micro_batch = k;
+  if (walk.tap("loss", "in.factor") == nullptr) factor = folded(std::move(factor));
   const Choice& loss = walk.c.model.loss;
   const Tensor* y = first_tap(walk, {{"loss", "in.y"}, {"forward", walk.layers.front().label + ".y"}});
   if (is_opaque(loss) || y == nullptr) return;

@@ -2,6 +2,7 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "properties/compare/class_targets.hpp"
+#include "properties/compare/folded_factor.hpp"
 #include "properties/compare/item_weights.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
@@ -131,7 +132,7 @@ void check_loss(LocalWalk& walk) {
   if (!are_targets_of(loss, *target, static_cast<std::size_t>(y->shape.back()))) return;  // handed on wrong
   const std::int64_t rows = walk.rows(k), first = first_row(walk.c, window, static_cast<std::size_t>(k));
   Evaluation expected([&] {
-    const Expected read = c == nullptr ? wanted : oracle::as_read(*c);
+    const Expected read = c == nullptr ? folded(wanted) : oracle::as_read(*c);
     const Expected factor{oracle::Matrix<long double>::Constant(1, rows, read.v(0, 0)),
                           oracle::Matrix<double>::Constant(1, rows, read.e(0, 0))};
     return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y),
