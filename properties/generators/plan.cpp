@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
@@ -53,7 +54,21 @@ std::string formats_of(const Precision& precision) {
   return words + (precision.tf32 ? ", TF32" : "");
 }
 
+namespace {
+
+std::string of_windows(const Case& c) {
+  std::size_t most = 0;
+  for (const auto& window : c.windows) most = std::max(most, window.size());
+  return ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
+         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
+}
+
+}  // namespace
+
 std::string title_of(const Case& c) {
+  if (is_opaque(c.model))
+    return formats_of(c.precision) + ", opaque, " + std::to_string(parameters_of(c.model).size()) + " tensors, " +
+           c.model.loss.kind + of_windows(c);
   std::string sizes = std::to_string(c.model.input), kinds;
   for (const Layer& l : c.model.layers) {
     if (l.kind == "linear") {
@@ -62,11 +77,7 @@ std::string title_of(const Case& c) {
       kinds += ", " + l.kind;
     }
   }
-  std::size_t most = 0;
-  for (const auto& window : c.windows) most = std::max(most, window.size());
-  return formats_of(c.precision) + ", linear " + sizes + kinds + ", " + c.model.loss.kind +
-         ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
-         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
+  return formats_of(c.precision) + ", linear " + sizes + kinds + ", " + c.model.loss.kind + of_windows(c);
 }
 
 }  // namespace tally

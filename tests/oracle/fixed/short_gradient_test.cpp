@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/kinds.hpp"
 #include "oracle/fixed/short_product.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/product.hpp"
@@ -129,9 +130,11 @@ TEST(ShortGradient, HoldsWhatArbFindsInTheValidCases) {
   int decided = 0, all = 0;
   for (const auto& file : tests::json_files(tests::case_folder / "valid")) {
     SCOPED_TRACE(file.filename().string());
+    const Case c = read_case(tests::text_of(file), tests::case_folder / "valid");
+    if (is_opaque(c.model)) continue;
     ++all;
     try {
-      expect_trajectory_held(read_case(tests::text_of(file), tests::case_folder / "valid"));
+      expect_trajectory_held(c);
       ++decided;
     } catch (const Undecided& open) {
       std::cout << file.filename().string() << ": " << open.what() << "\n";

@@ -179,7 +179,7 @@ TEST(Groups, LeaveAStageWhoseResultsReachNoTapNotRun) {
 TEST(Groups, NameTheGroupThatHoldsAFault) {
   for (const auto& [name, c] : recipes()) {
     Case other = c;  // the subject scales its gradient by another rate: the step is wrong, and nothing before it
-    other.recipe.learning_rate.options["base"] = Decimal{"0.26"};
+    other.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.26"}}});
     Trace fused = fused_step(run(other));
     const GroupedChecks found = hard_lenses(c, fused, Grouping::declared);
     const auto grouped = of_lens(found.checks, "group");
