@@ -37,12 +37,19 @@ void counts(Markup& page, const CaptureRecord& capture) {
   page.element("li", {}, "of " + counted(capture.checks.size(), "tensor check"));
 }
 
+/// Whether forward and backward are the capture's own.
+bool has_given_gradients(const CaptureRecord& capture) {
+  return std::ranges::any_of(capture.not_judged,
+                             [](const std::string& what) { return what.starts_with("forward and backward: given"); });
+}
+
 void drift(Markup& page, const CaptureRecord& capture) {
   if (!capture.gap_sentence.empty())
     page.element("p", {{"class", "warn"}}, "Semantic gap: " + capture.gap_sentence + ".");
   else if (capture.semantic_gap)
     page.element("p", {},
-                 "Semantic gap: none. Exactly evaluated, the recipe of the case gives the full batch's gradient.");
+                 "Semantic gap: none. In exact arithmetic the recipe of the case gives the full batch's gradient" +
+                     std::string(has_given_gradients(capture) ? ", of a model that treats every row by itself." : "."));
   if (capture.rounding_drift)
     page.element("p", {},
                  "Rounding drift of the first window's gradient: " + significant(*capture.rounding_drift) +
