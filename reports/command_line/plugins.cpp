@@ -82,7 +82,7 @@ void require_registered(const Plugin& plugin) {
   if (found == all.end())
     throw UsageError(listed(plugin.files) + ": found the kernels " + registers(plugin) + ", expected " +
                      plugin.operation + "=" + plugin.variant + ", which " + plugin.place +
-                     " asks for: const RegisterKernel registered(\"" + plugin.operation + "\", {.variant = \"" +
+                     " asks for: a const RegisterKernel, " + "registered(\"" + plugin.operation + "\", {.variant = \"" +
                      plugin.variant + "\"}, launcher, KernelUse::when_named);");
 }
 
