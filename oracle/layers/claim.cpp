@@ -140,10 +140,12 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 6> softmax{"", "any", "three_pass", "online", "lse", "online_lse"};
   static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
   static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
+  static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
   if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
   if (operation == "cross_entropy") return softmax;
   if (operation == "accumulate") return sums;
   if (operation == "linear.weight_gradient") return gradients;
+  if (operation == "adam") return moments;
   return {};
 }
 

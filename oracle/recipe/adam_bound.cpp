@@ -82,15 +82,34 @@ double longest_step(const Declared& declared, const Choice& optimizer, const Cor
 
 }  // namespace
 
+namespace {
+
+/// m moved towards g by a share w, fl(m + fl(w d)) below w = 1/2 and fl(g - fl(fl(1 - w) d)) from there on, d = fl(g -
+/// m), as libraries interpolate.
+Bounded interpolated(Bounded m, Bounded g, Bounded w) {
+  const Arithmetic fp32 = single();
+  const Bounded distance = fp32.sub(g, m);
+  if (w.v + w.e < 0.5) return fp32.add(m, fp32.mul(w, distance));
+  const Bounded from_the_end = fp32.sub(g, fp32.mul(fp32.sub({1, 0}, w), distance));
+  if (w.v - w.e >= 0.5) return from_the_end;
+  const Bounded either = fp32.add(m, fp32.mul(w, distance));
+  return {from_the_end.v, std::max(from_the_end.e, std::fabs(either.v - from_the_end.v) + either.e)};
+}
+
+}  // namespace
+
 Expected adam_exp_avg(const Declared& declared, const Choice& optimizer, const Expected& gradient,
                       const Expected& old) {
   const Arithmetic fp32 = single(), master(declared.master);
   const Expected& before = old.v.size() == 0 ? zeros_like(gradient) : old;
   const Bounded beta = constant(optimizer.number("beta1")), rest = one_minus(declared, optimizer.number("beta1"));
   const Slot<long double> slot{zeros_like(gradient).v, {before.v, zeros_like(gradient).v}};
+  const bool interpolates = claim_of(declared, "adam").algorithm == "interpolated";
+  const auto moved = [&](Bounded g, Bounded m) {
+    return interpolates ? interpolated(m, g, rest) : fp32.add(fp32.mul(beta, m), fp32.mul(rest, g));
+  };
   return joined([&] { return moments(optimizer, gradient, slot)[0]; },
-                each([&](Bounded g, Bounded m) { return master.store(fp32.add(fp32.mul(beta, m), fp32.mul(rest, g))); },
-                     gradient, before));
+                each([&](Bounded g, Bounded m) { return master.store(moved(g, m)); }, gradient, before));
 }
 
 Expected adam_exp_avg_sq(const Declared& declared, const Choice& optimizer, const Expected& gradient,

@@ -106,6 +106,32 @@ AdamState adam_step(const AdamState& old, const Matrix<float>& g, double lr, int
   return now;
 }
 
+TEST(BoundOptimizer, HoldsAMomentThatIsInterpolatedWhereThatIsClaimed) {
+  Claims claims;
+  claims.kernels["adam"].algorithm = "interpolated";
+  const Claims unclaimed;
+  const Declared subject = declared(fp32, claims), other = declared(fp32, unclaimed);
+  for (const double beta : {0.9, 0.6, 0.5, 0.25, 0.0}) {
+    Choice optimizer = adam();
+    optimizer.options["beta1"] = Decimal{std::to_string(beta)};
+    Worst held, not_held;
+    for (unsigned seed = 1; seed <= 60; ++seed) {
+      Subject s(Dtype::fp32, seed);
+      const Matrix<float> g = s.values(4, 25, 0.1), m = s.values(4, 25, seed % 3 == 0 ? 1e4 : 0.1);
+      Matrix<float> now = m;
+      const auto w = static_cast<float>(1 - beta);
+      for (Eigen::Index i = 0; i < g.size(); ++i) {
+        const float distance = g.data()[i] - m.data()[i];
+        now.data()[i] = w < 0.5f ? m.data()[i] + w * distance : g.data()[i] - distance * (1.0f - w);
+      }
+      held.hold(adam_exp_avg(subject, optimizer, exactly(g), exactly(m)), now);
+      not_held.hold(adam_exp_avg(other, optimizer, exactly(g), exactly(m)), now);
+    }
+    held.expect_sound(("interpolated, beta1 " + std::to_string(beta)).c_str());
+    if (beta == 0.5) EXPECT_GT(not_held.over, 0u) << "products by a half are exact, their distance is not";
+  }
+}
+
 TEST(BoundOptimizer, HoldsAdamFromTheSubjectsOwnMoments) {
   Worst m, v, p;
   std::uint64_t caught = 0;

@@ -49,11 +49,19 @@ def factor_claim(segment):
     return "fp32_twice" if means else "fp32"
 
 
-def claims_of(segment, parameters, divide):
+def claims_of(segment, parameters, divide, optimizer_kind):
     device = next(iter(parameters.values())).device.type
     return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": "binary64", "divide": divide,
             "factor": factor_claim(segment), "flushes_subnormals": False, "tensor_cores": device == "cuda",
-            "kernels": {}}
+            "kernels": kernels_of(optimizer_kind)}
+
+
+def kernels_of(optimizer_kind):
+    """What is known of PyTorch's kernels: since version 2 Adam's first moment moves by an interpolation."""
+    if optimizer_kind != "adam" or int(torch.__version__.partition(".")[0]) < 2:
+        return {}
+    return {"adam": {"variant": "lerp", "repeats": "bitwise", "height": 0, "algorithm": "interpolated",
+                     "global_float_atomics": False, "result": "fp32"}}
 
 
 def case_of(segment, capture, model, recipe, lines, name):

@@ -110,7 +110,8 @@ class Recorder:
             show(f"error: {line}")
         if report.problems():
             return 2
-        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide)
+        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
+                                     recipe["optimizer"]["kind"])
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
         code, said = verdict.check(folder, program, options)
         show(said.rstrip())
