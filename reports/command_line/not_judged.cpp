@@ -26,6 +26,19 @@ std::string missing_stages(const std::vector<TensorCheck>& checks) {
   return text;
 }
 
+/// Elements that are not finite where none is expected either: equal, and no result of training.
+std::string not_finite(const std::vector<TensorCheck>& checks) {
+  std::size_t tensors = 0;
+  std::string first;
+  for (const TensorCheck& check : checks) {
+    if (check.status == Status::fail || check.non_finite == 0) continue;
+    if (tensors++ == 0) first = check.tap;
+  }
+  if (tensors == 0) return "";
+  return "not finite: " + first + (tensors == 1 ? "" : " and " + std::to_string(tensors - 1) + " more") +
+         ", as what they were computed from makes them";
+}
+
 }  // namespace
 
 std::vector<std::string> not_judged(const Case& c, const std::vector<TensorCheck>& checks, bool all_lenses) {
@@ -33,7 +46,8 @@ std::vector<std::string> not_judged(const Case& c, const std::vector<TensorCheck
   if (!silent.empty()) silent.pop_back();
   const char* local =
       "end to end, stages between missing taps, causes, and the semantic gap: --lens local does not ask for them";
-  std::vector<std::string> all{given_layers(c), missing_stages(checks), silent, all_lenses ? "" : local};
+  std::vector<std::string> all{given_layers(c), missing_stages(checks), silent, not_finite(checks),
+                               all_lenses ? "" : local};
   std::erase(all, "");
   return all;
 }

@@ -11,7 +11,8 @@ export folder; folder=$(cd "$folder" && pwd)
 build=$(cd "$build" && pwd)
 cd "$root"
 sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
-  kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp)
+  kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
+  properties/laws/sentences.cpp)
 compile() {
   local object=$folder/objects/${1//\//_}.o
   [[ ! -f $object || -n $(find "$1" oracle kernels/trace properties reports/record -name '*.hpp' -newer "$object" -print -quit) || $1 -nt $object ]] ||
