@@ -14,5 +14,5 @@ foreach(check IN LISTS style_checks)
   add_test(NAME style.${name} COMMAND ${command} --root ${PROJECT_SOURCE_DIR} ${style_includes})
   add_test(NAME style.${name}.finds_its_bad_samples COMMAND ${command} --samples)
   set_tests_properties(style.${name} style.${name}.finds_its_bad_samples PROPERTIES
-    LABELS style SKIP_RETURN_CODE 77 TIMEOUT 600 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+    LABELS style SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
 endforeach()
