@@ -186,6 +186,7 @@ class Capture:
         if self.reads.rate() != segment.rates[-1]:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
+        self.compare_options(window)
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
         for name, parameter in self.parameters.items():
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -207,6 +208,16 @@ class Capture:
         self.before_step = segment.steps_so_far if taken is None else taken
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
+
+    def compare_options(self, window):
+        """A case states each option once: the value at the first recorded step."""
+        now, segment = self.reads.stated(), self.segment
+        segment.options = now if segment.options is None else segment.options
+        for name, value in segment.options.items():
+            if now[name] != value:
+                self.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
+                                    f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or "
+                                    "record the windows apart (windows=1, every=1)")
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""

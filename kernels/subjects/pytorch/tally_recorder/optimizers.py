@@ -50,8 +50,13 @@ class ReadsOptimizer:
                     yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0",
                            "groups may differ in weight_decay alone, record others apart")
 
-    def section(self):
+    def stated(self):
+        """The options that a recipe states, by their PyTorch names, as they are now."""
         group = self.optimizer.param_groups[0]
+        return {name: group[name] for name in (*self.options, "betas") if name in group}
+
+    def section(self, group):
+        """The section `optimizer` of these options."""
         found = {"kind": self.kind, **{ours: number(group[theirs]) for theirs, ours in self.options.items()}}
         if "betas" in group:
             found["beta1"], found["beta2"] = (number(beta) for beta in group["betas"])

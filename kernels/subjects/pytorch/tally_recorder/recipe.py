@@ -74,7 +74,8 @@ def recipe_of(segment, capture, called, lines):
         changed = [change for segment in capture.segments for change in segment.changes]
         assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
         clip = said_or(meaning, "clip", assumed, lines, why)
-    optimizer = reads.section()
+    optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
+    lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
     rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
                    "the rates in force when the windows began")

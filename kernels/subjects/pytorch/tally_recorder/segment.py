@@ -11,7 +11,7 @@ class Segment:
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
         self.skipped = set()  # windows whose step a GradScaler skipped
-        self.step = 0
+        self.step, self.options = 0, None  # the optimizer's options at the first step
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.scale = None  # what the scaler held at the start, where there is one
 

@@ -40,5 +40,33 @@ class Clips(unittest.TestCase):
         self.assertIn("assumed: clip is none", said)
 
 
+class Options(unittest.TestCase):
+    def cycled(self, optimizer, **options):
+        def schedule(opt):
+            opt.rates = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.1, total_steps=10, **options)
+            return opt.rates
+
+        return loops.Loop(optimizer, schedule=schedule)
+
+    def test_options_that_change_are_one_error(self):
+        for optimizer, name in ((loops.sgd(momentum=0.9), "momentum"), (loops.adam(), "betas")):
+            with self.subTest(name):
+                code, said = verdict_of(self.cycled(optimizer).record("state"))
+                self.assertEqual(code, ERROR, said)
+                errors = [line for line in said.splitlines() if line.startswith("error:")]
+                self.assertEqual(len(errors), 1)
+                self.assertIn(f"error: optimizer, {name} at the step of window 1: found ", errors[0])
+                self.assertIn("expected one value; pass cycle_momentum=False", errors[0])
+
+    def test_windows_apart_have_their_own_options(self):
+        code, said = verdict_of(self.cycled(loops.sgd(momentum=0.9)).record("state", windows=1, every=1))
+        self.assertEqual(code, PASS, said)
+
+    def test_options_that_stay_are_printed(self):
+        code, said = verdict_of(self.cycled(loops.adam(eps=0.5), cycle_momentum=False).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("assumed: optimizer is adam (eps 0.5, beta1 0.9, beta2 0.999), the options in force", said)
+
+
 if __name__ == "__main__":
     unittest.main()
