@@ -88,6 +88,7 @@ class Capture:
             if m == 0:
                 if not is_zero(now):
                     left = left or name
+                self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
                 before = None
             else:
                 before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -99,7 +100,7 @@ class Capture:
             handed_over = now is None or before is not None and same(before, now)
             if self.meaning.at("window") or m == 0 or not handed_over:
                 self.tap_buffer_before(name, now, m)
-            if m and not handed_over:
+            if not handed_over:
                 self.latest[name] = self.scratch.put(now)
         if left:
             self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",

@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: E402
 
 import loops  # noqa: E402
 
-PASS, FAIL, ERROR = 0, 1, 2
+PASS, FAIL, ERROR, UNJUDGED = 0, 1, 2, 4
 
 
 def verdict_of(recorder):
@@ -66,6 +66,36 @@ class Options(unittest.TestCase):
         code, said = verdict_of(self.cycled(loops.adam(eps=0.5), cycle_momentum=False).record("state"))
         self.assertEqual(code, PASS, said)
         self.assertIn("assumed: optimizer is adam (eps 0.5, beta1 0.9, beta2 0.999), the options in force", said)
+
+
+class Experts(unittest.TestCase):
+    """A parameter that the first micro-batches of a window do not reach."""
+
+    def test_each_micro_batch_has_its_expert(self):
+        class Loop(loops.Loop):
+            to_none = True
+
+            def micro_batch(self, w, k, rows, sizes):
+                x, target = self.data(rows)
+                (F.cross_entropy(self.net[k % 2](x), target) / 4).backward()
+
+            def window(self, w, sizes):
+                self.opt.zero_grad(set_to_none=self.to_none)
+                for k, rows in enumerate(sizes):
+                    self.micro_batch(w, k, rows, sizes)
+                self.step()
+
+        def experts():
+            return nn.ModuleList([nn.Linear(6, 4), nn.Linear(6, 4)])
+
+        for to_none in (True, False):
+            for level in ("gradients", "state", "window"):
+                with self.subTest(to_none=to_none, level=level):
+                    loop = Loop(loops.sgd(momentum=0.9), model=experts)
+                    loop.to_none = to_none
+                    code, said = verdict_of(loop.record(level))
+                    self.assertIn(code, (PASS, UNJUDGED) if level == "gradients" else (PASS,), said)
+                    self.assertNotIn("was cleared", said)
 
 
 if __name__ == "__main__":
