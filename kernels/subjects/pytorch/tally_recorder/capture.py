@@ -49,6 +49,8 @@ class Capture:
         self.open = f"w{window - self.segment.first}/m{m}"
         if m == 0:
             self.segment.windows.append([])
+        elif self.reads.rate() != self.segment.rates[-1]:
+            self.segment.rate_moved_inside = True
         self.segment.windows[-1].append(None)
         self.look_at_buffers(window, m)
 
@@ -184,7 +186,9 @@ class Capture:
         else:
             self.early = None
         w, segment, change = self.window_prefix(), self.segment, Change()
-        if self.reads.rate() != segment.rates[-1]:
+        segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
+        segment.rate_moved_inside |= self.early is not None and self.reads.rate() != segment.rates[-1]
+        if self.reads.rate() != segment.rates[-1] and segment.rate_moved_inside:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
         self.compare_options(window)

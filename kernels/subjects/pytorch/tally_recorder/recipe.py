@@ -78,7 +78,8 @@ def recipe_of(segment, capture, called, lines):
     lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
     rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
-                   "the rates in force when the windows began")
+                   "the rates in force at the steps, set after each window's last backward pass"
+                   if segment.rates_are_of_steps() else "the rates in force when the windows began")
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
     return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,

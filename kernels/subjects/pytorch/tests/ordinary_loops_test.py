@@ -68,6 +68,40 @@ class Options(unittest.TestCase):
         self.assertIn("assumed: optimizer is adam (eps 0.5, beta1 0.9, beta2 0.999), the options in force", said)
 
 
+class Rates(unittest.TestCase):
+    """A rate that is set before the step."""
+
+    def loop(self, place):
+        class Loop(loops.Loop):
+            def set(self, w):
+                self.opt.param_groups[0]["lr"] = 0.25 / (w + 2)
+
+            def micro_batch(self, w, k, rows, sizes):
+                self.now = w
+                if k == place:
+                    self.set(w)
+                super().micro_batch(w, k, rows, sizes)
+
+            def step(self):
+                if place is None:
+                    self.set(self.now)
+                super().step()
+
+        return Loop()
+
+    def test_a_rate_that_is_set_after_the_last_backward_pass(self):
+        code, said = verdict_of(self.loop(None).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("the rates in force at the steps, set after each window's last backward pass", said)
+        self.assertNotIn("the rate moved", said)
+
+    def test_a_rate_that_is_set_between_micro_batches_is_judged(self):
+        for place in (1, 3):
+            code, said = verdict_of(self.loop(place).record("state"))
+            self.assertEqual(code, FAIL, said)
+            self.assertIn("the rate moved after the window began and before its step", said)
+
+
 class Experts(unittest.TestCase):
     """A parameter that the first micro-batches of a window do not reach."""
 
