@@ -16,6 +16,7 @@ from .recipe import recipe_of
 from .scaling import ScalerTaps
 from .scratch import Scratch
 from .steps import SeesScaler, SeesSteps
+from .unjudged import Outside
 
 
 class Recorder:
@@ -42,6 +43,8 @@ class Recorder:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         case_file.format_of_all(parameters)
+        self.outside = Outside({self.described.prefix + name: parameter for name, parameter in model.named_parameters()
+                                if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
@@ -64,7 +67,8 @@ class Recorder:
         self.clips = clips or SeesClips()
         hook = losses.watch_model(self.model)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
-        self.entered = [hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
+        self.outside.attach()
+        self.entered = [self.outside.remove, hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -104,7 +108,7 @@ class Recorder:
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
         report = self.capture.report
-        for line in self.described.lines() + lines + report.notes():
+        for line in self.described.lines() + lines + self.outside.lines() + report.notes():
             show(line)
         for line in report.problems():
             show(f"error: {line}")

@@ -132,5 +132,33 @@ class Experts(unittest.TestCase):
                     self.assertNotIn("was cleared", said)
 
 
+class Outside(unittest.TestCase):
+    """Parameters that no group of the optimizer holds."""
+
+    def said(self, groups, added=False):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                super().window(w, sizes)
+                if added and w == 1:
+                    self.net.zero_grad()
+                    self.opt.add_param_group({"params": list(self.net[0].parameters())})
+
+        code, said = verdict_of(Loop(groups=groups).record("state"))
+        self.assertEqual(code, PASS, said)
+        return said
+
+    def test_gradients_that_no_step_uses(self):
+        self.assertIn("not judged: model.0.weight (and 1 more) is in no group of the optimizer and receives gradients "
+                      "that no step uses", self.said(lambda net: net[2].parameters()))
+
+    def test_a_group_that_comes_later(self):
+        self.assertIn("not judged: model.0.weight (and 1 more) was added to the optimizer after the recording began",
+                      self.said(lambda net: net[2].parameters(), added=True))
+
+    def test_all_are_held(self):
+        said = self.said(lambda net: net.parameters())
+        self.assertNotIn("in no group", said)
+
+
 if __name__ == "__main__":
     unittest.main()
