@@ -4,6 +4,7 @@ import torch
 from .changes import Change, is_zero, same
 from .report import Report
 from .segment import Segment
+from .unjudged import note_finite
 
 
 def dense(value):
@@ -142,6 +143,7 @@ class Capture:
         self.touched.add(name)
         if self.segment:
             self.segment.touched.add(name)
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", dense(value))
         if self.segment and self.meaning.at("gradients"):
             self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
 

@@ -16,7 +16,7 @@ from .recipe import recipe_of
 from .scaling import ScalerTaps
 from .scratch import Scratch
 from .steps import SeesScaler, SeesSteps
-from .unjudged import Outside
+from .unjudged import Outside, last_line, not_finite
 
 
 class Recorder:
@@ -108,7 +108,8 @@ class Recorder:
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
         report = self.capture.report
-        for line in self.described.lines() + lines + self.outside.lines() + report.notes():
+        lines = self.described.lines() + lines + self.outside.lines() + not_finite(segment)
+        for line in lines + report.notes():
             show(line)
         for line in report.problems():
             show(f"error: {line}")
@@ -118,5 +119,5 @@ class Recorder:
                                      recipe["optimizer"]["kind"])
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
         code, said = verdict.check(folder, program, options)
-        show(said.rstrip())
+        show(last_line(said, lines))
         return code

@@ -11,6 +11,7 @@ class Segment:
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
         self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
+        self.not_finite = []  # gradients and losses: window, micro-batch and what
         self.skipped = set()  # windows whose step a GradScaler skipped
         self.step, self.options = 0, None  # the optimizer's options at the first step
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where

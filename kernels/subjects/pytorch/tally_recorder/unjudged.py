@@ -1,9 +1,40 @@
-"""What a verdict does not cover: parameters that no group of the optimizer holds."""
+"""What a verdict does not cover: a loss, parameters that no group of the optimizer holds, and what is not finite."""
+import torch
 
 
 def counted(first, others):
     """A name, and how many there are besides it."""
     return first + (f" (and {others} more)" if others else "")
+
+
+def note_finite(segment, m, what, value):
+    """Remembers a tensor of the micro-batch that runs if not all of it is finite."""
+    if not bool(torch.isfinite(value).all()):
+        segment.not_finite.append((len(segment.windows) - 1, m, what))
+
+
+def not_finite(segment):
+    """One line for what is not finite; windows whose overflow the scaler found are as they should be."""
+    found = [place for place in segment.not_finite if place[0] < len(segment.windows) and
+             place[0] not in segment.skipped]
+    if not found:
+        return []
+    w, m, what = found[0]
+    return [f"not finite: {counted(f'window {segment.first + w}, micro-batch {m}, {what}', len(found) - 1)}"]
+
+
+def last_line(said, lines):
+    """What `tally check` said, with a pass that says what else it leaves out."""
+    left_out = []
+    if any(line.startswith("not judged: the loss") for line in lines):
+        left_out.append("the loss and its normalisation")
+    if any(line.startswith("not judged: ") and not line.startswith(("not judged: the loss", "not judged: forward"))
+           for line in lines):
+        left_out.append("some parameters")
+    head, newline, last = said.rstrip().rpartition("\n")
+    if last != "pass" or not left_out:
+        return said.rstrip()
+    return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
 
 
 class Outside:

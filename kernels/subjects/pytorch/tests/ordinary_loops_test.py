@@ -160,5 +160,32 @@ class Outside(unittest.TestCase):
         self.assertNotIn("in no group", said)
 
 
+class LastLines(unittest.TestCase):
+    def last(self, loop, **options):
+        code, said = verdict_of(loop.record("state", **options))
+        self.assertEqual(code, PASS, said)
+        return said.splitlines()[-1]
+
+    def test_a_pass_says_what_it_leaves_out(self):
+        self.assertEqual(self.last(loops.Loop()), "pass")
+        self.assertEqual(self.last(loops.Loop(), loss=False),
+                         "pass, but not judged: the loss and its normalisation")
+        self.assertEqual(self.last(loops.Loop(groups=lambda net: net[2].parameters())),
+                         "pass, but not judged: some parameters")
+
+    def test_what_is_not_finite_is_named(self):
+        class Loop(loops.Loop):
+            def data(self, rows):
+                x, target = super().data(rows)
+                self.count = getattr(self, "count", -1) + 1
+                return (x * float("nan") if self.count == 5 else x), target
+
+        _, said = verdict_of(Loop().record("state"))
+        self.assertRegex(said, r"not finite: window 1, micro-batch 1, (the loss|gradient of [a-z0-9.]+) "
+                               r"\(and [0-9]+ more\)")
+        _, said = verdict_of(loops.Loop().record("state"))
+        self.assertNotIn("not finite: ", said)
+
+
 if __name__ == "__main__":
     unittest.main()
