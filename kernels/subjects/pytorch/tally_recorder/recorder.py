@@ -1,7 +1,9 @@
 """The recorder: sees what a loop does while it is entered, and has it judged afterwards."""
 import os
 
-from . import case_file, verdict
+import torch
+
+from . import case_file, folders, verdict
 from .capture import Capture
 from .clips import SeesClips
 from .errors import CaptureError
@@ -31,6 +33,12 @@ class Recorder:
                  every=None, layers="opaque", scratch=None, name="a PyTorch loop"):
         self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                                divide)
+        if not isinstance(model, torch.nn.Module):
+            raise CaptureError(f"model: found {type(model).__name__}, expected a torch.nn.Module; pass "
+                               "Recorder(model, optimizer, …)")
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected a torch.optim.Optimizer; pass "
+                               "Recorder(model, optimizer, …)")
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
         held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
@@ -83,9 +91,10 @@ class Recorder:
         where there is no capture to judge; of several stretches of windows the worst."""
         try:
             program = verdict.command(tally)
+            folders.can_be_written(folder)
             codes = [self.check_segment(segment, self.folder_of(folder, segment), program, show, options)
                      for segment in self.whole()]
-        except CaptureError as problem:
+        except (CaptureError, OSError) as problem:
             show(f"error: {problem}")
             return 2
         return max(codes, key=lambda code: (code != 0, code != 4, code))
@@ -117,6 +126,7 @@ class Recorder:
             return 2
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
                                      recipe["optimizer"]["kind"])
+        folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))

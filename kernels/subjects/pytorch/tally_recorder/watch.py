@@ -9,6 +9,8 @@ import torch
 from .clips import SeesClips
 from .errors import CaptureError
 from .losses import SeesLosses
+from .meaning import Meaning
+from .plan import Plan
 from .recorder import Recorder
 
 
@@ -32,6 +34,13 @@ def model_of(optimizer):
     return min(found)[3]
 
 
+def check_arguments(micro_batches, level="state", normalisation=None, learning_rate=None, weight_decay=None, clip=None,
+                    loss=True, divide="micro_batch", windows=None, start=0, every=None, **_):
+    """Refuses, before the script begins, what the recorder would refuse in the midst of it."""
+    Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss, divide)
+    Plan(windows, start, every)
+
+
 class Enough(BaseException):
     """Ends a script whose windows are all recorded; no script's `except Exception` holds it up."""
 
@@ -41,6 +50,7 @@ class Watch:
     script ends at the first loss after the last window to record."""
 
     def __init__(self, stop=False, **options):
+        check_arguments(**options)
         self.stop = stop
         self.options, self.optimizers, self.recorder = options, [], None
         self.clips = SeesClips()
