@@ -51,7 +51,8 @@ def main():
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    return watch.recorder.check(options.out, options.tally)
+    code = watch.recorder.check(options.out, options.tally) if watch.recorder is not None else 2
+    return 2 if watch.failed else code
 
 
 if __name__ == "__main__":

@@ -263,16 +263,31 @@ class Capture:
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
                                 "pass micro_batches as the loop is meant, or record a loop that steps")
 
+    def interrupted(self, kind):
+        """The loop ended by an exception: a window that has not taken its step is left out."""
+        self.backward_ends()
+        self.report.say(f"the loop ended early, by {kind.__name__}: windows that were whole by then are judged")
+        if self.segment is None or not self.segment.windows:
+            return
+        _, m, size = self.meaning.place(self.count - 1)
+        if m + 1 < size or not (self.after_last or self.skips):
+            self.leave_out_last_window()
+        else:
+            self.window_ends()
+
+    def leave_out_last_window(self):
+        self.segment.drop_window()
+        if not self.segment.windows:
+            self.segments.remove(self.segment)
+
     def finish(self):
         """The end of the loop. A last window that is short counts if the loop took its step."""
         if self.segment is None or not self.segment.windows:
             return
         _, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and not self.after_last and not self.skips:
-            self.segment.drop_window()
+            self.leave_out_last_window()
             self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
-            if not self.segment.windows:
-                self.segments.remove(self.segment)
             return
         if m + 1 < size:
             self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "

@@ -84,7 +84,9 @@ class Recorder:
         self.entered = []
         if kind is None:
             self.capture.finish()
-            self.finished = True
+        else:
+            self.capture.interrupted(kind)
+        self.finished = True
 
     def check(self, folder, tally=None, show=print, options=()):
         """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2

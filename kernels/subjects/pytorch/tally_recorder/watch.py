@@ -3,6 +3,7 @@ import gc
 import os
 import runpy
 import sys
+import traceback
 
 import torch
 
@@ -51,7 +52,7 @@ class Watch:
 
     def __init__(self, stop=False, **options):
         check_arguments(**options)
-        self.stop = stop
+        self.stop, self.failed = stop, None  # the kind of an exception that ended the script
         self.options, self.optimizers, self.recorder = options, [], None
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
@@ -111,6 +112,15 @@ class Watch:
                 status = end.code
             except Enough:
                 pass
+            except CaptureError:
+                raise
+            except BaseException as problem:  # the script's own, or the user's interrupt
+                self.failed = type(problem)
+                traceback.print_exc()
+        if self.failed:
+            if self.recorder is not None:
+                self.recorder.__exit__(self.failed)
+            return
         if status:
             raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the "
                                "recorder first")
