@@ -80,7 +80,8 @@ class LossTaps:
             self.capture.report.problem(
                 f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
                 f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
-                "leave decay to the optimizer, or pass loss=False: then no loss is judged")
+                "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
+                "optimizer")
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""

@@ -1,4 +1,6 @@
 """What is read from an optimizer: its section of the recipe, its rate, its decay, its state."""
+import torch
+
 from .errors import CaptureError
 
 # By class: the section's kind and its options by their PyTorch names, the decay's kind, the state's tensors, and
@@ -29,8 +31,9 @@ class ReadsOptimizer:
         self.optimizer, self.names = optimizer, names
         kind = next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KNOWN), None)
         if kind is None:
+            wraps = isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer)
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
-                               "train with one of these")
+                               + ("pass its .optimizer" if wraps else "train with one of these"))
         self.kind, self.options, self.decay_kind, self.states, off = KNOWN[kind]
         if kind == "Adam" and optimizer.defaults.get("decoupled_weight_decay"):
             self.decay_kind = "decoupled"
