@@ -2,6 +2,7 @@
 import argparse
 import sys
 
+from . import folders, verdict
 from .errors import CaptureError
 from .meaning import LEVELS, NORMALISATIONS
 from .watch import Watch
@@ -39,6 +40,10 @@ def main():
     except ValueError:
         parser.error(f"--micro-batches: found {options.micro_batches!r}, expected a count, or several with commas")
     try:
+        verdict.command(options.tally)
+        folders.can_be_written(options.out)
+        if options.every is None:
+            folders.is_free(options.out)
         watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
                       every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
                       loss=options.loss, divide=options.divide, layers=options.layers, name=options.script)
@@ -46,7 +51,8 @@ def main():
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    return watch.recorder.check(options.out, options.tally)
+    code = watch.recorder.check(options.out, options.tally) if watch.recorder is not None else 2
+    return 2 if watch.failed else code
 
 
 if __name__ == "__main__":

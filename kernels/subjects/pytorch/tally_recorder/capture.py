@@ -4,6 +4,7 @@ import torch
 from .changes import Change, is_zero, same
 from .report import Report
 from .segment import Segment
+from .unjudged import note_finite
 
 
 def dense(value):
@@ -49,6 +50,8 @@ class Capture:
         self.open = f"w{window - self.segment.first}/m{m}"
         if m == 0:
             self.segment.windows.append([])
+        elif self.reads.rate() != self.segment.rates[-1]:
+            self.segment.rate_moved_inside = True
         self.segment.windows[-1].append(None)
         self.look_at_buffers(window, m)
 
@@ -88,6 +91,7 @@ class Capture:
             if m == 0:
                 if not is_zero(now):
                     left = left or name
+                self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
                 before = None
             else:
                 before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -99,7 +103,7 @@ class Capture:
             handed_over = now is None or before is not None and same(before, now)
             if self.meaning.at("window") or m == 0 or not handed_over:
                 self.tap_buffer_before(name, now, m)
-            if m and not handed_over:
+            if not handed_over:
                 self.latest[name] = self.scratch.put(now)
         if left:
             self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",
@@ -139,6 +143,7 @@ class Capture:
         self.touched.add(name)
         if self.segment:
             self.segment.touched.add(name)
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", dense(value))
         if self.segment and self.meaning.at("gradients"):
             self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
 
@@ -183,9 +188,12 @@ class Capture:
         else:
             self.early = None
         w, segment, change = self.window_prefix(), self.segment, Change()
-        if self.reads.rate() != segment.rates[-1]:
+        segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
+        segment.rate_moved_inside |= self.early is not None and self.reads.rate() != segment.rates[-1]
+        if self.reads.rate() != segment.rates[-1] and segment.rate_moved_inside:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
+        self.compare_options(window)
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
         for name, parameter in self.parameters.items():
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -207,6 +215,16 @@ class Capture:
         self.before_step = segment.steps_so_far if taken is None else taken
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
+
+    def compare_options(self, window):
+        """A case states each option once: the value at the first recorded step."""
+        now, segment = self.reads.stated(), self.segment
+        segment.options = now if segment.options is None else segment.options
+        for name, value in segment.options.items():
+            if now[name] != value:
+                self.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
+                                    f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or "
+                                    "record the windows apart (windows=1, every=1)")
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""
@@ -245,16 +263,31 @@ class Capture:
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
                                 "pass micro_batches as the loop is meant, or record a loop that steps")
 
+    def interrupted(self, kind):
+        """The loop ended by an exception: a window that has not taken its step is left out."""
+        self.backward_ends()
+        self.report.say(f"the loop ended early, by {kind.__name__}: windows that were whole by then are judged")
+        if self.segment is None or not self.segment.windows:
+            return
+        _, m, size = self.meaning.place(self.count - 1)
+        if m + 1 < size or not (self.after_last or self.skips):
+            self.leave_out_last_window()
+        else:
+            self.window_ends()
+
+    def leave_out_last_window(self):
+        self.segment.drop_window()
+        if not self.segment.windows:
+            self.segments.remove(self.segment)
+
     def finish(self):
         """The end of the loop. A last window that is short counts if the loop took its step."""
         if self.segment is None or not self.segment.windows:
             return
         _, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and not self.after_last and not self.skips:
-            self.segment.drop_window()
+            self.leave_out_last_window()
             self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
-            if not self.segment.windows:
-                self.segments.remove(self.segment)
             return
         if m + 1 < size:
             self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "

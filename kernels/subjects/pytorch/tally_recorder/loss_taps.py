@@ -2,7 +2,7 @@
 import torch
 
 from .losses import between, rows_of
-
+from .unjudged import note_finite
 
 MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
 
@@ -14,6 +14,7 @@ class Seen:
         self.kind, self.options, self.node = loss.kind, loss.options, loss.node
         self.y, self.target, self.rows, self.x = y, target, rows, x
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
+        self.result = None
 
 
 class LossTaps:
@@ -54,6 +55,7 @@ class LossTaps:
             self.pending.append(Seen(loss, capture.scratch.put(y), capture.scratch.put(target), y.shape[0], self.x))
         del self.pending[:-MOST_PENDING]
         seen, shape = self.pending[-1], loss.kind == "cross_entropy"
+        seen.result = result.detach()
 
         def at_loss(gradient):
             seen.factor = gradient.detach().clone()
@@ -78,12 +80,15 @@ class LossTaps:
             self.capture.report.problem(
                 f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
                 f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
-                "leave decay to the optimizer, or pass loss=False: then no loss is judged")
+                "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
+                "optimizer")
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         arrived, self.arrived, self.pending = self.arrived, [], []
         for seen in arrived:
+            note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
+            seen.result = None
             seen.node, seen.averaged = None, "MeanBackward0" in self.operations
             if seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
                 seen.unknown = "it weighs its rows differently"

@@ -26,13 +26,28 @@ def section(name, value, shorthand):
                        "pass one of these")
 
 
+def limited(clip):
+    """A clip whose kind is known and whose limit is a number above 0."""
+    if clip is None or clip["kind"] == "none":
+        return clip
+    limits = {"global_norm": "max_norm", "value": "max_value"}
+    if clip["kind"] not in limits:
+        raise CaptureError(f"clip: found the kind {clip['kind']!r}, expected none, global_norm or value; pass one of "
+                           "these")
+    limit = clip.get(limits[clip["kind"]])
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
+        raise CaptureError(f"clip: found {limits[clip['kind']]} {limit!r}, expected a finite number above 0; pass the "
+                           "limit that is meant, or \"none\"")
+    return clip
+
+
 class Meaning:
     """What was said, and None where nothing was: that is assumed from the run, and printed."""
 
     def __init__(self, micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                  divide="micro_batch"):
-        counts = [micro_batches] if isinstance(micro_batches, int) else list(micro_batches)
-        if not counts or not all(isinstance(count, int) and count > 0 for count in counts):
+        counts = list(micro_batches) if isinstance(micro_batches, (list, tuple)) else [micro_batches]
+        if not counts or not all(type(count) is int and count > 0 for count in counts):
             raise CaptureError(f"micro_batches: found {micro_batches!r}, expected a count of at least 1, or a list of "
                                "them, one a window, that repeats; pass how many micro-batches a step is meant to take")
         self.counts = counts
@@ -42,7 +57,7 @@ class Meaning:
             one_of("normalisation", normalisation, NORMALISATIONS)
         self.learning_rate = section("learning_rate", learning_rate, ("constant", "base"))
         self.weight_decay = section("weight_decay", weight_decay, None)
-        self.clip = section("clip", clip, ("global_norm", "max_norm"))
+        self.clip = limited(section("clip", clip, ("global_norm", "max_norm")))
         self.loss = bool(loss)
         self.divide = one_of("divide", divide, ("micro_batch", "window"))
 

@@ -1,4 +1,6 @@
 """What is read from an optimizer: its section of the recipe, its rate, its decay, its state."""
+import torch
+
 from .errors import CaptureError
 
 # By class: the section's kind and its options by their PyTorch names, the decay's kind, the state's tensors, and
@@ -29,8 +31,9 @@ class ReadsOptimizer:
         self.optimizer, self.names = optimizer, names
         kind = next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KNOWN), None)
         if kind is None:
+            wraps = isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer)
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
-                               "train with one of these")
+                               + ("pass its .optimizer" if wraps else "train with one of these"))
         self.kind, self.options, self.decay_kind, self.states, off = KNOWN[kind]
         if kind == "Adam" and optimizer.defaults.get("decoupled_weight_decay"):
             self.decay_kind = "decoupled"
@@ -50,8 +53,13 @@ class ReadsOptimizer:
                     yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0",
                            "groups may differ in weight_decay alone, record others apart")
 
-    def section(self):
+    def stated(self):
+        """The options that a recipe states, by their PyTorch names, as they are now."""
         group = self.optimizer.param_groups[0]
+        return {name: group[name] for name in (*self.options, "betas") if name in group}
+
+    def section(self, group):
+        """The section `optimizer` of these options."""
         found = {"kind": self.kind, **{ours: number(group[theirs]) for theirs, ours in self.options.items()}}
         if "betas" in group:
             found["beta1"], found["beta2"] = (number(beta) for beta in group["betas"])

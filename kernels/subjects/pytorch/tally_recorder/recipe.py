@@ -74,10 +74,12 @@ def recipe_of(segment, capture, called, lines):
         changed = [change for segment in capture.segments for change in segment.changes]
         assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
         clip = said_or(meaning, "clip", assumed, lines, why)
-    optimizer = reads.section()
+    optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
+    lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
     decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
     rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
-                   "the rates in force when the windows began")
+                   "the rates in force at the steps, set after each window's last backward pass"
+                   if segment.rates_are_of_steps() else "the rates in force when the windows began")
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
     return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,

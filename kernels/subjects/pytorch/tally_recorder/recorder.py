@@ -1,7 +1,9 @@
 """The recorder: sees what a loop does while it is entered, and has it judged afterwards."""
 import os
 
-from . import case_file, verdict
+import torch
+
+from . import case_file, folders, verdict
 from .capture import Capture
 from .clips import SeesClips
 from .errors import CaptureError
@@ -16,6 +18,7 @@ from .recipe import recipe_of
 from .scaling import ScalerTaps
 from .scratch import Scratch
 from .steps import SeesScaler, SeesSteps
+from .unjudged import Outside, last_line, not_finite
 
 
 class Recorder:
@@ -30,6 +33,12 @@ class Recorder:
                  every=None, layers="opaque", scratch=None, name="a PyTorch loop"):
         self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                                divide)
+        if not isinstance(model, torch.nn.Module):
+            raise CaptureError(f"model: found {type(model).__name__}, expected a torch.nn.Module; pass "
+                               "Recorder(model, optimizer, …)")
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected a torch.optim.Optimizer; pass "
+                               "Recorder(model, optimizer, …)")
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
         held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
@@ -42,6 +51,8 @@ class Recorder:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         case_file.format_of_all(parameters)
+        self.outside = Outside({self.described.prefix + name: parameter for name, parameter in model.named_parameters()
+                                if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
@@ -64,7 +75,8 @@ class Recorder:
         self.clips = clips or SeesClips()
         hook = losses.watch_model(self.model)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
-        self.entered = [hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
+        self.outside.attach()
+        self.entered = [self.outside.remove, hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -72,16 +84,19 @@ class Recorder:
         self.entered = []
         if kind is None:
             self.capture.finish()
-            self.finished = True
+        else:
+            self.capture.interrupted(kind)
+        self.finished = True
 
     def check(self, folder, tally=None, show=print, options=()):
         """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
         where there is no capture to judge; of several stretches of windows the worst."""
         try:
             program = verdict.command(tally)
+            folders.can_be_written(folder)
             codes = [self.check_segment(segment, self.folder_of(folder, segment), program, show, options)
                      for segment in self.whole()]
-        except CaptureError as problem:
+        except (CaptureError, OSError) as problem:
             show(f"error: {problem}")
             return 2
         return max(codes, key=lambda code: (code != 0, code != 4, code))
@@ -104,7 +119,8 @@ class Recorder:
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
         report = self.capture.report
-        for line in self.described.lines() + lines + report.notes():
+        lines = self.described.lines() + lines + self.outside.lines() + not_finite(segment)
+        for line in lines + report.notes():
             show(line)
         for line in report.problems():
             show(f"error: {line}")
@@ -112,7 +128,8 @@ class Recorder:
             return 2
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
                                      recipe["optimizer"]["kind"])
+        folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
         code, said = verdict.check(folder, program, options)
-        show(said.rstrip())
+        show(last_line(said, lines))
         return code

@@ -4,6 +4,8 @@ import tempfile
 
 import torch
 
+from .errors import CaptureError
+
 CHUNK = 1 << 22
 
 
@@ -24,7 +26,12 @@ class Scratch:
     """The file has no name where the system allows it, so nothing stays behind when the process ends."""
 
     def __init__(self, folder=None):
-        self.file = tempfile.TemporaryFile(dir=folder)
+        self.file = None
+        try:
+            self.file = tempfile.TemporaryFile(dir=folder)
+        except (OSError, TypeError) as problem:
+            raise CaptureError(f"scratch: found {folder!r} ({problem}), expected a folder that can be written; pass one") \
+                from None
         self.end = 0
 
     def put(self, tensor, over=None):
@@ -56,4 +63,5 @@ class Scratch:
             left -= len(piece)
 
     def __del__(self):
-        self.file.close()
+        if self.file is not None:
+            self.file.close()

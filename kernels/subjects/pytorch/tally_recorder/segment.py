@@ -10,8 +10,10 @@ class Segment:
         self.scratch, self.first = scratch, first
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
+        self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
+        self.not_finite = []  # gradients and losses: window, micro-batch and what
         self.skipped = set()  # windows whose step a GradScaler skipped
-        self.step = 0
+        self.step, self.options = 0, None  # the optimizer's options at the first step
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.scale = None  # what the scaler held at the start, where there is one
 
@@ -35,7 +37,16 @@ class Segment:
 
     def rates_of_steps(self):
         """The rate of each window that took its step: a skipped one does not count."""
-        return [rate for w, rate in enumerate(self.rates) if w not in self.skipped] or self.rates
+        return [self.rate_of(w) for w in range(len(self.rates)) if w not in self.skipped] or self.rates
+
+    def rate_of(self, w):
+        """What was in force when the window began, or, where the rates move between the last backward pass and the step
+        alone, at the step."""
+        return self.rates[w] if self.rate_moved_inside else self.rates_at_steps.get(w, self.rates[w])
+
+    def rates_are_of_steps(self):
+        """Whether a rate was set between the last backward pass and the step, and none before."""
+        return any(self.rate_of(w) != rate for w, rate in enumerate(self.rates))
 
     def drop_window(self):
         """Forgets the last window, and the rows that its losses read."""
@@ -49,3 +60,4 @@ class Segment:
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()
         self.rates.pop()
+        self.rates_at_steps.pop(len(self.windows), None)

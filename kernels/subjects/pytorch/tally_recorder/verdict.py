@@ -7,8 +7,7 @@ import tempfile
 
 from . import safetensors_file
 from .errors import CaptureError
-
-FILES = ("case.safetensors", "case.json", "trace.safetensors")
+from .folders import FILES
 
 
 def command(given):
@@ -17,7 +16,17 @@ def command(given):
     if not found or not shutil.which(found):
         raise CaptureError(f"tally: found {found or 'no program'}, expected one that runs; pass tally=, set TALLY or "
                            "put it on the PATH")
+    run(found, "--help")
     return found
+
+
+def run(tally, *arguments):
+    """The program's end; one clear line where the system cannot run it."""
+    try:
+        return subprocess.run([tally, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise CaptureError(f"tally: found {tally} ({problem}), expected the program tally; pass tally= or set TALLY") \
+            from None
 
 
 def write(folder, tally, scratch, case, tensors, taps, claims):
@@ -35,7 +44,10 @@ def write(folder, tally, scratch, case, tensors, taps, claims):
 
 
 def hash_of(tally, case):
-    done = subprocess.run([tally, "hash", case], capture_output=True, text=True)
+    done = run(tally, "hash", case)
+    if not done.returncode and not done.stdout.strip():
+        raise CaptureError(f"tally: found {tally}, which prints no hash of a case, expected the program tally; pass "
+                           "tally= or set TALLY")
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
         raise CaptureError(f"the recorded case: found {said}, expected a case that this tally reads; use a newer one, "
@@ -45,6 +57,5 @@ def hash_of(tally, case):
 
 def check(folder, tally, options=()):
     """The exit code of `tally check`, and what it printed."""
-    done = subprocess.run([tally, "check", os.path.join(folder, FILES[1]), os.path.join(folder, FILES[2]), *options],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = run(tally, "check", os.path.join(folder, FILES[1]), os.path.join(folder, FILES[2]), *options)
     return done.returncode, done.stdout + (done.stderr if done.returncode not in (0, 1, 4) else "")

@@ -3,12 +3,15 @@ import gc
 import os
 import runpy
 import sys
+import traceback
 
 import torch
 
 from .clips import SeesClips
 from .errors import CaptureError
 from .losses import SeesLosses
+from .meaning import Meaning
+from .plan import Plan
 from .recorder import Recorder
 
 
@@ -32,6 +35,13 @@ def model_of(optimizer):
     return min(found)[3]
 
 
+def check_arguments(micro_batches, level="state", normalisation=None, learning_rate=None, weight_decay=None, clip=None,
+                    loss=True, divide="micro_batch", windows=None, start=0, every=None, **_):
+    """Refuses, before the script begins, what the recorder would refuse in the midst of it."""
+    Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss, divide)
+    Plan(windows, start, every)
+
+
 class Enough(BaseException):
     """Ends a script whose windows are all recorded; no script's `except Exception` holds it up."""
 
@@ -41,7 +51,8 @@ class Watch:
     script ends at the first loss after the last window to record."""
 
     def __init__(self, stop=False, **options):
-        self.stop = stop
+        check_arguments(**options)
+        self.stop, self.failed = stop, None  # the kind of an exception that ended the script
         self.options, self.optimizers, self.recorder = options, [], None
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
@@ -101,6 +112,15 @@ class Watch:
                 status = end.code
             except Enough:
                 pass
+            except CaptureError:
+                raise
+            except BaseException as problem:  # the script's own, or the user's interrupt
+                self.failed = type(problem)
+                traceback.print_exc()
+        if self.failed:
+            if self.recorder is not None:
+                self.recorder.__exit__(self.failed)
+            return
         if status:
             raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the "
                                "recorder first")

@@ -122,6 +122,19 @@ class Errors(unittest.TestCase):
         self.assertIn("a term beside the loss that reaches 4 parameters",
                       self.problems_of(loops.wrong_loops()["decay in the loss"])[0])
 
+    def test_another_term_is_told_of_loss_false(self):
+        self.assertIn("record another term of the loss (KL, L1) with loss=False",
+                      self.problems_of(loops.wrong_loops()["decay in the loss"])[0])
+
+    def test_a_wrapped_optimizer(self):
+        class Wrapped(torch.optim.Optimizer):
+            def __init__(self, parameters):
+                self.optimizer = loops.sgd()(parameters)
+                super().__init__(self.optimizer.param_groups, {})
+
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "optimizer: found Wrapped, .*; pass its .optimizer"):
+            loops.Loop(Wrapped).record("state")
+
     def test_groups_that_differ(self):
         def groups(net):
             return [{"params": net[0].parameters()}, {"params": net[2].parameters(), "lr": 1.0}]

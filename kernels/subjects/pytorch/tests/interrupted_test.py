@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""A loop that ends by an exception leaves its whole windows: python3 tests/interrupted_test.py
+
+The program is named by the variable TALLY, or found on the PATH."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+
+import loops  # noqa: E402
+from tally_recorder import Recorder  # noqa: E402
+
+PASS, FAIL, ERROR = 0, 1, 2
+
+SCRIPT = """
+import torch, torch.nn as nn
+model = nn.Sequential(nn.Linear(3, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    (nn.CrossEntropyLoss()(model(torch.randn(4, 3)), torch.randint(0, 2, (4,))) / 2).backward()
+    if step % 2:
+        optimizer.step()
+        optimizer.zero_grad()
+raise KeyError("the script's own")
+"""
+
+
+class Loop(loops.Loop):
+    """Raises `problem` at one place of the last window."""
+
+    def __init__(self, problem, place, **options):
+        super().__init__(**options)
+        self.problem, self.place, self.now = problem, place, 0
+
+    def micro_batch(self, w, k, rows, sizes):
+        self.now = w
+        super().micro_batch(w, k, rows, sizes)
+        if (w, k) == self.place:
+            raise self.problem
+
+    def step(self):
+        if self.place == (self.now, "before"):
+            raise self.problem
+        super().step()
+        if self.place == (self.now, "after"):
+            raise self.problem
+
+
+def recorder_of(loop):
+    """Keeps the recorder of a loop that raises; whether its exception came through."""
+    entered, came = Recorder.__enter__, False
+
+    def keep(recorder):
+        loop.recorder = recorder
+        return entered(recorder)
+
+    Recorder.__enter__ = keep
+    try:
+        loops.Loop.record(loop, "state")
+    except loop.problem:
+        came = True
+    finally:
+        Recorder.__enter__ = entered
+    return loop.recorder, came
+
+
+class Interrupted(unittest.TestCase):
+    def check(self, recorder):
+        lines = []
+        with tempfile.TemporaryDirectory() as folder:
+            return recorder.check(folder, show=lines.append), "\n".join(lines)
+
+    def test_whole_windows_are_judged(self):
+        for problem in (KeyboardInterrupt, ValueError):
+            for place, windows in (((2, 1), 2), ((2, 3), 2), ((2, "before"), 2), ((2, "after"), 3), ((1, 0), 1)):
+                with self.subTest(problem=problem.__name__, place=place):
+                    recorder, came = recorder_of(Loop(problem, place))
+                    self.assertTrue(came)
+                    code, said = self.check(recorder)
+                    self.assertEqual(code, PASS, said)
+                    self.assertIn(f"the loop ended early, by {problem.__name__}", said)
+                    self.assertEqual(len(recorder.capture.segments[0].windows), windows)
+
+    def test_no_whole_window(self):
+        code, said = self.check(recorder_of(Loop(KeyboardInterrupt, (0, 2)))[0])
+        self.assertEqual(code, ERROR)
+        self.assertIn("no whole window to record", said)
+
+    def test_a_script_that_raises(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(SCRIPT)
+            done = subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "--micro-batches", "2", path],
+                                  capture_output=True, text=True, cwd=folder,
+                                  env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})
+        self.assertEqual(done.returncode, ERROR, done.stderr)
+        self.assertIn("KeyError: \"the script's own\"", done.stderr)
+        self.assertIn("the loop ended early, by KeyError", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "pass")
+
+
+if __name__ == "__main__":
+    unittest.main()
