@@ -58,6 +58,18 @@ TEST(OpaqueModel, passes_with_few_taps) {
   }
 }
 
+TEST(OpaqueModel, leaves_a_stage_whose_results_reach_no_tap_not_run) {
+  const Opaque all = opaque_run(normal_case(3));
+  const Trace buffers =
+      only(all.trace, [](const TapName& n) { return n.stage == "accumulate" || n.stage == "schedule"; });
+  for (const auto& checks : {hard_lenses(all.c, buffers, Grouping::inferred).checks, local_lens(all.c, buffers)}) {
+    EXPECT_EQ(first_failure(checks), nullptr) << told(first_failure(checks));
+    EXPECT_TRUE(std::any_of(checks.begin(), checks.end(), [](const TensorCheck& check) {
+      return check.status == Status::not_run && check.stage == "optimizer";
+    }));
+  }
+}
+
 /// Every output behind the model's gradients, moved: found, at its stage or in the group that it is judged in.
 TEST(OpaqueModel, fails_wherever_a_tensor_is_wrong) {
   const Opaque right = opaque_run(normal_everything(3));
@@ -93,6 +105,41 @@ TEST(OpaqueModel, shows_a_mean_of_means) {
   EXPECT_EQ(failure->tap, "w0/m0/loss/in.factor");
   ASSERT_FALSE(judged.suspects.empty());
   EXPECT_EQ(judged.suspects.front().name, "mean-of-means");
+}
+
+/// A mean squared error as PyTorch multiplies it: by fl(2 / (n F)), then by fl(1 / K). There is no factor c.
+Tensor mean_squared_gradient(const Tensor& y, const Tensor& target, std::int64_t micro_batches) {
+  Tensor gradient = y;
+  const auto inner = static_cast<float>(2.0 / static_cast<double>(y.elements()));
+  const float outer = 1.0F / static_cast<float>(micro_batches);
+  for (std::size_t i = 0; i < y.elements(); ++i) {
+    const auto off = static_cast<float>(y.value(i)) - static_cast<float>(target.value(i));
+    gradient.set(i, inner * off * outer);
+  }
+  return gradient;
+}
+
+TEST(OpaqueModel, takes_a_factor_that_the_loss_folds_into_its_own) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    Case known = mlp(seed);
+    known.windows.assign(1, std::vector<std::int64_t>(6, 6));
+    known.tensors.clear();
+    fill_tensors(known);
+    draw_normal(known, seed);
+    const Opaque all = opaque_run(known);
+    Opaque folded{all.c, {}};
+    folded.trace.claims = all.trace.claims;
+    folded.trace.claims.factor = "fp32_twice";
+    for (const Tap& tap : all.trace.taps()) {
+      if (tap.name.tensor == "in.factor") continue;
+      const bool gradient = tap.name.tensor == "d.y" && tap.name.stage == "loss";
+      const auto read = [&](const char* tensor) {
+        return *all.trace.find(TapView{0, tap.name.micro_batch, "loss", tensor});
+      };
+      folded.trace.add(tap.name, gradient ? mean_squared_gradient(read("in.y"), read("in.target"), 6) : tap.value);
+    }
+    expect_pass(folded, "seed " + std::to_string(seed));
+  }
 }
 
 TEST(OpaqueModel, needs_no_loss_and_takes_tensors_of_any_shape) {
