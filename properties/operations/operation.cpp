@@ -26,6 +26,9 @@ Part part_of(const Case& c, const std::string& tensor) {
 
 bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.text("statistics") == "frozen"; }
 
+/// Whether dx is computed from both column sums, of dy and of dy times the normalised x.
+bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !is_frozen(layer); }
+
 bool is_norm(const Layer& layer) { return layer.kind == "batch_norm" || layer.kind == "layer_norm"; }
 
 std::string forward_of(const Layer& layer, const std::string& output) {
@@ -122,8 +125,19 @@ std::vector<std::string> operations_reading(const Case& c, const TapName& name) 
   const Part part = part_of(c, without(without(name.tensor, "in."), "d."));
   if (part.layer == nullptr) return {};
   if (input) return name.stage == "forward" ? forward_operations(*part.layer) : backward_operations(*part.layer);
+  if (name.stage == "backward" && part.rest != "x" && sums_before_dx(*part.layer))
+    return {backward_of(*part.layer, "x")};
   const bool statistics = is_norm(*part.layer) && (part.rest == "mean" || part.rest == "var" || part.rest == "rstd");
   return name.stage == "forward" && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
+}
+
+std::string unseen_by(const Case& c, const std::string& operation) {
+  for (const Layer& layer : c.model.layers) {
+    if (!sums_before_dx(layer) || operation != backward_of(layer, "x")) continue;
+    const bool tapped = layer.flag("affine") && layer.text("statistics") != "window";
+    if (!tapped || c.precision.storage != Dtype::fp32) return backward_of(layer, "weight");
+  }
+  return "";
 }
 
 std::map<std::string, std::string> formats_written(const Case& c, const Trace& trace) {

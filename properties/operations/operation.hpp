@@ -17,8 +17,14 @@ namespace tally {
 std::string operation_writing(const Case& c, const TapName& name);
 
 /// The operations that read this tap: of an input those of its stage and layer; of the statistics that batch_norm and
-/// layer_norm leave, and of the clip's coefficient, what uses them. Empty where it is not known.
+/// layer_norm leave, of the parameters' gradients of batch_norm, whose sums dx needs, and of the clip's coefficient,
+/// what uses them. Empty where it is not known.
 std::vector<std::string> operations_reading(const Case& c, const TapName& name);
+
+/// The operation whose numbers this one reads too where no tap holds their bits: batch_norm.backward takes in the fp32
+/// sums of batch_norm.parameter_gradients, whose taps are rounded to the storage format, absent where the layer is not
+/// affine, and of other rows where a window shares its statistics. Empty: none.
+std::string unseen_by(const Case& c, const std::string& operation);
 
 /// The formats that each operation of a run stores its tensors in, several sorted with a space between: "fp16 fp32".
 std::map<std::string, std::string> formats_written(const Case& c, const Trace& trace);

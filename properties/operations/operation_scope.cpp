@@ -108,7 +108,7 @@ std::vector<OperationRecord> OperationScope::records(const Case& c, const std::v
     const Standing standing = found == standings.end() ? Standing{} : found->second;
     records.push_back({kernel.first, kernel.second, sha256(seen.inputs).substr(0, digest_digits),
                        sha256(seen.outputs).substr(0, digest_digits), seen.repeats, standing.drift.root(),
-                       standing.record});
+                       standing.record, unseen_by(c, kernel.first)});
     OperationStanding& record = records.back().standing;
     record.format = joined(seen.formats), record.shapes = joined(seen.shapes);
     record.ratio = rounded(record.ratio), record.excess = rounded(record.excess);

@@ -18,9 +18,13 @@ struct Stratum {
   PairedDrifts drifts;
 };
 
+/// By operation: who changed from equal inputs in how many cases where numbers of that operation are not seen.
+using ReadUnseen = std::map<std::string, std::map<OperationChange*, std::uint64_t>>;
+
 struct Strata {
   std::map<Place, Stratum<LawChange>> laws;
   std::map<Place, Stratum<OperationChange>> operations;
+  ReadUnseen read_unseen;
 };
 
 bool is_broken(const CaseEntry& entry) { return entry.status == Status::fail || entry.status == Status::error; }
@@ -34,8 +38,11 @@ void add_operation(Strata& strata, const std::string& precision, const Operation
   change.repeats = change.repeats && before.repeats && now.repeats;
   ++change.cases;
   change.equal += equal;
-  change.own += !equal && before.inputs == now.inputs;
-  change.tested += before.inputs == now.inputs;
+  const bool same_inputs = before.inputs == now.inputs;
+  const std::string& unseen = now.unseen.empty() ? before.unseen : now.unseen;
+  change.own += !equal && same_inputs;
+  change.tested += same_inputs;
+  if (!equal && same_inputs && !unseen.empty()) ++strata.read_unseen[unseen][&change];
   drifts.before.push_back(before.drift), drifts.now.push_back(now.drift);
 }
 
@@ -80,6 +87,17 @@ Strata strata_of(const std::vector<CaseEntry>& before, const std::vector<CaseEnt
   return strata;
 }
 
+/// Where an operation changed by itself, what reads numbers of it that no tap holds is not said to have changed too.
+void leave_open_what_read_unseen(Strata& strata) {
+  for (const auto& [producer, readers] : strata.read_unseen) {
+    const bool changed = std::any_of(strata.operations.begin(), strata.operations.end(), [&](const auto& entry) {
+      return entry.first[0] == producer && entry.second.change.own > 0;
+    });
+    if (!changed) continue;
+    for (const auto& [reader, cases] : readers) reader->own -= cases, reader->tested -= cases;
+  }
+}
+
 template <class Change>
 std::vector<Change> settled(std::map<Place, Stratum<Change>>& strata) {
   std::vector<PairedDrifts> drifts;
@@ -97,6 +115,7 @@ std::vector<Change> settled(std::map<Place, Stratum<Change>>& strata) {
 
 Comparison compared(const std::vector<CaseEntry>& before, const std::vector<CaseEntry>& now) {
   Strata strata = strata_of(before, now);
+  leave_open_what_read_unseen(strata);
   for (auto& [place, stratum] : strata.laws) stratum.change.law = place[0], stratum.change.precision = place[1];
   for (auto& [place, stratum] : strata.operations) {
     OperationChange& change = stratum.change;

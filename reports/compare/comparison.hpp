@@ -27,7 +27,8 @@ struct OperationChange {
   std::string operation, precision, variant_before, variant_now;
   bool repeats = true;                 // the kernels of both claim the same bits every time
   std::uint64_t cases = 0, equal = 0;  // of both runs; of these, with the same outputs
-  std::uint64_t own = 0;               // with the same inputs and other outputs: changed by itself
+  std::uint64_t own = 0;               // with the same inputs and other outputs: changed by itself; not where it read
+                                       // unseen numbers of an operation that did (OperationRecord::unseen)
   std::uint64_t tested = 0;            // with the same inputs: where a change of its own would be seen
   Accuracy accuracy;                   // of the drift, each kernel held against the exact function of its own input
   std::uint64_t changed() const { return cases - equal; }

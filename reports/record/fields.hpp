@@ -70,6 +70,7 @@ void fields(Archive& a, R& r) {
   a("operation", r.operation), a.optional("variant", r.variant, !r.variant.empty());
   a("inputs", r.inputs), a("bits", r.bits), a("drift", r.drift);
   a.optional("repeats", r.repeats, !r.repeats), a.optional("standing", r.standing, r.standing.checks > 0);
+  a.optional("unseen", r.unseen, !r.unseen.empty());
 }
 
 template <class Archive, Is<CaseRecord> R>

@@ -25,6 +25,7 @@ struct OperationRecord {
   bool repeats = true;    // whether the kernel claims the same bits every time
   double drift = 0;       // root mean square over its tensors of ||error|| / ||bound||, by the local lens
   OperationStanding standing;
+  std::string unseen;  // the operation whose numbers it read too where no tap holds their bits; empty: none
 };
 
 }  // namespace tally

@@ -92,6 +92,23 @@ TEST(Operations, read_what_a_stage_computed_for_itself) {
   EXPECT_TRUE(operations_reading(c, tap_name_of("w0/m0/forward/ln.y")).empty());
 }
 
+/// dx of batch_norm needs both column sums in fp32; the gradients' taps hold them in the storage format.
+TEST(Operations, tell_whether_the_sums_that_batch_norm_read_are_seen) {
+  Case c = small_case();
+  const Layer norm = layer_of("batch_norm", "bn", {{"statistics", std::string("micro_batch")}});
+  c.model.layers.insert(c.model.layers.begin(), norm);
+  const std::string gradient = "w0/m0/backward/d.bn";
+
+  EXPECT_EQ(operations_reading(c, tap_name_of(gradient + ".weight")), std::vector<std::string>{"batch_norm.backward"});
+  EXPECT_EQ(operations_reading(c, tap_name_of(gradient + ".bias")), std::vector<std::string>{"batch_norm.backward"});
+  EXPECT_TRUE(operations_reading(c, tap_name_of(gradient + ".x")).empty());
+  ASSERT_TRUE(c.model.layers.front().flag("affine"));
+  EXPECT_EQ(unseen_by(c, "batch_norm.backward"), "");
+  c.precision.storage = Dtype::fp16;
+  EXPECT_EQ(unseen_by(c, "batch_norm.backward"), "batch_norm.parameter_gradients");
+  EXPECT_EQ(unseen_by(c, "batch_norm.forward"), "");
+}
+
 void double_gradients(Run& run) {
   stage::fix_factor(run);
   run.factor *= 2;

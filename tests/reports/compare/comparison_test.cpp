@@ -63,6 +63,35 @@ TEST(Comparison, keeps_variants_apart) {
             "1 kernel changed (accumulate/touched), less accurate, no bound broken: bless or reject");
 }
 
+/// The samples' kernel, and one that reads numbers of it which no tap holds.
+Results with_a_reader() {
+  Results results = samples::passing();
+  for (CaseRecord& c : results.cases) {
+    c.operations.push_back(c.operations[0]);
+    c.operations.back().operation = "reader", c.operations.back().variant = "one";
+    if (c.precision == "fp16") c.operations.back().unseen = c.operations[0].operation;
+  }
+  return results;
+}
+
+TEST(Comparison, leaves_open_what_read_unseen_numbers_of_a_changed_kernel) {
+  const Results before = with_a_reader();
+  Results now = before;
+  for (CaseRecord& c : now.cases) {
+    if (c.precision == "fp32") c.operations[0].bits = "1";
+    if (c.precision == "fp16") c.operations.back().bits = "1";
+  }
+  const std::string variant = before.cases[0].operations[0].variant;
+  const std::string because = "1 kernel changed (accumulate/" + variant + "), as accurate, no bound broken: ";
+  EXPECT_EQ(decision_text(compared(entries_of(before), entries_of(now))), because + "bless or reject");
+
+  Results alone = before;
+  for (CaseRecord& c : alone.cases)
+    if (c.precision == "fp16") c.operations.back().bits = "1";
+  EXPECT_EQ(decision_text(compared(entries_of(before), entries_of(alone))),
+            "1 kernel changed (reader/one), as accurate, no bound broken: bless or reject");
+}
+
 TEST(Comparison, says_in_a_sentence_what_there_is_to_decide) {
   EXPECT_EQ(decision_text(with(samples::passing())),
             "no kernel's bits changed in " + counted(samples::passing().cases.size(), "case") + ", no bound broken");
