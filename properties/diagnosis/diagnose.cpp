@@ -166,7 +166,9 @@ std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::ve
   });
   std::vector<Suspicion> listed;
   for (const Tried& each : all) {
-    if (listed.size() < listed_suspects || as_good(each, all.front())) listed.push_back(each.suspicion);
+    const bool named = std::any_of(listed.begin(), listed.end(),
+                                   [&](const Suspicion& other) { return other.name == each.suspicion.name; });
+    if (listed.size() < listed_suspects || (as_good(each, all.front()) && !named)) listed.push_back(each.suspicion);
   }
   return listed;
 }

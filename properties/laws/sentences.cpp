@@ -60,8 +60,8 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
     const double share = check.got / check.expected;
     text += ", " + short_number(share, telling_digits(share, 1)) + " of it" + (ratio.empty() ? "" : " = " + ratio);
   }
-  text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound) + " (" +
-          short_number(check.worst_ratio) + "x)";
+  text += "; error " + short_number(check.error) + ", bound " + short_number(check.bound);
+  if (std::isfinite(check.worst_ratio)) text += " (" + short_number(check.worst_ratio) + "x)";
   if (const std::string terms = text_of(check.terms); !terms.empty()) text += "; the bound is " + terms;
   return text;
 }

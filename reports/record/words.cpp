@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -58,17 +59,32 @@ std::string text_of(const BoundTerms& terms) {
   return text;
 }
 
+namespace {
+
+constexpr std::size_t most_named = 3;
+
+/// The first and those as good, each name once: one formula may be tried on many tensors.
+std::string names_of_likeliest(const std::vector<Suspicion>& suspects) {
+  const Suspicion& first = suspects.front();
+  std::vector<std::string> names;
+  for (const Suspicion& each : suspects) {
+    const bool as_good = each.share == first.share && each.parameters == first.parameters;
+    if (as_good && std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
+  }
+  std::string text = names.front();
+  for (std::size_t i = 1; i < std::min(names.size(), most_named); ++i) text += " or " + names[i];
+  if (names.size() > most_named) text += " or " + std::to_string(names.size() - most_named) + " more";
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(const std::vector<Suspicion>& suspects) {
   if (suspects.empty()) return "";
   const Suspicion& first = suspects.front();
   char share[48];
   std::snprintf(share, sizeof share, "%.6g %%", 100 * first.share);
-  std::string names = first.name;
-  for (std::size_t i = 1; i < suspects.size(); ++i) {
-    const bool as_good = suspects[i].share == first.share && suspects[i].parameters == first.parameters;
-    if (as_good) names += " or " + suspects[i].name;
-  }
-  std::string text = "looks like " + names + " (explains " + share + " of the error";
+  std::string text = "looks like " + names_of_likeliest(suspects) + " (explains " + share + " of the error";
   if (first.factor != 1) {
     char factor[32];
     std::snprintf(factor, sizeof factor, "%.4g", first.factor);

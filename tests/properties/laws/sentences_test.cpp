@@ -1,0 +1,29 @@
+#include "properties/laws/sentences.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tally {
+namespace {
+
+TensorCheck failing(double bound, double ratio) {
+  TensorCheck check;
+  check.tap = "w0/norm/norm", check.lens = "local";
+  check.expected = 1, check.got = 2, check.error = 1;
+  check.bound = bound, check.worst_ratio = ratio;
+  return check;
+}
+
+TEST(Sentences, tell_how_often_the_bound_fits_into_the_error) {
+  EXPECT_EQ(sentence_of(failing(0.25, 4), ""),
+            "w0/norm/norm[] by the local lens: expected 1, got 2, 2 of it; error 1, bound 0.25 (4x)");
+}
+
+TEST(Sentences, tell_no_ratio_to_a_bound_of_nothing) {
+  EXPECT_EQ(sentence_of(failing(0, std::numeric_limits<double>::infinity()), ""),
+            "w0/norm/norm[] by the local lens: expected 1, got 2, 2 of it; error 1, bound 0");
+}
+
+}  // namespace
+}  // namespace tally
