@@ -9,6 +9,7 @@
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/item_weights.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -266,7 +267,8 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   x = DeviceTensor(device, "x", c.tensors.at("x"));
   target = DeviceTensor(device, "target", c.tensors.at("target"));
   item_weight = optional_tensor(device, c, "item_weight");
-  for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(tally::item_weight(c, row).to_double());
+  const ItemWeights weights(c);
+  for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));
   const Alive alive(c, lockstep);
   layers.reserve(c.model.layers.size());
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) add_layer(*this, i, alive);

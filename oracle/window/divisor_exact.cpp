@@ -3,6 +3,7 @@
 // (divisor.1)  divisor_k = N with `window_items`, K n_k with `mean_of_means`, 1 with `sum`
 // (divisor.2)  c_k = scale / divisor_k, or 0 where divisor_k = 0
 // The scale is divided out again (scaler_exact.cpp), so that exact gradients have it nowhere: their c_k has scale = 1.
+#include "oracle/case/item_weights.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/exact_stages.hpp"
 
@@ -10,10 +11,10 @@ namespace tally::oracle {
 
 template <class T>
 T micro_batch_items(const Case& c, std::size_t window, std::size_t micro_batch) {
-  const std::int64_t first = first_row(c, window, micro_batch);
+  const std::int64_t first = first_row(c, window, micro_batch), rows = c.windows[window][micro_batch];
+  if (const auto whole = ItemWeights(c).whole_sum(first, rows)) return T(static_cast<double>(*whole));
   T sum = 0;
-  for (std::int64_t row = first; row < first + c.windows[window][micro_batch]; ++row)
-    sum += number<T>(item_weight(c, row));
+  for (std::int64_t row = first; row < first + rows; ++row) sum += number<T>(item_weight(c, row));
   return sum;
 }
 

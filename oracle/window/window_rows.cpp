@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "oracle/case/item_weights.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle {
@@ -40,7 +41,11 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   rows.target = lifted("target");
   rows.items = window_items<T>(c, window);
   rows.item_weight.resize(1, rows.count);
-  for (std::int64_t i = 0; i < rows.count; ++i) rows.item_weight(i) = number<T>(item_weight(c, rows.first + i));
+  const ItemWeights weights(c);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const auto whole = weights.whole(rows.first + i);
+    rows.item_weight(i) = whole ? T(static_cast<double>(*whole)) : number<T>(item_weight(c, rows.first + i));
+  }
   rows.row_factor = row_factors(c, window, branch, rows);
   return rows;
 }

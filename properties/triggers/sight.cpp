@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/case/item_weights.hpp"
+
 namespace tally {
 namespace {
 
@@ -16,12 +18,13 @@ bool all_finite(const Tensor& tensor) {
 
 std::vector<std::vector<double>> items_of(const Case& c) {
   std::vector<std::vector<double>> items;
+  const ItemWeights weights(c);
   std::int64_t row = 0;
   for (const auto& window : c.windows) {
     items.emplace_back();
     for (const std::int64_t rows : window) {
       double sum = 0;
-      for (const std::int64_t end = row + rows; row < end; ++row) sum += item_weight(c, row).to_double();
+      for (const std::int64_t end = row + rows; row < end; ++row) sum += weights.nearest(row);
       items.back().push_back(sum);
     }
   }
