@@ -29,14 +29,19 @@ def listed(names):
 
 
 def shown(rows):
-    """What was not named exactly, then the first of each of three kinds."""
-    wrong = [row for row in rows if not row["right"]]
-    chosen, kinds = [], set()
+    """What was not named exactly or has a note, then the first of each of three kinds."""
+    wrong = [row for row in rows if not row["right"] or "note" in row]
+    chosen, kinds = [], {row["kind"] for row in wrong if row["right"]}
     for row in rows:
         if row["kind"] not in kinds and row["named"] and row["right"]:
             kinds.add(row["kind"])
             chosen.append(row)
     return wrong + chosen[:SHOWN]
+
+
+def of_other_laws(rows):
+    """Which changes name laws of their own."""
+    return "".join(f"; of \"{row['name']}\" with `--law '{row['law']}'`" for row in rows if "law" in row)
 
 
 def page(rows, campaign):
@@ -46,7 +51,7 @@ def page(rows, campaign):
              f"{right} of {len(rows)} planted changes are named exactly, by `./tally gate` and by `./tally compare`; the "
              f"longest answer has {longest} lines.", "",
              "Each change is made in one file alone, the program built with it, and the same campaign run: "
-             f"`./tally verify {shlex.join(campaign)}`. "
+             f"`./tally verify {shlex.join(campaign)}`{of_other_laws(rows)}. "
              "`python3 tests/kernel_changes/measure.py --build build/default` repeats it.", "",
              "| Change | Kind | File | Changed | Named | Right | What there is to decide |", "|---|---|---|---|---|---|---|"]
     for row in rows:

@@ -30,6 +30,7 @@ class Gate:
 
     def __init__(self, tally, folder, campaign):
         self.tally, self.folder, self.words = tally, folder, campaign
+        os.makedirs(folder)
         self.before = self.campaign(tally, f"{folder}/before")
         self.baseline = f"{folder}/baseline.json"
         words = ["bless", self.before, "--baseline", self.baseline, "--reason", "the kernels as they ship", "--allow-ci"]
@@ -83,11 +84,15 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/default", help="a finished Ninja build of the program tally")
     parser.add_argument("--change", action="append", help="only changes whose name holds these words")
-    parser.add_argument("--law", default="*", help="laws of the campaign, as a shell pattern")
+    parser.add_argument("--law", default="*", help="laws of the campaign, as a shell pattern, where a change names none")
     parser.add_argument("--effort", default="1")
     parser.add_argument("--known", help="changes.json of an earlier run: what --change does not name is kept")
     parser.add_argument("--out", default="build/kernel_changes")
     return parser.parse_args()
+
+
+def campaign_of(law, options):
+    return [*CAMPAIGN, "--law", law, "--effort", options.effort]
 
 
 def main():
@@ -98,17 +103,19 @@ def main():
         raise RuntimeError("no change has that name")
     built = program.Program(options.build)
     program.be_modest()
-    campaign, rows = [*CAMPAIGN, "--law", options.law, "--effort", options.effort], []
+    gates, rows = {}, []
     with tempfile.TemporaryDirectory(prefix="kernel-changes-") as folder:
-        gate = Gate(f"{built.build}/reports/tally", folder, campaign)
         for change in changes:
-            rows.append(measured(built, gate, change, f"{folder}/program"))
+            law = change.get("law", options.law)
+            if law not in gates:
+                gates[law] = Gate(f"{built.build}/reports/tally", f"{folder}/{len(gates)}", campaign_of(law, options))
+            rows.append(measured(built, gates[law], change, f"{folder}/program"))
             row = rows[-1]
             print(f"[{len(rows)}/{len(changes)}] {'right' if row['right'] else 'WRONG'} {row['name']}: named "
                   f"{', '.join(row['named']) or 'none'} in {row['lines']} lines: {row['said'].splitlines()[-1]}", flush=True)
     if options.known:
         rows = evidence.together(rows, options.known, [change["name"] for change in planted.changes()])
-    evidence.write(rows, campaign, options.out)
+    evidence.write(rows, campaign_of(options.law, options), options.out)
     return 0 if all(row["right"] for row in rows) else 1
 
 
