@@ -29,6 +29,7 @@ class Rmsprop final : public OptimizerRules {
                                        t.parameter);
   }
   bool is_linear() const override { return false; }
+  bool reads_state_in_front(std::size_t i) const override { return i == 1; }
 };
 
 const Rmsprop rmsprop;

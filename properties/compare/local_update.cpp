@@ -84,9 +84,10 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
     if (known == nullptr && step.first && !none_yet) known = &zeros.emplace(walk.zeros(p, walk.c.precision.master));
     taps.before.push_back(none_yet ? nullptr : walk.handed("optimizer", "in." + state[i]->name + "." + p, known));
     const std::string name = state[i]->name + "." + p;
-    if (!none_yet && taps.before[i] == nullptr) {
+    const bool begun = none_yet || taps.before[i] != nullptr;
+    if (!begun || (rules.reads_state_in_front(i) && !complete)) {
       taps.after[i] = walk.tap("optimizer", name);
-      all_known = false;
+      all_known = all_known && begun;
     } else {
       const Bits bits{[&] {
         return rules.predicted_state(i, setting, read_for_state<Floats>(step, taps, i, floats_or_none).tensors());

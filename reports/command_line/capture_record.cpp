@@ -14,6 +14,7 @@
 #include "reports/command_line/not_judged.hpp"
 #include "reports/command_line/stage_table.hpp"
 #include "reports/command_line/suspect_list.hpp"
+#include "reports/command_line/vacuous_tensors.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -62,7 +63,8 @@ std::string group_line(const std::vector<std::string>& groups) {
 }
 
 std::string verdict_line(const CaptureRecord& capture) {
-  if (capture.verdict == "pass") return "pass\n";
+  const bool in_vain = !compared_in_vain(capture.checks).empty();
+  if (capture.verdict == "pass") return in_vain ? "pass, but some tensors were compared in vain\n" : "pass\n";
   if (capture.verdict == "fail") return "fail: " + capture.sentence + "\n";
   return "not judged: taps are missing or everything is vacuous\n";
 }

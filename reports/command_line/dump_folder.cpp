@@ -1,5 +1,7 @@
 #include "reports/command_line/dump_folder.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -23,14 +25,18 @@ bool is_written_case(const fs::path& file) {
   }
 }
 
-/// A header's length, its opening brace, and metadata that says so, first of all.
+/// A header's length, its opening brace, and metadata that says so, wherever in the header: that of a model of many
+/// tensors is long.
 bool is_written_trace(const fs::path& file) {
-  constexpr std::size_t looked_at = 1u << 16;
-  std::string head(looked_at, '\0');
+  constexpr std::uint64_t longest = std::uint64_t{1} << 27;
   std::ifstream in(file, std::ios::binary);
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(in.gcount()));
-  return head.size() > 8 && head[8] == '{' && head.find("\"tally_trace\"") != head.npos;
+  std::uint64_t length = 0;
+  in.read(reinterpret_cast<char*>(&length), sizeof length);
+  std::error_code unknown;
+  if (!in || length == 0 || length > std::min(longest, fs::file_size(file, unknown))) return false;
+  std::string header(static_cast<std::size_t>(length), '\0');
+  in.read(header.data(), static_cast<std::streamsize>(header.size()));
+  return in && header.front() == '{' && header.find("\"tally_trace\"") != header.npos;
 }
 
 void require(const fs::path& file, bool (*is_written)(const fs::path&)) {

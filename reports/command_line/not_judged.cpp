@@ -4,6 +4,7 @@
 #include <set>
 
 #include "reports/command_line/silent_stages.hpp"
+#include "reports/command_line/vacuous_tensors.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -46,8 +47,8 @@ std::vector<std::string> not_judged(const Case& c, const std::vector<TensorCheck
   if (!silent.empty()) silent.pop_back();
   const char* local =
       "end to end, stages between missing taps, causes, and the semantic gap: --lens local does not ask for them";
-  std::vector<std::string> all{given_layers(c), missing_stages(checks), silent, not_finite(checks),
-                               all_lenses ? "" : local};
+  std::vector<std::string> all{given_layers(c), missing_stages(checks), compared_in_vain(checks),
+                               silent,          not_finite(checks),     all_lenses ? "" : local};
   std::erase(all, "");
   return all;
 }

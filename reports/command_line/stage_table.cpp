@@ -7,6 +7,7 @@
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/vacuous_tensors.hpp"
 
 namespace tally::command_line {
 namespace {
@@ -111,7 +112,7 @@ int exit_code_of(const std::vector<TensorCheck>& checks) {
   const bool too_little = std::any_of(checks.begin(), checks.end(), [&](const TensorCheck& check) {
     return check.status == Status::not_run && !is_left_for_later(check, last);
   });
-  return has(Status::pass) && !too_little ? pass : nothing_ran;
+  return has(Status::pass) && !too_little && !window_not_shown(checks) ? pass : nothing_ran;
 }
 
 }  // namespace tally::command_line

@@ -111,6 +111,17 @@ class Files(unittest.TestCase):
         (self.out / "dumped" / "trace.safetensors").write_text("a user's")
         self.ends(2, "replay", mine, "--subject", "host", "--dump", self.out / "dumped")
 
+    def test_a_dump_of_many_layers_is_known_again(self):
+        """The trace's metadata stands behind the names of all its tensors."""
+        root = pathlib.Path(__file__).resolve().parents[1]
+        case = json.loads((root / "readme" / "uneven_micro_batches.json").read_text())
+        case["model"]["layers"][:0] = 600 * [{"kind": "relu"}]
+        (self.out / "many.json").write_text(json.dumps(case))
+        for _ in range(2):
+            self.ends(0, "replay", self.out / "many.json", "--subject", "host", "--dump", self.out / "dumped")
+        header = (self.out / "dumped" / "trace.safetensors").read_bytes()
+        self.assertGreater(header.index(b'"tally_trace"'), 1 << 16)
+
     def test_a_corpus_with_a_pipe_and_no_cases_is_an_error_each_and_the_run_goes_on(self):
         corpus = self.out / "corpus"
         corpus.mkdir()

@@ -2,6 +2,7 @@
 #include "properties/compare/groups.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/stage_table.hpp"
+#include "reports/command_line/vacuous_tensors.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally::command_line {
@@ -122,6 +123,43 @@ TEST(TheMinimum, IsNotThereWhereTheLastParametersAreMissing) {
   }
   const std::vector<TensorCheck> checks = hard_lenses(c, shorter, Grouping::inferred).checks;
   EXPECT_EQ(exit_code_of(checks), nothing_ran);
+}
+
+/// Parameters alone, as the case has them: no window took a step.
+Trace never_stepped(const Case& c) {
+  const Trace whole = run(c);
+  Trace least;
+  least.claims = whole.claims, least.case_hash = whole.case_hash;
+  for (const Tap& tap : whole.taps())
+    if (tap.name.stage == "optimizer" && c.tensors.contains(tap.name.tensor))
+      least.add(tap.name, c.tensors.at(tap.name.tensor));
+  return least;
+}
+
+TEST(TheMinimum, IsNoPassWhereTheBoundsAdmitThatThereWasNoStep) {
+  Case c = trained_by(choice_of("optimizer", "sgd"), 2, "none");
+  c.precision.storage = Dtype::bf16;
+  const std::int64_t width = 4;
+  c.model.layers.resize(1);
+  for (int i = 0; i < 10; ++i) {
+    c.model.layers.push_back(layer_of("tanh", ""));
+    c.model.layers.push_back(layer_of("linear", "deep" + std::to_string(i), {{"out", width}}));
+  }
+  c.model.layers.push_back(layer_of("linear", "out", {{"out", std::int64_t{3}}}));
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 3);
+
+  const std::vector<TensorCheck> checks = hard_lenses(c, never_stepped(c), Grouping::inferred).checks;
+
+  EXPECT_EQ(exit_code_of(checks), nothing_ran);
+  EXPECT_NE(compared_in_vain(checks).find("nothing is shown of the step of window 0"), std::string::npos)
+      << compared_in_vain(checks);
+}
+
+TEST(TheMinimum, ShowsThatNoStepWasTakenWhereTheBoundsTell) {
+  const Case c = trained_by(choice_of("optimizer", "sgd"), 2, "none");
+  EXPECT_EQ(exit_code_of(hard_lenses(c, never_stepped(c), Grouping::inferred).checks), failed);
 }
 
 }  // namespace

@@ -69,5 +69,32 @@ TEST(MissingTap, accuses_no_right_run) {
   }
 }
 
+/// Each tap whose name ends with one of these texts goes missing, one at a time.
+void expect_no_failure_without(const Case& c, const std::string& text) {
+  const Trace whole = run(c, {});
+  std::size_t tried = 0;
+  for (std::size_t missing = 0; missing < whole.taps().size(); ++missing) {
+    if (whole.taps()[missing].name.text().find(text) == std::string::npos) continue;
+    const GroupedChecks found = hard_lenses(c, changed(whole, missing, missing, 0), Grouping::inferred);
+    EXPECT_EQ(first_failure(found.checks), nullptr) << whole.taps()[missing].name.text();
+    ++tried;
+  }
+  EXPECT_GT(tried, 1u) << text;
+}
+
+TEST(MissingTap, of_a_state_that_another_moves_by_is_made_up_for) {
+  Case c = normal_case(3);
+  c.recipe.optimizer = choice_of("optimizer", "rmsprop", {{"momentum", Decimal{"0.9"}}});
+  c.tensors.clear();
+  fill_tensors(c);
+  draw_normal(c, 3);
+  expect_no_failure_without(c, "/optimizer/square_avg.");
+  expect_no_failure_without(c, "/optimizer/momentum_buffer.");
+}
+
+TEST(MissingTap, of_running_statistics_is_not_taken_for_the_state_of_the_case) {
+  expect_no_failure_without(normal_everything(3), "/running_stats/");
+}
+
 }  // namespace
 }  // namespace tally

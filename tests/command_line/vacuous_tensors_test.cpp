@@ -1,0 +1,43 @@
+#include "reports/command_line/vacuous_tensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/stage_table.hpp"
+
+namespace tally::command_line {
+namespace {
+
+TensorCheck check(const std::string& tap, const std::string& lens, Status status) {
+  TensorCheck made;
+  made.tap = tap, made.lens = lens, made.status = status, made.stage = "optimizer";
+  made.elements = 1, made.norm_expected = 1, made.norm_bound = 2;
+  return made;
+}
+
+TEST(VacuousTensors, AreThoseOfWhichEveryComparisonIsVacuous) {
+  const std::vector<TensorCheck> checks{check("w0/accumulate/a", "local", Status::pass),
+                                        check("w0/accumulate/a", "end_to_end", Status::vacuous),
+                                        check("w0/accumulate/b", "group", Status::vacuous)};
+  EXPECT_EQ(compared_in_vain(checks),
+            "compared in vain, as the bounds admit as much as there is: w0/accumulate/b may be off by 2 and is 1 long");
+  EXPECT_EQ(compared_in_vain({checks[0], checks[1]}), "");
+  EXPECT_EQ(exit_code_of(checks), pass);
+}
+
+TEST(VacuousTensors, LeaveAWindowOpenOfWhichNoParameterIsShown) {
+  std::vector<TensorCheck> checks{check("w0/optimizer/fc.a", "group", Status::pass),
+                                  check("w0/optimizer/fc.b", "group", Status::vacuous),
+                                  check("w1/optimizer/fc.a", "group", Status::vacuous),
+                                  check("w1/optimizer/in.learning_rate", "local", Status::pass),
+                                  check("w1/optimizer/exp_avg.fc.a", "group", Status::pass)};
+  EXPECT_EQ(window_not_shown(checks), 1);
+  EXPECT_EQ(exit_code_of(checks), nothing_ran);
+  EXPECT_NE(compared_in_vain(checks).find("step of window 1"), std::string::npos);
+  checks[2].status = Status::pass;
+  EXPECT_EQ(window_not_shown(checks), std::nullopt);
+  EXPECT_EQ(exit_code_of(checks), pass);
+}
+
+}  // namespace
+}  // namespace tally::command_line
