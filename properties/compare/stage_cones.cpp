@@ -84,7 +84,10 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "decay" || stage == "optimizer") gradient();
   if (stage == "optimizer") window("decay");
   if (stage == "optimizer") window("schedule");  // the rate that this window used
-  if (stage == "optimizer" && !index_.contains({w - 1, -1, "optimizer"})) before("schedule");
+  if (stage == "optimizer") {  // the count that every window kept which was skipped since the last step
+    for (int skipped = w - 1; skipped >= 0 && !index_.contains({skipped, -1, "optimizer"}); --skipped)
+      add(found, skipped, -1, "schedule");
+  }
   if (stage == "loss" || stage == "unscale" || stage == "scaler") before("scaler");
   return found;
 }

@@ -91,6 +91,30 @@ TEST(Groups, PassCapturesOfEveryRecipe) {
   }
 }
 
+/// Windows whose gradients overflow, one behind the other, count no step; only the next step shows that.
+TEST(Groups, ShowTheCountOfWindowsThatWereSkippedInARow) {
+  for (const std::size_t overflowing : {1, 2, 3}) {
+    Case c = normal_case(5);
+    c.windows.assign(4, {2, 3});
+    c.recipe.optimizer = choice_of("optimizer", "adam");
+    c.recipe.loss_scale = choice_of("loss_scale", "dynamic", {{"initial", Decimal{"1024"}}});
+    c.tensors.clear();
+    fill_tensors(c);
+    draw_normal(c, 5);
+    Tensor& x = c.tensors.at("x");
+    const std::size_t row = x.elements() / 20;
+    for (std::size_t i = 0; i < overflowing * 5 * row; ++i) x.set(i, std::copysign(0x1p127, x.value(i)));
+    const Trace whole = run(c);
+    for (std::size_t w = 0; w < 4; ++w)
+      ASSERT_EQ(whole.find("w" + std::to_string(w) + "/overflow_check/found")->integer(0), w < overflowing);
+
+    const Trace uncounted =
+        only(whole, [](const TapName& name) { return !is_input(name) && name.stage != "schedule"; });
+
+    expect_judged(c, uncounted, std::to_string(overflowing) + " in a row");
+  }
+}
+
 TEST(Groups, PassCapturesOfDrawnCases) {
   std::size_t judged = 0;
   for (const Dtype storage : formats) {
