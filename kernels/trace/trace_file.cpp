@@ -106,15 +106,16 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   if (!out) reject(file, "cannot be written; expected a path in a folder that exists and can be written");
 }
 
-Trace read_trace(const std::filesystem::path& file, const Case& c) {
-  TensorFile content = read_from(file, [&] { return read_safetensors_file(file); });
+namespace {
+
+Trace trace_of(TensorFile content, const std::filesystem::path& file, const Case& c, const std::string& hash) {
   if (const auto& version = metadata_of(content, file, "tally_trace"); version != "1") {
     reject(file, "metadata tally_trace is " + in_quotes(version) + "; expected '1'");
   }
   Trace trace;
   trace.case_hash = metadata_of(content, file, "case");
-  if (trace.case_hash != hash_of(c)) {
-    reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash_of(c) + "', the case given");
+  if (trace.case_hash != hash) {
+    reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash + "', the case given");
   }
   const std::string& claims = metadata_of(content, file, "claims");
   TraceFindings findings(file);
@@ -127,6 +128,17 @@ Trace read_trace(const std::filesystem::path& file, const Case& c) {
   }
   findings.require_none();
   return trace;
+}
+
+}  // namespace
+
+Trace read_trace(const std::filesystem::path& file, const Case& c) {
+  return trace_of(read_from(file, [&] { return read_safetensors_file(file); }), file, c, hash_of(c));
+}
+
+Trace trace_of_bytes(std::string_view bytes, const Case& c, const std::string& hash) {
+  const std::filesystem::path place = "its trace";
+  return trace_of(read_from(place, [&] { return read_safetensors(bytes); }), place, c, hash);
 }
 
 }  // namespace tally

@@ -20,11 +20,11 @@ int cases_drawn(const Law& law, double effort) {
   return std::max(1, static_cast<int>(std::lround(cases_at_effort_one * effort * law.weight)));
 }
 
-Plan shaped(Plan plan, const Law& law) {
+Plan shaped(Plan plan, const Law& law, bool own_step) {
   draw_options(plan);
   if (law.any_values) draw_values(plan);
   draw_formats(plan);
-  draw_execution(plan);
+  if (!own_step) draw_execution(plan);
   if (law.shape) law.shape(plan);
   fit_options(plan);
   return plan;

@@ -17,7 +17,7 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage);
 int cases_drawn(const Law& law, double effort);
 
 /// With options, formats and ways to execute drawn by the plan's seed, values of any bits where the law holds for
-/// them; in the law's domain.
-Plan shaped(Plan plan, const Law& law);
+/// them; in the law's domain. For a step of a user's own no kernels, orders or schedules of Tally's are drawn.
+Plan shaped(Plan plan, const Law& law, bool own_step = false);
 
 }  // namespace tally

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "kernels/device/device.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/dead_case.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr int control_attempts = 8;
 constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
+constexpr double runs_of_own_step = 64;  // of a case: each has a limit of its own, in the process that it runs in
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
 /// Kept cases come before: those that a run keeps must not move the steps of the one after it.
 constexpr std::uint64_t first_drawn_step = 1u << 16;
@@ -100,15 +102,21 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
-      const double score = try_one(shaped(source.next(), law_));
+      const double score = try_one(shaped(source.next(), law_, is_own()));
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
            !interrupted()) {
-      const Plan plan = shaped(source.next(), law_);
+      const Plan plan = shaped(source.next(), law_, is_own());
       const Case c = case_of(plan);
-      if (!try_control(c)) take_failing(plan, c, outcome_of_death(*died_, "its control"));
+      if (!try_control(c)) take_failing(plan, c, outcome_of_control());
     }
+  }
+
+  bool is_own() const { return own_step(options_.subject) != nullptr; }
+
+  Outcome outcome_of_control() const {
+    return failed_control_ ? *failed_control_ : outcome_of_death(*died_, "its control");
   }
 
   int number_of_cases() const {
@@ -148,7 +156,7 @@ class LawTask {
       return 0;
     }
     if (!try_control(c)) {
-      take_failing(plan, c, outcome_of_death(*died_, "its control"));
+      take_failing(plan, c, outcome_of_control());
       return 0;
     }
     result_.cases.push_back(record_of(c, law_, outcome));
@@ -173,7 +181,7 @@ class LawTask {
   Outcome watched_outcome(const Case& c) {
     if (!step()) return outcome_of_death(*died_, "it");
     watched_ = &c;
-    if (watchdog_) watchdog_->start();
+    if (watchdog_) watchdog_->start(is_own() ? runs_of_own_step : 1);
     Outcome outcome = outcome_of(law_, c, options_.subject);
     if (watchdog_) watchdog_->stop();
     return outcome;
@@ -196,7 +204,8 @@ class LawTask {
                     std::vector<OperationRecord> operations = {}) {
     const bool first = !result_.failing;
     ShrunkCase failing{c, outcome, 0};
-    const bool smaller = first && options_.shrink && !ended_ && step();
+    const bool waits = is_own() && outcome.status == Status::error;  // for a step that is too slow, again and again
+    const bool smaller = first && options_.shrink && !waits && !ended_ && step();
     if (smaller) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
@@ -212,12 +221,15 @@ class LawTask {
     result_.failing = std::move(failing.c);
   }
 
-  /// Whether the process lived.
+  /// Whether the process lived, and a step of a user's own left its traces.
   bool try_control(const Case& c) {
     if (result_.control_differs || !law_.differs || ++controls_ > control_attempts) return true;
     if (!step()) return false;
     try {
       result_.control_differs = law_.differs(c, options_.subject);
+    } catch (const StepFailed& failed) {
+      failed_control_ = outcome_of_failed_step(failed);
+      return false;
     } catch (const NotSupported&) {
       // The control could not run on this case; the next one may.
     }
@@ -246,6 +258,7 @@ class LawTask {
   Coverage coverage_;
   const Case* watched_ = nullptr;
   int controls_ = 0;
+  std::optional<Outcome> failed_control_;  // of a step of a user's own
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads
 };
@@ -254,12 +267,18 @@ class LawTask {
 
 Outcome outcome_of(const Law& law, const Case& c, const RunOptions& subject) {
   try {
-    return law.holds(c, subject);
+    const std::uint64_t before = own_runs();
+    Outcome outcome = law.holds(c, subject);
+    if (own_step(subject) == nullptr || own_runs() != before || outcome.status == Status::not_run) return outcome;
+    require_tallys_kernels(subject, "what the law looks at");
+    return outcome;
   } catch (const NotSupported& reason) {
     Outcome outcome;
     outcome.status = Status::not_run;
     outcome.message = reason.what();
     return outcome;
+  } catch (const StepFailed& failed) {
+    return outcome_of_failed_step(failed);
   } catch (const DeviceAbsent&) {
     throw;
   } catch (const std::exception& problem) {
