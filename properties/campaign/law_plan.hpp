@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "oracle/case/tensor.hpp"
+#include "properties/generators/plainer_plan.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/laws/law.hpp"
 
@@ -17,7 +18,9 @@ std::uint64_t seed_of(std::uint64_t seed, const Law& law, Dtype storage);
 int cases_drawn(const Law& law, double effort);
 
 /// With options, formats and ways to execute drawn by the plan's seed, values of any bits where the law holds for
-/// them; in the law's domain. For a step of a user's own no kernels, orders or schedules of Tally's are drawn.
-Plan shaped(Plan plan, const Law& law, bool own_step = false);
+/// them; in the law's domain.
+Plan shaped(Plan plan, const Law& law);
+/// The same for a step of a user's own: without kernels, orders and schedules of Tally's, and so plain.
+Plan shaped_for_own_step(Plan plan, const Law& law, const Plainness& plain);
 
 }  // namespace tally

@@ -102,12 +102,13 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
-      const double score = try_one(shaped(source.next(), law_, is_own()));
+      const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
     while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
            !interrupted()) {
-      const Plan plan = shaped(source.next(), law_, is_own());
+      const Plan plan =
+          is_own() ? shaped_for_own_step(source.next(), law_, plainer_and_plainer.back()) : shaped(source.next(), law_);
       const Case c = case_of(plan);
       if (!try_control(c)) take_failing(plan, c, outcome_of_control());
     }
@@ -132,25 +133,47 @@ class LawTask {
     return interrupted() || (options_.seconds && spent.count() > *options_.seconds);
   }
 
-  /// How much the case showed that no earlier one of this task did, or how near it came to a bound.
-  double try_one(const Plan& plan) {
-    const Case c = case_of(plan);
-    std::size_t new_pairs = 0;
+  /// A case that ran, and what was seen of it.
+  struct Tried {
     Outcome outcome;
     std::vector<OperationRecord> operations;
     std::map<std::string, double> seconds;
-    {
-      const CoverageScope scope(c, options_.subject.executor);
-      const OperationScope operation_scope;
-      const KernelSeconds times;
-      const CertifiedSample sample(plan.seed);
-      outcome = watched_outcome(c);
-      add(result_.certified, sample.record());
-      seconds = times.seconds();
-      operations = operation_scope.records(c, outcome.checks);
-      new_pairs = coverage_.new_pairs(scope.runs());
-      coverage_.add_case(scope.runs(), scope.reached());
+    std::size_t new_pairs = 0;
+  };
+
+  Tried tried(const Plan& plan, const Case& c) {
+    Tried seen;
+    const CoverageScope scope(c, options_.subject.executor);
+    const OperationScope operation_scope;
+    const KernelSeconds times;
+    const CertifiedSample sample(plan.seed);
+    seen.outcome = watched_outcome(c);
+    add(result_.certified, sample.record());
+    seen.seconds = times.seconds();
+    seen.operations = operation_scope.records(c, seen.outcome.checks);
+    seen.new_pairs = coverage_.new_pairs(scope.runs());
+    coverage_.add_case(scope.runs(), scope.reached());
+    return seen;
+  }
+
+  bool declined(const Outcome& outcome) const {
+    return is_own() && outcome.status == Status::not_run && outcome.message.starts_with(declined_case);
+  }
+
+  /// How much the case showed that no earlier one of this task did, or how near it came to a bound. A step of a user's
+  /// own is asked for plainer and plainer cases until it takes one.
+  double try_one(const Plan& drawn) {
+    Plan plan = is_own() ? shaped_for_own_step(drawn, law_, {}) : shaped(drawn, law_);
+    Case c = case_of(plan);
+    Tried seen = tried(plan, c);
+    for (std::size_t next = 1; next < plainer_and_plainer.size() && declined(seen.outcome); ++next) {
+      plan = shaped_for_own_step(drawn, law_, plainer_and_plainer[next]);
+      Case plain = case_of(plan);
+      if (plain == c) continue;
+      c = std::move(plain);
+      seen = tried(plan, c);
     }
+    auto& [outcome, operations, seconds, new_pairs] = seen;
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome, std::move(operations));
       return 0;

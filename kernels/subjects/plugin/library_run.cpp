@@ -71,7 +71,7 @@ class LibraryRun {
   }
 
   Trace trace() {
-    const std::int32_t came_to = result();
+    const std::int32_t came_to = step_.run(&run_);
     if (!wrong_.empty()) throw StepFailed(wrong_);
     if (const std::string damage = inputs_.damage(); !damage.empty()) throw StepFailed(damage);
     if (came_to == TALLY_DECLINED) throw NotSupported(declined_case + reason());
@@ -93,16 +93,6 @@ class LibraryRun {
   }
 
  private:
-  std::int32_t result() const {
-    try {
-      return step_.run(&run_);
-    } catch (const std::exception& escaped) {
-      throw StepFailed("it let an exception out: " + named(escaped.what()));
-    } catch (...) {
-      throw StepFailed("it let an exception out that is none of std::exception's");
-    }
-  }
-
   static LibraryRun& self(void* tally) { return *static_cast<LibraryRun*>(tally); }
   std::string reason() const { return reason_.empty() ? "no reason given" : reason_; }
 

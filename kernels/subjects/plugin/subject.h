@@ -4,7 +4,7 @@
  * what it returns once for every case: it trains on the case's tensors and hands over what every stage read and left,
  * one tap at a time (kernels/trace/trace.md names the taps). Every pointer that Tally hands out is valid until `run`
  * returns, and read-only; every pointer that a library hands over is read before the call returns. One case at a time,
- * in one thread. kernels/subjects/plugin/plugin.md says how such a library is judged. */
+ * in one thread. No exception may leave `run`. kernels/subjects/plugin/plugin.md says how such a library is judged. */
 #ifndef TALLY_SUBJECT_H
 #define TALLY_SUBJECT_H
 

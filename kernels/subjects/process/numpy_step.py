@@ -1,7 +1,7 @@
 """A training step in NumPy as a subject of Tally, in one file: `tally verify --subject 'exec:python3 numpy_step.py'`.
 
-Linear layers and ReLU, mean squares or cross-entropy, accumulation over micro-batches, clipping by norm, SGD with
-momentum, all in fp32; every other case is declined. To judge a step of your own, replace `Step` and keep the rest, or
+Linear layers and ReLU, mean squares or cross-entropy, accumulation over micro-batches, a static loss scale, clipping by
+norm, SGD with momentum, all in fp32; every other case is declined. To judge a step of your own, replace `Step` and keep the rest, or
 import this file: `numpy_step.serve(YourStep)`. The lines and files are those of process.md.
 """
 import json
@@ -98,8 +98,8 @@ class Step:
         only("recipe.clip.kind", recipe["clip"]["kind"], "none", "global_norm")
         if recipe["clip"]["kind"] == "global_norm":
             only("recipe.clip.norm", recipe["clip"]["norm"], 2)
-        for section in ("weight_decay", "loss_scale"):
-            only(f"recipe.{section}.kind", recipe[section]["kind"], "none")
+        only("recipe.weight_decay.kind", recipe["weight_decay"]["kind"], "none")
+        only("recipe.loss_scale.kind", recipe["loss_scale"]["kind"], "none", "static")
 
     def tap(self, place, value):
         self.taps[place] = np.array(value)  # a copy: what it was then
@@ -110,6 +110,9 @@ class Step:
             return rows
         return int((self.tensors["target"][first:first + rows] != self.case["model"]["loss"]["ignore_index"]).sum())
 
+    def scale(self):
+        return self.case["recipe"]["loss_scale"].get("scale", 1)
+
     def factor(self, window, k):
         """What the loss is multiplied by on its way back."""
         sizes = self.case["windows"][window]
@@ -117,7 +120,7 @@ class Step:
         own = self.items(self.row, sizes[k])
         divisor = {"window_items": self.items(start, sum(sizes)), "mean_of_means": len(sizes) * own, "sum": 1,
                    "mean_of_means_configured": len(self.case["windows"][0]) * own}[self.case["normalisation"]]
-        return F(1 / divisor) if divisor else F(0)
+        return F(self.scale() / divisor) if divisor else F(0)
 
     def forward(self, at, x):
         inputs = []
@@ -188,6 +191,15 @@ class Step:
             self.tap(f"{at}/accumulate/buffer.{name}", self.buffers[name])
 
     # --- one window
+    def unscaled(self, at):
+        inverse, gradients = F(1 / self.scale()), {}
+        self.tap(f"{at}/unscale/in.inverse_scale", inverse)
+        for name, buffer in self.buffers.items():
+            self.tap(f"{at}/unscale/in.buffer.{name}", buffer)
+            gradients[name] = buffer * inverse
+            self.tap(f"{at}/unscale/d.{name}", gradients[name])
+        return gradients
+
     def clipped(self, at, gradients):
         clip = self.case["recipe"]["clip"]
         if clip["kind"] == "none":
@@ -235,11 +247,7 @@ class Step:
             dy = self.loss(at, y, self.tensors["target"][mine], factor)
             self.accumulate(at, self.backward(at, inputs, dy))
             self.row += rows
-        for name, buffer in self.buffers.items():
-            self.tap(f"w{w}/unscale/in.buffer.{name}", buffer)
-            self.tap(f"w{w}/unscale/d.{name}", buffer)
-        self.tap(f"w{w}/unscale/in.inverse_scale", F(1))
-        self.optimize(f"w{w}", self.clipped(f"w{w}", self.buffers))
+        self.optimize(f"w{w}", self.clipped(f"w{w}", self.unscaled(f"w{w}")))
         self.tap(f"w{w}/schedule/in.step", self.steps)
         self.steps = self.steps + 1
         self.tap(f"w{w}/schedule/step", self.steps)

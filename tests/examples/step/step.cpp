@@ -1,5 +1,5 @@
 // A training step of one's own: linear layers and ReLU, mean squares or cross-entropy, accumulation over micro-batches,
-// SGD with momentum. Everything in fp32. What it does not do it declines, with the reason.
+// a static loss scale, SGD with momentum. Everything in fp32. What it does not do it declines, with the reason.
 //
 // As a user would have it: no line of Tally but its header. With -DMEAN_OF_MEANS it has a famous mistake: the mean of
 // every micro-batch is divided by the number of micro-batches, however many rows each has.
@@ -72,8 +72,8 @@ class Step {
       only(std::string("/precision/") + key, "fp32");
     only("/recipe/optimizer/kind", "sgd");
     only("/recipe/learning_rate/kind", "constant");
-    for (const char* section : {"weight_decay", "clip", "loss_scale"})
-      only(std::string("/recipe/") + section + "/kind", "none");
+    for (const char* section : {"weight_decay", "clip"}) only(std::string("/recipe/") + section + "/kind", "none");
+    if (text("/recipe/loss_scale/kind") != "static") only("/recipe/loss_scale/kind", "none");
     if (text("/model/loss/kind") == "mse") return only("/model/loss/item_weights", "false");
     only("/model/loss/kind", "cross_entropy");
     if (number("/model/loss/label_smoothing") != 0) throw Declined("label_smoothing; this step takes 0");
@@ -172,6 +172,8 @@ class Step {
     step();
   }
 
+  double scale() const { return text("/recipe/loss_scale/kind") == "static" ? number("/recipe/loss_scale/scale") : 1; }
+
   /// What the loss is multiplied by on its way back.
   float factor(std::int64_t window_items, std::int64_t own_items, std::int64_t k) const {
     const std::string normalisation = text("/normalisation");
@@ -182,7 +184,7 @@ class Step {
 #ifdef MEAN_OF_MEANS
     divisor = static_cast<double>(k * own_items);
 #endif
-    return divisor == 0 ? 0 : static_cast<float>(1 / divisor);
+    return divisor == 0 ? 0 : static_cast<float>(scale() / divisor);
   }
 
   Parameter& parameter(const std::string& name) {
@@ -330,9 +332,11 @@ class Step {
   }
 
   void step() {
+    const auto inverse_scale = static_cast<float>(1 / scale());
     for (Parameter& p : parameters_) {
       tap_w("unscale", "in.buffer." + p.name, p.shape, p.buffer);
-      tap_w("unscale", "in.inverse_scale", {}, {1});
+      tap_w("unscale", "in.inverse_scale", {}, {inverse_scale});
+      for (float& each : p.buffer) each *= inverse_scale;
       tap_w("unscale", "d." + p.name, p.shape, p.buffer);
     }
     tap_w("optimizer", "in.learning_rate", {}, {rate_});

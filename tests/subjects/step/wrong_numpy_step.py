@@ -12,7 +12,7 @@ class MeanOfMeans(numpy_step.Step):
     def factor(self, window, k):
         sizes = self.case["windows"][window]
         own = self.items(self.row, sizes[k])
-        return F(1 / (len(sizes) * own)) if own else F(0)
+        return F(self.scale() / (len(sizes) * own)) if own else F(0)
 
 
 class ClipEachMicroBatch(numpy_step.Step):
