@@ -25,6 +25,7 @@ namespace tally {
 namespace {
 
 constexpr int control_attempts = 8;
+constexpr int most_declined = 32;        // controls, by a step of a user's own
 constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
 constexpr double runs_of_own_step = 64;  // of a case: each has a limit of its own, in the process that it runs in
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
@@ -59,6 +60,7 @@ class LawTask {
     replay_corpus();
     step_ = std::max(step_, first_drawn_step);
     if (!ended_) draw_cases();
+    if (controls_declined_ > 0 && controls_run_ == 0) count_for_nothing();
     result_.triggers = coverage_.records();
     return std::move(result_);
   }
@@ -93,6 +95,16 @@ class LawTask {
     record.operations = operations.records(c, outcome.checks);
     record.title = "kept: " + record.title;
     result_.cases.push_back(std::move(record));
+  }
+
+  /// A step of a user's own declined whatever must differ, so that nothing shows that the law could have failed.
+  void count_for_nothing() {
+    for (CaseRecord& record : result_.cases) {
+      if (record.status != Status::pass) continue;
+      record.status = Status::vacuous;
+      record.message =
+          "the subject declined every control (" + law_.control + "): nothing shows that it could have failed";
+    }
   }
 
   /// Whether a failing case has ended the task.
@@ -178,7 +190,8 @@ class LawTask {
       take_failing(plan, c, outcome, std::move(operations));
       return 0;
     }
-    if (!try_control(c)) {
+    const bool asks_for_more = is_own() && outcome.status == Status::not_run;  // a control is asked for no less
+    if (!asks_for_more && !try_control(c)) {
       take_failing(plan, c, outcome_of_control());
       return 0;
     }
@@ -250,11 +263,13 @@ class LawTask {
     if (!step()) return false;
     try {
       result_.control_differs = law_.differs(c, options_.subject);
+      ++controls_run_;
     } catch (const StepFailed& failed) {
       failed_control_ = outcome_of_failed_step(failed);
       return false;
     } catch (const NotSupported&) {
       // The control could not run on this case; the next one may.
+      if (is_own() && ++controls_declined_ < most_declined) --controls_;
     }
     return true;
   }
@@ -280,7 +295,7 @@ class LawTask {
   TaskResult result_;
   Coverage coverage_;
   const Case* watched_ = nullptr;
-  int controls_ = 0;
+  int controls_ = 0, controls_run_ = 0, controls_declined_ = 0;
   std::optional<Outcome> failed_control_;  // of a step of a user's own
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads

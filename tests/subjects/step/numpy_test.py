@@ -1,4 +1,5 @@
 """The NumPy step, right and with planted bugs. TALLY_NUMPY names a Python that has NumPy where python3 has none."""
+import json
 import os
 import pathlib
 import subprocess
@@ -10,7 +11,7 @@ from campaign import CASE, HERE, ROOT, Steps, main
 PYTHON = os.environ.get("TALLY_NUMPY", "python3")
 RIGHT = f"exec:{PYTHON} -B {ROOT / 'kernels/subjects/process/numpy_step.py'}"
 LAWS = ("partition_equals_full_batch,exact_lane,repeats_bitwise,every_window_takes_its_step,windows_do_not_leak,"
-        "unequal_items_are_weighted,clip_once_after_unscale")
+        "unequal_items_are_weighted,loss_scale_cancels,non_finite_norm_is_not_hidden,one_infinite_element_shows")
 
 
 def wrong(bug):
@@ -23,9 +24,14 @@ class NumPy(Steps):
         self.assertEqual({law["status"] for law in results["laws"]}, {"pass"}, said)
         self.assertRegex(self.tally("replay", CASE, "--subject", RIGHT), r"\npass")
 
+    def test_a_law_whose_control_is_always_declined_is_vacuous(self):
+        results, said = self.verified(RIGHT, "--law", "every_norm_clips", "--precision", "fp32", "--cases", "8", code=4)
+        self.assertEqual({case["status"] for case in results["cases"]}, {"vacuous", "not_run"}, said)
+        self.assertIn("the subject declined every control", json.dumps(results["cases"]))
+
     def test_a_planted_bug_fails_and_is_named(self):
         for bug, law, name in (("mean-of-means", "unequal_items_are_weighted", "mean-of-means"),
-                               ("clip-per-microbatch", "clip_once_after_unscale", None),
+                               ("clip-per-microbatch", "clip_inside_is_identity", None),
                                ("missing-zero", "windows_do_not_leak", None)):
             with self.subTest(bug):
                 results, said = self.verified(wrong(bug), "--law", law, "--precision", "fp32", "--cases", "12", code=1)
