@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/trace/known_claims.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
 #include "kernels/trace/trace_findings.hpp"
@@ -49,8 +50,8 @@ std::vector<StageGroup> groups_of(const TensorFile& content) {
   return declared == content.metadata.end() ? std::vector<StageGroup>{} : stage_groups_of(declared->second);
 }
 
-void check_tap(const Case& c, const TapName& name, const Tensor& value, TraceFindings& findings) {
-  const auto layout = layout_of(c, name);
+void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, TraceFindings& findings) {
+  const auto& layout = layouts.of(name);
   if (layout && value.dtype == layout->dtype && value.shape == layout->shape) return;
   const std::string expected = layout ? described(layout->dtype, layout->shape) : "no such tap in this case";
   findings.add(named(name.text()) + ": found " + described(value.dtype, value.shape) + "; expected " + expected);
@@ -119,11 +120,12 @@ Trace trace_of(TensorFile content, const std::filesystem::path& file, const Case
   }
   const std::string& claims = metadata_of(content, file, "claims");
   TraceFindings findings(file);
-  trace.claims = findings.read([&] { return claims_of_json(claims); });
+  trace.claims = findings.read([&] { return known_claims(claims); });
   trace.groups = findings.read([&] { return groups_of(content); });
+  TapLayouts layouts(c);
   for (const TapName& name : ordered_names(content, findings)) {
     Tensor& value = content.tensors.at(name.text());
-    check_tap(c, name, value, findings);
+    check_tap(layouts, name, value, findings);
     trace.add(name, std::move(value));
   }
   findings.require_none();

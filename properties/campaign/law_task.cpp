@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iostream>
 
-#include "kernels/device/device.hpp"
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/campaign/control_trials.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_plan.hpp"
@@ -24,8 +24,6 @@
 namespace tally {
 namespace {
 
-constexpr int control_attempts = 8;
-constexpr int most_declined = 32;        // controls, by a step of a user's own
 constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
 constexpr double runs_of_own_step = 64;  // of a case: each has a limit of its own, in the process that it runs in
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
@@ -52,7 +50,8 @@ class LawTask {
         options_(options),
         abandon_(abandon),
         died_(died),
-        coverage_(options.subject.executor) {
+        coverage_(options.subject.executor),
+        controls_(law, options.subject) {
     if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
   }
 
@@ -60,7 +59,7 @@ class LawTask {
     replay_corpus();
     step_ = std::max(step_, first_drawn_step);
     if (!ended_) draw_cases();
-    if (controls_declined_ > 0 && controls_run_ == 0) count_for_nothing();
+    if (controls_.all_declined()) count_for_nothing();
     result_.triggers = coverage_.records();
     return std::move(result_);
   }
@@ -117,8 +116,7 @@ class LawTask {
       const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
-    while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
-           !interrupted()) {
+    while (!result_.failing && controls_.wanted() && !interrupted()) {
       const Plan plan =
           is_own() ? shaped_for_own_step(source.next(), law_, plainer_and_plainer.back()) : shaped(source.next(), law_);
       const Case c = case_of(plan);
@@ -127,7 +125,6 @@ class LawTask {
   }
 
   bool is_own() const { return own_step(options_.subject) != nullptr; }
-
   Outcome outcome_of_control() const {
     return failed_control_ ? *failed_control_ : outcome_of_death(*died_, "its control");
   }
@@ -259,19 +256,11 @@ class LawTask {
 
   /// Whether the process lived, and a step of a user's own left its traces.
   bool try_control(const Case& c) {
-    if (result_.control_differs || !law_.differs || ++controls_ > control_attempts) return true;
+    if (!controls_.wanted()) return true;
     if (!step()) return false;
-    try {
-      result_.control_differs = law_.differs(c, options_.subject);
-      ++controls_run_;
-    } catch (const StepFailed& failed) {
-      failed_control_ = outcome_of_failed_step(failed);
-      return false;
-    } catch (const NotSupported&) {
-      // The control could not run on this case; the next one may.
-      if (is_own() && ++controls_declined_ < most_declined) --controls_;
-    }
-    return true;
+    failed_control_ = controls_.try_on(c);
+    result_.control_differs = controls_.differed();
+    return !failed_control_;
   }
 
   /// Where that cannot be the case is on record all the same.
@@ -295,37 +284,13 @@ class LawTask {
   TaskResult result_;
   Coverage coverage_;
   const Case* watched_ = nullptr;
-  int controls_ = 0, controls_run_ = 0, controls_declined_ = 0;
+  ControlTrials controls_;
   std::optional<Outcome> failed_control_;  // of a step of a user's own
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads
 };
 
 }  // namespace
-
-Outcome outcome_of(const Law& law, const Case& c, const RunOptions& subject) {
-  try {
-    const std::uint64_t before = own_runs();
-    Outcome outcome = law.holds(c, subject);
-    if (own_step(subject) == nullptr || own_runs() != before || outcome.status == Status::not_run) return outcome;
-    require_tallys_kernels(subject, "what the law looks at");
-    return outcome;
-  } catch (const NotSupported& reason) {
-    Outcome outcome;
-    outcome.status = Status::not_run;
-    outcome.message = reason.what();
-    return outcome;
-  } catch (const StepFailed& failed) {
-    return outcome_of_failed_step(failed);
-  } catch (const DeviceAbsent&) {
-    throw;
-  } catch (const std::exception& problem) {
-    Outcome outcome;
-    outcome.status = Status::error;
-    outcome.message = problem.what();
-    return outcome;
-  }
-}
 
 TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon,
                         Died died) {

@@ -8,6 +8,7 @@
 
 #include "kernels/device/device.hpp"
 #include "kernels/subjects/plugin/guarded_inputs.hpp"
+#include "kernels/trace/known_claims.hpp"
 #include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/findings.hpp"
@@ -52,9 +53,7 @@ std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
 class LibraryRun {
  public:
   LibraryRun(const tally_step& step, const Case& c, const std::string& text, const std::string& hash)
-      : step_(step), case_(c), inputs_(c.tensors) {
-    Findings findings;
-    json_ = parse_json(text, findings).value_or(Json::object());
+      : step_(step), layouts_(c), text_(text), inputs_(c.tensors) {
     trace_.case_hash = hash;
     run_ = {this,
             text.c_str(),
@@ -84,7 +83,7 @@ class LibraryRun {
       throw StepFailed(
           "neither the library nor the run says how it computes; expected claims (kernels/trace/trace.md)");
     try {
-      trace_.claims = claims_of_json(claims);
+      trace_.claims = known_claims(claims);
       if (step_.groups != nullptr) trace_.groups = stage_groups_of(step_.groups);
     } catch (const std::runtime_error& problem) {
       throw StepFailed(problem.what());
@@ -93,23 +92,30 @@ class LibraryRun {
   }
 
  private:
+  /// Of the case; read when it is asked for the first time.
+  const Json& json() {
+    Findings findings;
+    if (!json_) json_ = parse_json(text_, findings).value_or(Json::object());
+    return *json_;
+  }
+
   static LibraryRun& self(void* tally) { return *static_cast<LibraryRun*>(tally); }
   std::string reason() const { return reason_.empty() ? "no reason given" : reason_; }
 
   static const tally_tensor* find_tensor(void* tally, const char* name) { return self(tally).inputs_.find(name); }
   static const char* find_text(void* tally, const char* pointer) {
-    const Json* found = at(self(tally).json_, pointer);
+    const Json* found = at(self(tally).json(), pointer);
     const bool is_text = found != nullptr && (found->is(Json::Kind::string) || found->is(Json::Kind::number) ||
                                               found->is(Json::Kind::boolean));
     return is_text ? found->text.c_str() : nullptr;
   }
   static double find_number(void* tally, const char* pointer) {
-    const Json* found = at(self(tally).json_, pointer);
+    const Json* found = at(self(tally).json(), pointer);
     if (found == nullptr || !found->is(Json::Kind::number)) return std::numeric_limits<double>::quiet_NaN();
     return std::strtod(found->text.c_str(), nullptr);
   }
   static std::int64_t measure(void* tally, const char* pointer) {
-    const Json* found = at(self(tally).json_, pointer);
+    const Json* found = at(self(tally).json(), pointer);
     const bool counts = found != nullptr && (found->is(Json::Kind::array) || found->is(Json::Kind::object));
     return counts ? static_cast<std::int64_t>(found->items.size()) : -1;
   }
@@ -140,7 +146,7 @@ class LibraryRun {
       throw StepFailed(place + "a shape of rank " + std::to_string(rank) + "; expected 0 to " +
                        std::to_string(most_rank) + ", with its sizes");
     const std::vector<std::int64_t> sizes(shape, shape + rank);
-    const auto layout = layout_of(case_, tap);
+    const auto& layout = layouts_.of(tap);
     if (!layout || layout->dtype != static_cast<Dtype>(dtype) || layout->shape != sizes)
       throw StepFailed(place + "found " + described(static_cast<Dtype>(dtype), sizes) + "; expected " +
                        (layout ? described(layout->dtype, layout->shape) : "no such tap in this case"));
@@ -159,8 +165,9 @@ class LibraryRun {
   }
 
   const tally_step& step_;
-  const Case& case_;
-  Json json_;
+  TapLayouts layouts_;
+  const std::string& text_;
+  std::optional<Json> json_;
   GuardedInputs inputs_;
   tally_run run_{};
   Trace trace_;

@@ -1,7 +1,8 @@
 // Libraries that are refused at their door: one for each -DODD_…
+#include <tally/subject.h>
+
 #include <cstdint>
 #include <cstdlib>
-#include <tally/subject.h>
 
 namespace {
 [[maybe_unused]] std::int32_t run(const tally_run*) { return TALLY_RAN; }

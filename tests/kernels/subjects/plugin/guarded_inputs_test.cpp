@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {
