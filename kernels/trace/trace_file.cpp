@@ -71,15 +71,24 @@ std::vector<TapName> ordered_names(const TensorFile& content, TraceFindings& fin
     std::istringstream lines(order->second);
     for (std::string line; std::getline(lines, line);) made.emplace(line, made.size());
   }
-  std::vector<TapName> names;
+  struct Placed {
+    std::size_t place;
+    TapName name;
+  };
+  std::vector<Placed> placed;
+  placed.reserve(content.tensors.size());
   for (const auto& [name, tensor] : content.tensors) {
     const std::optional<TapName> tap = findings.read([&] { return std::optional(tap_name_of(name)); });
-    if (tap) names.push_back(*tap);
+    if (!tap) continue;
+    const auto place = made.find(name);
+    placed.push_back({place == made.end() ? made.size() : place->second, *tap});
   }
-  std::ranges::sort(names, {}, [&](const TapName& name) {
-    const auto place = made.find(name.text());
-    return std::pair(place == made.end() ? made.size() : place->second, running_order(name));
+  std::ranges::sort(placed, [](const Placed& a, const Placed& b) {
+    return a.place != b.place ? a.place < b.place : running_order(a.name) < running_order(b.name);
   });
+  std::vector<TapName> names;
+  names.reserve(placed.size());
+  for (Placed& each : placed) names.push_back(std::move(each.name));
   return names;
 }
 

@@ -9,7 +9,7 @@
 
 #include "kernels/subjects/plugin/library_run.hpp"
 #include "kernels/subjects/process/refused_step.hpp"
-#include "kernels/trace/trace_bytes.hpp"
+#include "kernels/trace/flat_trace.hpp"
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/findings.hpp"
 #include "oracle/case/io.hpp"
@@ -77,14 +77,14 @@ std::string answered(const StepLibrary& library, const std::string& line) {
   std::string text = to_text(*request->member("case"), JsonLayout::compact);
   const Case c = read_case_beside_tensors(text, read_safetensors_file(text_of(*request, "tensors")).tensors);
   try {
-    const std::string bytes = bytes_of(run_library(library.step(), c, text, hash));
+    const std::string bytes = flat_bytes_of(run_library(library.step(), c, text, hash));
     write_all(Opened(text_of(*request, "trace"), O_WRONLY | O_TRUNC).descriptor(), bytes);
   } catch (const NotSupported& declined) {
     return with_reason("declined", std::string(declined.what()).substr(std::string(declined_case).size()));
   } catch (const StepFailed& failed) {
     return with_reason("wrong", failed.what());
   }
-  return "{\"ran\": " + number + "}";
+  return "{\"ran\": " + number + ", \"flat\": true}";
 }
 
 }  // namespace

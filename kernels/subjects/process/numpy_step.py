@@ -12,7 +12,7 @@ import numpy as np
 F = np.float32
 DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8"), "U8": np.dtype("u1"),
           "BF16": np.dtype("<u2")}  # NumPy has no bf16: its bits
-NAMES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
+NAMES = {"<f4": "F32", "<f2": "F16", "<i8": "I64", "|u1": "U8"}
 
 
 class Declined(Exception):
@@ -38,7 +38,7 @@ def write_trace(path, taps, sha256, claims):
     header, at, parts = {}, 0, []
     for name, value in taps.items():
         part = value.tobytes()
-        header[name] = {"dtype": NAMES[value.dtype.name], "shape": value.shape, "data_offsets": (at, at + len(part))}
+        header[name] = {"dtype": NAMES[value.dtype.str], "shape": value.shape, "data_offsets": (at, at + len(part))}
         at += len(part)
         parts.append(part)
     header["__metadata__"] = {"tally_trace": "1", "case": sha256, "claims": claims, "order": "\n".join(taps) + "\n"}

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kernels/subjects/process/refused_step.hpp"
+#include "kernels/trace/flat_trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/findings.hpp"
@@ -154,7 +155,9 @@ Trace ProcessStep::run_in(Exchange& exchange, const Case& c) const {
   if (says(*reply, "failed", number)) throw StepFailed("it says: " + reason_in(*reply) + words);
   if (!says(*reply, "ran", number)) throw StepFailed(nonsense + words);
   try {
-    Trace trace = trace_of_bytes(exchange.trace.all(limits_.bytes), c, hash);
+    const std::string bytes = exchange.trace.all(limits_.bytes);
+    Trace trace =
+        reply->member("flat") != nullptr ? trace_of_flat_bytes(bytes, c, hash) : trace_of_bytes(bytes, c, hash);
     ++exchange.answered;
     return trace;
   } catch (const StepFailed&) {

@@ -75,12 +75,13 @@ class Deaths(Steps):
         self.hostile_campaign(int(os.environ.get("HOSTILE_CASES", "150")))
 
     def hostile_campaign(self, cases):
-        """HOSTILE_CASES=10000 by hand."""
+        """By hand: HOSTILE_CASES=10000 HOSTILE_SHARE=300 HOSTILE_LIMIT=1s."""
         log = self.folder / "log"
         before = set(os.listdir("/dev/shm")) | set(os.listdir("/tmp"))
         results, said = self.verified(library("hostile_step"), *MEMORY, "--law", "every_tap_is_there", "--precision", "fp32",
-                                      "--cases", str(cases), "--keep-going", "--no-shrink", "--unsteered", "--case-time", "4s",
-                                      code=1, HOSTILE="any", HOSTILE_SHARE=900, HOSTILE_LOG=log,
+                                      "--cases", str(cases), "--keep-going", "--no-shrink", "--unsteered", "--case-time", os.environ.get("HOSTILE_LIMIT", "4s"),
+                                      code=1, HOSTILE="any", HOSTILE_SHARE=os.environ.get("HOSTILE_SHARE", "900"),
+                                      HOSTILE_LOG=log,
                                       HOSTILE_LEFT_OUT=os.environ.get("HOSTILE_LEFT_OUT", "hang hang_deaf hoard" if cases < 1000 else ""))
         self.assertEqual(len(results["cases"]), cases, said)
         behaved = {self.id_of(line.split()[0]): line.split()[1] for line in log.read_text().splitlines()}
