@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/trace/known_claims.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
 #include "kernels/trace/trace_findings.hpp"
@@ -49,8 +50,8 @@ std::vector<StageGroup> groups_of(const TensorFile& content) {
   return declared == content.metadata.end() ? std::vector<StageGroup>{} : stage_groups_of(declared->second);
 }
 
-void check_tap(const Case& c, const TapName& name, const Tensor& value, TraceFindings& findings) {
-  const auto layout = layout_of(c, name);
+void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, TraceFindings& findings) {
+  const auto& layout = layouts.of(name);
   if (layout && value.dtype == layout->dtype && value.shape == layout->shape) return;
   const std::string expected = layout ? described(layout->dtype, layout->shape) : "no such tap in this case";
   findings.add(named(name.text()) + ": found " + described(value.dtype, value.shape) + "; expected " + expected);
@@ -70,15 +71,24 @@ std::vector<TapName> ordered_names(const TensorFile& content, TraceFindings& fin
     std::istringstream lines(order->second);
     for (std::string line; std::getline(lines, line);) made.emplace(line, made.size());
   }
-  std::vector<TapName> names;
+  struct Placed {
+    std::size_t place;
+    TapName name;
+  };
+  std::vector<Placed> placed;
+  placed.reserve(content.tensors.size());
   for (const auto& [name, tensor] : content.tensors) {
     const std::optional<TapName> tap = findings.read([&] { return std::optional(tap_name_of(name)); });
-    if (tap) names.push_back(*tap);
+    if (!tap) continue;
+    const auto place = made.find(name);
+    placed.push_back({place == made.end() ? made.size() : place->second, *tap});
   }
-  std::ranges::sort(names, {}, [&](const TapName& name) {
-    const auto place = made.find(name.text());
-    return std::pair(place == made.end() ? made.size() : place->second, running_order(name));
+  std::ranges::sort(placed, [](const Placed& a, const Placed& b) {
+    return a.place != b.place ? a.place < b.place : running_order(a.name) < running_order(b.name);
   });
+  std::vector<TapName> names;
+  names.reserve(placed.size());
+  for (Placed& each : placed) names.push_back(std::move(each.name));
   return names;
 }
 
@@ -106,27 +116,40 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   if (!out) reject(file, "cannot be written; expected a path in a folder that exists and can be written");
 }
 
-Trace read_trace(const std::filesystem::path& file, const Case& c) {
-  TensorFile content = read_from(file, [&] { return read_safetensors_file(file); });
+namespace {
+
+Trace trace_of(TensorFile content, const std::filesystem::path& file, const Case& c, const std::string& hash) {
   if (const auto& version = metadata_of(content, file, "tally_trace"); version != "1") {
     reject(file, "metadata tally_trace is " + in_quotes(version) + "; expected '1'");
   }
   Trace trace;
   trace.case_hash = metadata_of(content, file, "case");
-  if (trace.case_hash != hash_of(c)) {
-    reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash_of(c) + "', the case given");
+  if (trace.case_hash != hash) {
+    reject(file, "metadata case is " + in_quotes(trace.case_hash) + "; expected '" + hash + "', the case given");
   }
   const std::string& claims = metadata_of(content, file, "claims");
   TraceFindings findings(file);
-  trace.claims = findings.read([&] { return claims_of_json(claims); });
+  trace.claims = findings.read([&] { return known_claims(claims); });
   trace.groups = findings.read([&] { return groups_of(content); });
+  TapLayouts layouts(c);
   for (const TapName& name : ordered_names(content, findings)) {
     Tensor& value = content.tensors.at(name.text());
-    check_tap(c, name, value, findings);
+    check_tap(layouts, name, value, findings);
     trace.add(name, std::move(value));
   }
   findings.require_none();
   return trace;
+}
+
+}  // namespace
+
+Trace read_trace(const std::filesystem::path& file, const Case& c) {
+  return trace_of(read_from(file, [&] { return read_safetensors_file(file); }), file, c, hash_of(c));
+}
+
+Trace trace_of_bytes(std::string_view bytes, const Case& c, const std::string& hash) {
+  const std::filesystem::path place = "its trace";
+  return trace_of(read_from(place, [&] { return read_safetensors(bytes); }), place, c, hash);
 }
 
 }  // namespace tally

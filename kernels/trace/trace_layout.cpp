@@ -16,6 +16,7 @@ using Shape = std::vector<std::int64_t>;
 /// A tap name taken apart: `[in.][d.]<subject>`, and where it stands.
 struct Place {
   const Case& c;
+  const std::vector<std::string>& parameters;
   std::int64_t rows;  // of the micro-batch; 0 for the window's stages
   bool whole_window, input, gradient;
   std::string_view rest;
@@ -24,7 +25,7 @@ struct Place {
     return allowed ? Layout{TapLayout{dtype, std::move(shape)}} : std::nullopt;
   }
   const Shape* parameter() const {
-    for (const auto& name : parameters_of(c.model)) {
+    for (const auto& name : parameters) {
       if (name == rest) return &c.tensors.at(name).shape;
     }
     return nullptr;
@@ -230,24 +231,48 @@ Layout layout_at(const Place& at, std::string_view stage) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+/// Rows of the micro-batch, 0 for the window's stages; nullopt: the case has no such window or micro-batch.
+std::optional<std::int64_t> rows_at(const Case& c, const TapName& name) {
   const auto window = static_cast<std::size_t>(name.window);
-  if (name.window < 0 || window >= c.windows.size() || !runs(c.recipe, name.stage)) return std::nullopt;
-  const bool whole_window = name.micro_batch < 0;
-  const auto micro_batch = static_cast<std::size_t>(whole_window ? 0 : name.micro_batch);
+  if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
+  if (name.micro_batch < 0) return 0;
+  const auto micro_batch = static_cast<std::size_t>(name.micro_batch);
   if (micro_batch >= c.windows[window].size()) return std::nullopt;
-  const Place output{c, whole_window ? 0 : c.windows[window][micro_batch], whole_window, false, false, name.tensor};
+  return c.windows[window][micro_batch];
+}
+
+Layout layout_with(const Case& c, const std::vector<std::string>& parameters, std::int64_t rows, const TapName& name) {
+  if (!runs(c.recipe, name.stage)) return std::nullopt;
+  Place output{c, parameters, rows, name.micro_batch < 0, false, false, name.tensor};
   Place input = output, gradient = output;
   input.input = take(input.rest, "in.");
   gradient.gradient = take(gradient.rest, "d.");
   Place both = input;
   both.gradient = take(both.rest, "d.");
   // A layer may be named "in" or "d": then what looks like a mark is its name.
-  for (const Place& at : {both, input, gradient, output})
-    if (const Layout found = layout_at(at, name.stage)) return found;
+  for (const Place* at : {&both, &input, &gradient, &output})
+    if (const Layout found = layout_at(*at, name.stage)) return found;
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+  const auto rows = rows_at(c, name);
+  return rows ? layout_with(c, parameters_of(c.model), *rows, name) : std::nullopt;
+}
+
+TapLayouts::TapLayouts(const Case& c) : case_(c), parameters_(parameters_of(c.model)) {}
+
+const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
+  static const std::optional<TapLayout> none;
+  const auto rows = rows_at(case_, name);
+  if (!rows) return none;
+  const std::string key =
+      (name.micro_batch < 0 ? "w" : "m" + std::to_string(*rows)) + "/" + name.stage + "/" + name.tensor;
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  return known_.emplace(key, layout_with(case_, parameters_, *rows, name)).first->second;
 }
 
 }  // namespace tally

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
@@ -18,5 +20,18 @@ struct TapLayout {
 
 /// nullopt when the case has no such tap: an unknown window, micro-batch, stage or tensor.
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name);
+
+/// The same for all taps of one case, each name's layout looked up once for micro-batches of as many rows.
+class TapLayouts {
+ public:
+  /// The case must outlive this object.
+  explicit TapLayouts(const Case& c);
+  const std::optional<TapLayout>& of(const TapName& name);
+
+ private:
+  const Case& case_;
+  std::vector<std::string> parameters_;
+  std::unordered_map<std::string, std::optional<TapLayout>> known_;
+};
 
 }  // namespace tally

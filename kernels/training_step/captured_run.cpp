@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/device/launch_paths.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
@@ -25,6 +26,7 @@ void warm_up(const Case& c, const RunOptions& options) {
 }
 
 const Case& capturable(const Case& c, const RunOptions& options) {
+  require_tallys_kernels(options, "a captured window");
   require_supported(c, options);
   if (c.windows.size() != 1)
     throw NotSupported("the case has " + std::to_string(c.windows.size()) + " windows; a captured run takes one");

@@ -6,6 +6,7 @@
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch_paths.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
@@ -100,6 +101,7 @@ void record_final_state(Run& run) {
 }
 
 Trace run(const Case& c, const RunOptions& options) {
+  if (const OwnStep* own = own_step(options)) return run_own(*own, c, options);
   require_supported(c, options);
   const GridLimit limit(most_blocks_of(c));
   Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());

@@ -23,6 +23,7 @@
 
 namespace tally {
 
+class OwnStep;
 using Stage = void (*)(Run& run);
 
 struct Stages {
@@ -50,6 +51,8 @@ struct Stages {
   void (*gemm)(Run& run, const GemmCall& call, const GemmOrder& order);
   /// Kernels to use instead of the shipped ones: operation -> variant, both as registered.
   std::map<std::string, std::string> variants = {};
+  /// In the place of everything above: a step that is not Tally's own (own_step.hpp). nullptr: none.
+  const OwnStep* own = nullptr;
 };
 
 /// The stages that ship. Lives as long as the program.

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include "oracle/case/case_beside.hpp"
 #include "oracle/case/choice.hpp"
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/io.hpp"
@@ -194,6 +195,16 @@ Case unpack_case(std::string_view text, const TensorSources& sources) {
     if (sources.drawings && findings.empty()) check_token_size(c, findings);
   }
   if (!findings.empty()) throw InvalidCase(findings.errors());
+  return c;
+}
+
+Case read_case_beside_tensors(std::string_view text, std::map<std::string, Tensor> tensors) {
+  Findings findings;
+  const auto json = parse_json(text, findings);
+  Case c;
+  if (json) c = case_of_json(*json, {}, findings);
+  if (!findings.empty()) throw InvalidCase(findings.errors());
+  c.tensors = std::move(tensors);
   return c;
 }
 

@@ -1,3 +1,4 @@
+#include "oracle/case/case_beside.hpp"
 #include "oracle/case/choice.hpp"
 #include "oracle/case/element.hpp"
 #include "oracle/case/io.hpp"
@@ -97,7 +98,8 @@ Json execution_json(const Execution& execution) {
   return json;
 }
 
-Json whole_json(const Case& c, Elements elements) {
+/// `tensors` stays empty.
+Json frame_json(const Case& c) {
   Json json = Json::object();
   json.add("tally_case", Json::of_number("1"));
   json.add("name", word(c.name));
@@ -112,8 +114,13 @@ Json whole_json(const Case& c, Elements elements) {
     recipe.add(std::string(section.name), write_choice(c.recipe.*section.choice));
   json.add("recipe", std::move(recipe));
   json.add("execution", execution_json(c.execution));
-  Json& tensors = json.add("tensors", Json::object());
-  for (const auto& [name, tensor] : c.tensors) tensors.add(name, tensor_json(tensor, elements));
+  json.add("tensors", Json::object());
+  return json;
+}
+
+Json whole_json(const Case& c, Elements elements) {
+  Json json = frame_json(c);
+  for (const auto& [name, tensor] : c.tensors) json.items.back().add(name, tensor_json(tensor, elements));
   return json;
 }
 
@@ -146,6 +153,12 @@ void each_part(const Case& c, Take&& take) {
 }  // namespace
 
 Json json_of(const Case& c, bool drawings) { return whole_json(c, drawings ? Elements::drawn : Elements::all); }
+
+std::string write_case_beside_tensors(const Case& c) {
+  std::string text = to_text(frame_json(c), JsonLayout::compact);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
 
 std::string write_case(const Case& c) {
   std::string text;

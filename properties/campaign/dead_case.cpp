@@ -12,4 +12,13 @@ Outcome outcome_of_death(const Death& death, const std::string& doing) {
   return outcome;
 }
 
+Outcome outcome_of_failed_step(const StepFailed& failed) {
+  Outcome outcome;
+  outcome.message = std::string("the training step left no trace: ") + failed.what();
+  const bool is_error = failed.why() == StepFailed::Why::too_slow || failed.why() == StepFailed::Why::from_outside;
+  outcome.status = is_error ? Status::error : Status::fail;
+  if (!is_error) require(outcome, false, "step", "process", outcome.message);
+  return outcome;
+}
+
 }  // namespace tally

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/training_step/own_step.hpp"
 #include "properties/campaign/rescue.hpp"
 #include "properties/laws/law.hpp"
 
@@ -10,5 +11,8 @@ namespace tally {
 
 /// `doing` is what ran: "it", "its control". Wrong, unless somebody else ended the process: that is an error.
 Outcome outcome_of_death(const Death& death, const std::string& doing);
+
+/// Of a step of a user's own that left no trace. Too slow, or ended by somebody else: an error.
+Outcome outcome_of_failed_step(const StepFailed& failed);
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "oracle/case/io.hpp"
 #include "properties/campaign/campaign.hpp"
@@ -26,6 +27,17 @@ Plan shaped(Plan plan, const Law& law) {
   draw_formats(plan);
   draw_execution(plan);
   if (law.shape) law.shape(plan);
+  fit_options(plan);
+  return plan;
+}
+
+Plan shaped_for_own_step(Plan plan, const Law& law, const Plainness& plain) {
+  draw_options(plan);
+  if (law.any_values) draw_values(plan);
+  draw_formats(plan);
+  plan = plainer(std::move(plan), plain);
+  if (law.shape) law.shape(plan);
+  plan.execution.order = plan.execution.schedule = 0;
   fit_options(plan);
   return plan;
 }

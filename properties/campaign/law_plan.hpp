@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "oracle/case/tensor.hpp"
+#include "properties/generators/plainer_plan.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/laws/law.hpp"
 
@@ -19,5 +20,7 @@ int cases_drawn(const Law& law, double effort);
 /// With options, formats and ways to execute drawn by the plan's seed, values of any bits where the law holds for
 /// them; in the law's domain.
 Plan shaped(Plan plan, const Law& law);
+/// The same for a step of a user's own: without kernels, orders and schedules of Tally's, and so plain.
+Plan shaped_for_own_step(Plan plan, const Law& law, const Plainness& plain);
 
 }  // namespace tally

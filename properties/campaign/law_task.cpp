@@ -4,8 +4,9 @@
 #include <cmath>
 #include <iostream>
 
-#include "kernels/device/device.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/campaign/control_trials.hpp"
 #include "properties/campaign/corpus.hpp"
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_plan.hpp"
@@ -23,8 +24,8 @@
 namespace tally {
 namespace {
 
-constexpr int control_attempts = 8;
 constexpr double pairs_worth = 32;       // an error at its bound counts as many new pairs of triggers
+constexpr double runs_of_own_step = 64;  // of a case: each has a limit of its own, in the process that it runs in
 constexpr double longest_shrinking = 5;  // in units of the limit of one case
 /// Kept cases come before: those that a run keeps must not move the steps of the one after it.
 constexpr std::uint64_t first_drawn_step = 1u << 16;
@@ -49,7 +50,8 @@ class LawTask {
         options_(options),
         abandon_(abandon),
         died_(died),
-        coverage_(options.subject.executor) {
+        coverage_(options.subject.executor),
+        controls_(law, options.subject) {
     if (abandon_ && options_.case_seconds > 0) watchdog_.emplace(options_.case_seconds, [this] { give_up(); });
   }
 
@@ -57,6 +59,7 @@ class LawTask {
     replay_corpus();
     step_ = std::max(step_, first_drawn_step);
     if (!ended_) draw_cases();
+    if (controls_.all_declined()) count_for_nothing();
     result_.triggers = coverage_.records();
     return std::move(result_);
   }
@@ -93,6 +96,16 @@ class LawTask {
     result_.cases.push_back(std::move(record));
   }
 
+  /// A step of a user's own declined whatever must differ, so that nothing shows that the law could have failed.
+  void count_for_nothing() {
+    for (CaseRecord& record : result_.cases) {
+      if (record.status != Status::pass) continue;
+      record.status = Status::vacuous;
+      record.message =
+          "the subject declined every control (" + law_.control + "): nothing shows that it could have failed";
+    }
+  }
+
   /// Whether a failing case has ended the task.
   bool over() const { return ended_ || (result_.failing && !options_.keep_going); }
 
@@ -100,15 +113,20 @@ class LawTask {
   void draw_cases() {
     PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
     for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
-      const double score = try_one(shaped(source.next(), law_));
+      const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
-    while (!result_.failing && law_.differs && !result_.control_differs && controls_ < control_attempts &&
-           !interrupted()) {
-      const Plan plan = shaped(source.next(), law_);
+    while (!result_.failing && controls_.wanted() && !interrupted()) {
+      const Plan plan =
+          is_own() ? shaped_for_own_step(source.next(), law_, plainer_and_plainer.back()) : shaped(source.next(), law_);
       const Case c = case_of(plan);
-      if (!try_control(c)) take_failing(plan, c, outcome_of_death(*died_, "its control"));
+      if (!try_control(c)) take_failing(plan, c, outcome_of_control());
     }
+  }
+
+  bool is_own() const { return own_step(options_.subject) != nullptr; }
+  Outcome outcome_of_control() const {
+    return failed_control_ ? *failed_control_ : outcome_of_death(*died_, "its control");
   }
 
   int number_of_cases() const {
@@ -124,31 +142,54 @@ class LawTask {
     return interrupted() || (options_.seconds && spent.count() > *options_.seconds);
   }
 
-  /// How much the case showed that no earlier one of this task did, or how near it came to a bound.
-  double try_one(const Plan& plan) {
-    const Case c = case_of(plan);
-    std::size_t new_pairs = 0;
+  /// A case that ran, and what was seen of it.
+  struct Tried {
     Outcome outcome;
     std::vector<OperationRecord> operations;
     std::map<std::string, double> seconds;
-    {
-      const CoverageScope scope(c, options_.subject.executor);
-      const OperationScope operation_scope;
-      const KernelSeconds times;
-      const CertifiedSample sample(plan.seed);
-      outcome = watched_outcome(c);
-      add(result_.certified, sample.record());
-      seconds = times.seconds();
-      operations = operation_scope.records(c, outcome.checks);
-      new_pairs = coverage_.new_pairs(scope.runs());
-      coverage_.add_case(scope.runs(), scope.reached());
+    std::size_t new_pairs = 0;
+  };
+
+  Tried tried(const Plan& plan, const Case& c) {
+    Tried seen;
+    const CoverageScope scope(c, options_.subject.executor);
+    const OperationScope operation_scope;
+    const KernelSeconds times;
+    const CertifiedSample sample(plan.seed);
+    seen.outcome = watched_outcome(c);
+    add(result_.certified, sample.record());
+    seen.seconds = times.seconds();
+    seen.operations = operation_scope.records(c, seen.outcome.checks);
+    seen.new_pairs = coverage_.new_pairs(scope.runs());
+    coverage_.add_case(scope.runs(), scope.reached());
+    return seen;
+  }
+
+  bool declined(const Outcome& outcome) const {
+    return is_own() && outcome.status == Status::not_run && outcome.message.starts_with(declined_case);
+  }
+
+  /// How much the case showed that no earlier one of this task did, or how near it came to a bound. A step of a user's
+  /// own is asked for plainer and plainer cases until it takes one.
+  double try_one(const Plan& drawn) {
+    Plan plan = is_own() ? shaped_for_own_step(drawn, law_, {}) : shaped(drawn, law_);
+    Case c = case_of(plan);
+    Tried seen = tried(plan, c);
+    for (std::size_t next = 1; next < plainer_and_plainer.size() && declined(seen.outcome); ++next) {
+      plan = shaped_for_own_step(drawn, law_, plainer_and_plainer[next]);
+      Case plain = case_of(plan);
+      if (plain == c) continue;
+      c = std::move(plain);
+      seen = tried(plan, c);
     }
+    auto& [outcome, operations, seconds, new_pairs] = seen;
     if (outcome.status == Status::fail || outcome.status == Status::error) {
       take_failing(plan, c, outcome, std::move(operations));
       return 0;
     }
-    if (!try_control(c)) {
-      take_failing(plan, c, outcome_of_death(*died_, "its control"));
+    const bool asks_for_more = is_own() && outcome.status == Status::not_run;  // a control is asked for no less
+    if (!asks_for_more && !try_control(c)) {
+      take_failing(plan, c, outcome_of_control());
       return 0;
     }
     result_.cases.push_back(record_of(c, law_, outcome));
@@ -173,7 +214,7 @@ class LawTask {
   Outcome watched_outcome(const Case& c) {
     if (!step()) return outcome_of_death(*died_, "it");
     watched_ = &c;
-    if (watchdog_) watchdog_->start();
+    if (watchdog_) watchdog_->start(is_own() ? runs_of_own_step : 1);
     Outcome outcome = outcome_of(law_, c, options_.subject);
     if (watchdog_) watchdog_->stop();
     return outcome;
@@ -196,7 +237,8 @@ class LawTask {
                     std::vector<OperationRecord> operations = {}) {
     const bool first = !result_.failing;
     ShrunkCase failing{c, outcome, 0};
-    const bool smaller = first && options_.shrink && !ended_ && step();
+    const bool waits = is_own() && outcome.status == Status::error;  // for a step that is too slow, again and again
+    const bool smaller = first && options_.shrink && !waits && !ended_ && step();
     if (smaller) {
       watched_ = &c;
       if (watchdog_) watchdog_->start(longest_shrinking);
@@ -212,16 +254,13 @@ class LawTask {
     result_.failing = std::move(failing.c);
   }
 
-  /// Whether the process lived.
+  /// Whether the process lived, and a step of a user's own left its traces.
   bool try_control(const Case& c) {
-    if (result_.control_differs || !law_.differs || ++controls_ > control_attempts) return true;
+    if (!controls_.wanted()) return true;
     if (!step()) return false;
-    try {
-      result_.control_differs = law_.differs(c, options_.subject);
-    } catch (const NotSupported&) {
-      // The control could not run on this case; the next one may.
-    }
-    return true;
+    failed_control_ = controls_.try_on(c);
+    result_.control_differs = controls_.differed();
+    return !failed_control_;
   }
 
   /// Where that cannot be the case is on record all the same.
@@ -245,30 +284,13 @@ class LawTask {
   TaskResult result_;
   Coverage coverage_;
   const Case* watched_ = nullptr;
-  int controls_ = 0;
+  ControlTrials controls_;
+  std::optional<Outcome> failed_control_;  // of a step of a user's own
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::optional<Watchdog> watchdog_;  // the last member: it ends before what its thread reads
 };
 
 }  // namespace
-
-Outcome outcome_of(const Law& law, const Case& c, const RunOptions& subject) {
-  try {
-    return law.holds(c, subject);
-  } catch (const NotSupported& reason) {
-    Outcome outcome;
-    outcome.status = Status::not_run;
-    outcome.message = reason.what();
-    return outcome;
-  } catch (const DeviceAbsent&) {
-    throw;
-  } catch (const std::exception& problem) {
-    Outcome outcome;
-    outcome.status = Status::error;
-    outcome.message = problem.what();
-    return outcome;
-  }
-}
 
 TaskResult run_law_task(const Law& law, Dtype storage, const CampaignOptions& options, const Abandon& abandon,
                         Died died) {

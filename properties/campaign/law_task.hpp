@@ -1,4 +1,5 @@
 // One law in one precision: the unit of work a campaign hands out.
+// Defined in law_task.cpp, outcome_of.cpp.
 #pragma once
 
 #include "properties/campaign/campaign.hpp"

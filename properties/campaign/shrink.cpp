@@ -7,6 +7,7 @@
 #include <functional>
 #include <tuple>
 
+#include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/listed_schedule.hpp"
@@ -72,7 +73,8 @@ class Shrinker {
            smaller_plan(false)) {
     }
     with_listed_schedule(Case(best_.c), subject_, schedule_attempts, [this](const Case& c) { return fails_alike(c); });
-    if (signature_.lens == "local" || subject_.stages != nullptr) {
+    const bool by_values = signature_.lens == "local" || subject_.stages != nullptr;
+    if (by_values && signature_.stage != "process") {
       with_rounder_values(best_.c, value_attempts, [this](const Case& c) { return fails_alike(c); });
     }
     return std::move(best_);
@@ -100,7 +102,7 @@ class Shrinker {
   /// A law's shape may give back what a step took away: without this the search would go in circles.
   bool is_smaller(const Case& c) const { return size_of(c) < size_of(best_.c); }
 
-  bool spent() const { return elements_ > elements_at_most_ || (interrupted_ && *interrupted_); }
+  bool spent() const { return waited_ || elements_ > elements_at_most_ || (interrupted_ && *interrupted_); }
 
   bool fails_alike(const Case& c) {
     if (spent()) return false;
@@ -108,6 +110,7 @@ class Shrinker {
     for (const auto& [name, tensor] : c.tensors) elements_ += tensor.elements();
     if (!fails_at_the_same_place(c)) return false;
     Outcome outcome = outcome_of(law_, c, subject_);
+    note_wait(outcome);
     if (!is_alike(signature_of(outcome), signature_)) return false;
     if (signature_.lens != "local" && subject_.stages != nullptr && !shipped_stages_pass(c)) return false;
     best_.c = c;
@@ -116,11 +119,18 @@ class Shrinker {
   }
 
   /// Suspects left aside: finding them takes longer than the run.
-  bool fails_at_the_same_place(const Case& c) const {
+  bool fails_at_the_same_place(const Case& c) {
     const NoDiagnosis none;
     FailureSignature before = signature_;
     before.suspects.clear();
-    return is_alike(signature_of(outcome_of(law_, c, subject_)), before);
+    const Outcome outcome = outcome_of(law_, c, subject_);
+    note_wait(outcome);
+    return is_alike(signature_of(outcome), before);
+  }
+
+  /// A step of a user's own that is too slow for one case is not waited for in another.
+  void note_wait(const Outcome& outcome) {
+    waited_ |= own_step(subject_) != nullptr && outcome.status == Status::error;
   }
 
   bool shipped_stages_pass(const Case& c) const {
@@ -138,6 +148,7 @@ class Shrinker {
   Plan plan_;
   ShrunkCase best_;
   std::uint64_t elements_ = 0;
+  bool waited_ = false;
 };
 
 }  // namespace

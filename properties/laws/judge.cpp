@@ -2,10 +2,10 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "properties/compare/bound_terms.hpp"
-#include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
+#include "properties/laws/judge_grouped.hpp"
 
 namespace tally {
 namespace {
@@ -29,9 +29,11 @@ bool has_an_item(const Case& c) {
 
 }  // namespace
 
-Outcome judge(const Case& c, const Trace& trace) {
+Outcome judge(const Case& c, const Trace& trace) { return judge_grouped(c, trace, Grouping::declared); }
+
+Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
   Outcome outcome;
-  outcome.checks = hard_lenses(c, trace, Grouping::declared).checks;
+  outcome.checks = hard_lenses(c, trace, grouping).checks;
   split_bounds(c, trace, outcome.checks);
   for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
   explain(outcome, c, trace);

@@ -1,15 +1,34 @@
 #include "reports/command_line/shared_options.hpp"
 
+#include <set>
+
+#include "reports/command_line/own_step_subject.hpp"
+
 namespace tally::command_line {
+namespace {
+
+const std::set<std::string> executors{"host", "cuda", "checked"};
+
+std::string known_subject(const std::string& word) {
+  if (is_own_step(word) || executors.contains(word)) return "";
+  return "'" + word + "'; expected host, cuda, checked, step:LIBRARY or exec:COMMAND";
+}
+
+}  // namespace
 
 void add_subject_name(CLI::App& command, std::string& subject, const std::string& what) {
-  command.add_option("--subject", subject, what)->check(CLI::IsMember({"host", "cuda", "checked"}));
+  command.add_option("--subject", subject, what)->check(CLI::IsMember(executors));
 }
 
 void add_subject(CLI::App& command, SubjectOptions& options) {
-  add_subject_name(
-      command, options.subject,
-      "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there is)");
+  command
+      .add_option("--subject", options.subject,
+                  "where the kernels run: host, cuda or checked, the host with a race checker (default: the best there "
+                  "is); or a training step of your own: step:LIBRARY or exec:COMMAND")
+      ->check(known_subject);
+  command.add_option("--step-memory", options.step_memory, "memory for each process of a step of your own")
+      ->capture_default_str();
+  command.add_flag("--in-process", options.in_process, "run a library's step in this process: fast, and unguarded");
   command.add_option("--fault", options.fault, "run with this seeded fault (./tally list faults)");
   command.add_option("--magnitude", options.magnitude,
                      "how much of the fault to plant, from 0 (none) to 1 (all of it)");

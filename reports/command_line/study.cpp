@@ -6,6 +6,7 @@
 #include "properties/studies/study.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/own_step_subject.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_words.hpp"
 #include "reports/command_line/shared_options.hpp"
@@ -25,6 +26,8 @@ const StudyRunner& runner_of(const StudyCommand& command) {
 }
 
 StudyOptions options_of(const StudyCommand& command) {
+  if (is_own_step(command.subject.subject))
+    throw UsageError("--subject: a study asks Tally's own kernels; expected host, cuda or checked");
   StudyOptions options;
   options.subject = subject_of(command.subject);
   options.effort = effort_of(command.effort);

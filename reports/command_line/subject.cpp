@@ -9,12 +9,14 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/gemm_settings.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/own_step_subject.hpp"
 #include "reports/text/nearest.hpp"
 
 namespace tally::command_line {
@@ -97,6 +99,8 @@ void plant_at(double magnitude, const std::vector<std::string>& faults) {
 }
 
 RunOptions subject_of(const SubjectOptions& options) {
+  if (is_own_step(options.subject)) return own_step_subject(options);
+  if (options.in_process) throw UsageError("--in-process: the subject is no library; expected --subject step:LIBRARY");
   RunOptions subject;
   if (options.subject == "cuda") device(ExecutorKind::cuda);  // throws where it is absent
   if (options.subject == "cuda" || (options.subject.empty() && absence().empty()))
@@ -120,6 +124,7 @@ RunOptions subject_of(const SubjectOptions& options) {
 }
 
 std::string device_message(const RunOptions& subject) {
+  if (own_step(subject) != nullptr) return "a training step of one's own was asked for";
   if (subject.executor == ExecutorKind::cuda) return device(ExecutorKind::cuda).name();
   const std::string reason = absence();
   return reason.empty() ? "the host executor was asked for" : reason;
@@ -129,6 +134,7 @@ Environment environment_of(const RunOptions& subject, const SubjectOptions& opti
   Environment environment;
   environment.fault = options.fault, environment.magnitude = options.magnitude, environment.kernels = options.kernels;
   environment.tally_version = TALLY_VERSION;
+  if (own_step(subject) != nullptr) return environment_of_own_step(std::move(environment), options);
   environment.executor = name_of(subject.executor);
   environment.device = device(subject.executor).name();
   environment.compiler = TALLY_COMPILER;

@@ -1,6 +1,7 @@
 // From the command line's words to a subject, and to a description of where it ran.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,19 @@ namespace tally::command_line {
 
 /// Where and under what a case runs.
 struct SubjectOptions {
-  std::string subject;                    // "", "host", "cuda", "checked"; empty: the best device there is
-  std::string fault;                      // a seeded fault to run with; empty: none
-  std::vector<std::string> kernels = {};  // operation=variant, as registered: in place of the shipped ones
-  double magnitude = 1;                   // how much of the fault is planted, 0 to 1
+  std::string subject;  // "", "host", "cuda", "checked", "step:LIBRARY", "exec:COMMAND"; empty: the best
+                        // device there is
+  std::string fault;    // a seeded fault to run with; empty: none
+  std::vector<std::string> kernels = {};           // operation=variant, as registered: in place of the shipped ones
+  double magnitude = 1;                            // how much of the fault is planted, 0 to 1
+  std::string step_memory = "4G";                  // for each process of a step of one's own
+  bool in_process = false;                         // a library's step runs in this process
+  double case_seconds = 0;                         // for one run of such a step; 0: as it is unasked
+  const std::atomic<bool>* interrupted = nullptr;  // such a step is not waited for once it is set
 };
 
-/// Throws DeviceAbsent for an asked-for device that is not there, UsageError for an unknown fault.
+/// Throws DeviceAbsent for an asked-for device that is not there, UsageError for an unknown fault, StepRefused for a
+/// library or command that is no training step.
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
 RunOptions subject_of(const SubjectOptions& options);
 

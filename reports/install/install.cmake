@@ -21,6 +21,9 @@ foreach(header IN LISTS headers)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION include/tally/${folder} COMPONENT development)
 endforeach()
+# What training steps of one's own are made of: the header of libraries, and the NumPy program to begin with.
+install(FILES ${PROJECT_SOURCE_DIR}/kernels/subjects/plugin/subject.h DESTINATION include/tally COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/kernels/subjects/process/numpy_step.py DESTINATION share/tally COMPONENT runtime)
 install(FILES ${PROJECT_BINARY_DIR}/kernels/plugin/compiled_against.hpp DESTINATION include/tally/kernels/plugin
   COMPONENT development)
 

@@ -1,5 +1,5 @@
 # Speed, measured by hand: `ninja oracle_benchmarks fixed_benchmarks gradient_benchmarks bounds_benchmarks
-# executor_benchmarks`, then the programs of these names in tests/; beside PyTorch's check,
+# executor_benchmarks step_benchmarks`, then the programs of these names in tests/; beside PyTorch's check,
 # tests/benchmarks/beside_peers.py; on a machine with a GPU, tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
@@ -24,6 +24,12 @@ if(benchmark_FOUND)
   add_executable(wide_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/wide_benchmark.cpp)
   target_link_libraries(wide_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  add_executable(step_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/step_benchmark.cpp)
+  target_compile_definitions(step_benchmarks PRIVATE
+    TALLY_EXAMPLE_STEP="${CMAKE_CURRENT_BINARY_DIR}/subjects/right_step.so")
+  target_link_libraries(step_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
+    tally_reports benchmark::benchmark_main)
+  add_dependencies(step_benchmarks right_step)
   add_library(device_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/window_sizes.cpp
     ${CMAKE_CURRENT_LIST_DIR}/window_state.cpp)
   tally_add_kernel_sources(device_work ${CMAKE_CURRENT_LIST_DIR}/device_copy.cu)

@@ -6,3 +6,28 @@ foreach(script IN LISTS recorder_tests)
   set_tests_properties(subjects.pytorch.${name} PROPERTIES LABELS "unit;torch" TIMEOUT 900 SKIP_RETURN_CODE 77
     ENVIRONMENT "TALLY=$<TARGET_FILE:tally>;OMP_NUM_THREADS=1")
 endforeach()
+
+# Training steps of one's own: libraries and programs, right, wrong and hostile.
+configure_file(${PROJECT_SOURCE_DIR}/kernels/subjects/plugin/subject.h
+  ${CMAKE_CURRENT_BINARY_DIR}/subjects/include/tally/subject.h COPYONLY)
+function(add_step name source)
+  add_library(${name} MODULE ${source})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/subjects/include)
+  target_compile_definitions(${name} PRIVATE ${ARGN})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/subjects)
+endfunction()
+set(steps ${CMAKE_CURRENT_LIST_DIR}/step)
+add_step(right_step ${PROJECT_SOURCE_DIR}/tests/examples/step/step.cpp)
+add_step(wrong_step ${PROJECT_SOURCE_DIR}/tests/examples/step/step.cpp MEAN_OF_MEANS)
+add_step(hostile_step ${steps}/hostile_step.cpp)
+foreach(odd ABI RUN CLAIMS LOAD NULL SYMBOL)
+  string(TOLOWER ${odd} word)
+  add_step(odd_${word} ${steps}/odd_entries.cpp ODD_${odd})
+endforeach()
+file(GLOB step_tests CONFIGURE_DEPENDS ${steps}/*_test.py)
+foreach(script IN LISTS step_tests)
+  cmake_path(GET script STEM name)
+  add_test(NAME subjects.step.${name} COMMAND /usr/bin/env python3 -B ${script} $<TARGET_FILE:tally>
+    ${CMAKE_CURRENT_BINARY_DIR}/subjects)
+  set_tests_properties(subjects.step.${name} PROPERTIES LABELS unit TIMEOUT 900 SKIP_RETURN_CODE 77)
+endforeach()

@@ -16,7 +16,8 @@ namespace {
 /// not repeat its order of additions more than two orders may be apart.
 double just_outside(const Trace& trace) {
   double addends = 0;
-  if (trace.claims.kernels.at("norm").repeats != Repeats::bitwise) {
+  const auto claim = trace.claims.kernels.find("norm");
+  if (claim == trace.claims.kernels.end() || claim->second.repeats != Repeats::bitwise) {
     for (const Tap& tap : trace.taps())
       addends += tap.name.stage == "unscale" ? static_cast<double>(tap.value.elements()) : 0;
   }

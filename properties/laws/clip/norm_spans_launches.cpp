@@ -4,6 +4,7 @@
 //   one empty: the sum of magnitudes is exact.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/device_tensor.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/window/arguments.hpp"
 #include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
@@ -60,6 +61,7 @@ double norm_with_empty_tensors(Device& on, const std::string& variant) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
+  require_tallys_kernels(subject, "a norm over empty tensors");
   CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   const double found =

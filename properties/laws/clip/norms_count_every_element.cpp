@@ -9,6 +9,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
@@ -121,6 +122,7 @@ class ExactNorms {
 };
 
 Outcome holds(const Case& c, const RunOptions& subject) {
+  require_tallys_kernels(subject, "every kernel that finds a norm");
   CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   Device& on = device(subject.executor);

@@ -1,5 +1,6 @@
 // Law: nothing depends on what memory held: with every activation and gradient poisoned before each micro-batch, and
 // every unscaled gradient before the step, the bits are the same.
+#include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -39,6 +40,7 @@ Trace run_poisoned(const Case& c, const RunOptions& subject) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
+  require_tallys_kernels(subject, "memory poisoned between two stages");
   CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   require_equal_bits(judged.outcome, judged.trace, run_poisoned(c, subject),

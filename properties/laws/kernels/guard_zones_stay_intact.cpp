@@ -1,6 +1,7 @@
 // Law: kernels write only what is theirs: the zones before and after every buffer keep their pattern, and inputs keep
 // their bits, at every size around warp, block and tile edges.
 #include "kernels/device/device.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "properties/laws/any_case.hpp"
 #include "properties/laws/run_and_check.hpp"
 
@@ -18,6 +19,7 @@ void shape(Plan& plan) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
+  require_tallys_kernels(subject, "what lies beyond each buffer");
   CheckedRun judged = run_and_check(c, subject);
   require(judged.outcome, judged.trace.violations.empty(), "guard_zones", "kernel", "a guard zone or an input changed");
   return settled(std::move(judged.outcome));

@@ -2,6 +2,7 @@
 // buffer, no shared memory read before it is written. The checked executor sees all of that; where the program was
 // built without it, the host executor sees divergence, deadlock and damaged guard zones alone.
 #include "kernels/device/device.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "properties/laws/any_case.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -16,7 +17,10 @@ RunOptions watched(const RunOptions& subject) {
   return other;
 }
 
-Outcome holds(const Case& c, const RunOptions& subject) { return settled(run_and_check(c, watched(subject)).outcome); }
+Outcome holds(const Case& c, const RunOptions& subject) {
+  require_tallys_kernels(subject, "every access of a thread to memory");
+  return settled(run_and_check(c, watched(subject)).outcome);
+}
 
 /// A write one element past the end must be seen.
 bool differs(const Case&, const RunOptions& subject) {

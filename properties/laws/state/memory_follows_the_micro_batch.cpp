@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/training_step/memory.hpp"
+#include "kernels/training_step/own_step.hpp"
 #include "properties/laws/outcome.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -60,6 +61,7 @@ const char* stage_of(const std::string& kind) {
 Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome;
   try {
+    require_tallys_kernels(subject, "the memory of each buffer");
     const MemoryUse window = memory_of(c, subject), alone = memory_of(largest_micro_batch_alone(c), subject);
     require(outcome, window.of("unknown") == 0, "bytes of no kind", "forward",
             std::to_string(window.of("unknown")) + " bytes are of no kind that a window may take; expected 0");

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "reports/command_line/command.hpp"
@@ -56,11 +58,21 @@ Outcome outcome_of_foreign_case(const Law& law, const Case& c, const RunOptions&
   return nothing;
 }
 
+Outcome outcome_without_law(const Case& c, const RunOptions& subject) {
+  try {
+    return run_and_check(c, subject).outcome;
+  } catch (const StepFailed& failed) {
+    return outcome_of_failed_step(failed);
+  }
+}
+
 /// A case that the subject cannot run has no trace; what the replay comes to says why.
 void dump(const std::string& folder, const Case& c, const RunOptions& subject) {
   try {
     keep_run(folder, c, subject);
   } catch (const NotSupported&) {
+    return;
+  } catch (const StepFailed&) {
     return;
   }
   std::cerr << "wrote " << message_line(folder) << "/case.json and trace.safetensors\n";
@@ -79,7 +91,7 @@ int replay(const ReplayOptions& options) {
   const bool foreign = law && law->shape && !given_as_token && law_in(options.what) != law->name;
   const Outcome outcome = foreign ? outcome_of_foreign_case(*law, c, subject)
                           : law   ? outcome_of(*law, c, subject)
-                                  : run_and_check(c, subject).outcome;
+                                  : outcome_without_law(c, subject);
   if (!options.dump.empty()) dump(options.dump, c, subject);
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";

@@ -11,6 +11,7 @@
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/failures.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/own_step_subject.hpp"
 #include "reports/command_line/path_words.hpp"
 #include "reports/command_line/progress.hpp"
 #include "reports/command_line/run_facts.hpp"
@@ -43,7 +44,7 @@ std::optional<double> seconds_of(const std::string& text, const std::string& opt
 bool is_default(const VerifyOptions& options, const CampaignOptions& campaign) {
   return options.law == "*" && options.precisions == VerifyOptions().precisions && campaign.training &&
          !campaign.cases && !campaign.seconds && campaign.effort >= 1 && options.subject.fault.empty() &&
-         options.subject.kernels.empty() && campaign.steered;
+         options.subject.kernels.empty() && campaign.steered && !is_own_step(options.subject.subject);
 }
 
 /// What a shard is a part of.
@@ -76,13 +77,16 @@ std::string drawing_options(const VerifyOptions& options) {
 
 CampaignOptions campaign_of(const VerifyOptions& options) {
   CampaignOptions campaign;
-  campaign.subject = subject_of(options.subject);
+  campaign.case_seconds = seconds_of(options.case_time, "--case-time").value_or(0);
+  SubjectOptions subject = options.subject;
+  subject.case_seconds = campaign.case_seconds;
+  subject.interrupted = &interruption();
+  campaign.subject = subject_of(subject);
   campaign.law_glob = options.law;
   campaign.precisions = precisions_of(options.precisions);
   campaign.effort = effort_of(options.effort);
   campaign.cases = options.cases;
   campaign.seconds = seconds_of(options.time, "--time");
-  campaign.case_seconds = seconds_of(options.case_time, "--case-time").value_or(0);
   if (!options.shard.empty()) {
     campaign.shard = shard_name_of(options.shard);
     campaign.shard.selection = selection_of(options);
@@ -90,7 +94,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.seed = seed_of(options.seed);
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
-  campaign.training = !options.no_training && options.law == "*";
+  campaign.training = !options.no_training && options.law == "*" && !is_own_step(options.subject.subject);
   campaign.keep_going = options.keep_going;
   campaign.shrink = !options.no_shrink;
   campaign.steered = !options.unsteered;

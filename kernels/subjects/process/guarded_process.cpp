@@ -1,0 +1,167 @@
+#include "kernels/subjects/process/guarded_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "oracle/case/json_form.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t longest_line = 1 << 16, longest_words = 4096;
+constexpr int look_again = 200;       // milliseconds between two looks at the flag
+constexpr double seconds_to_end = 5;  // from the end of a process's lines to its own
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void refuse(const char* what) {
+  throw std::runtime_error(std::string("no ") + what + " for the training step: " + std::strerror(errno));
+}
+
+/// A write to whom has ended is an error of the write, not the end of this process.
+class WithoutPipeSignal {
+ public:
+  WithoutPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutPipeSignal() {
+    const timespec at_once{};
+    const int error = errno;
+    while (!sigismember(&before_, SIGPIPE) && sigtimedwait(&pipe_, nullptr, &at_once) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+bool is_sent_by_others(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+GuardedProcess::Ended described(int status) {
+  if (!WIFSIGNALED(status)) return {"an exit with code " + std::to_string(WEXITSTATUS(status)), false};
+  const int signal = WTERMSIG(status);
+  return {"signal " + std::to_string(signal) + " (" + strsignal(signal) + ")", is_sent_by_others(signal)};
+}
+
+/// Whole milliseconds to the deadline, as poll takes them.
+int left_until(Clock::time_point deadline) {
+  const std::chrono::duration<double, std::milli> left = deadline - Clock::now();
+  return static_cast<int>(std::clamp(std::ceil(left.count()), 0.0, 1e9));
+}
+
+struct Pipe {
+  int ends[2];
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0) refuse("pipe");
+  }
+};
+
+}  // namespace
+
+GuardedProcess::GuardedProcess(const Body& body, const StepLimits& limits)
+    : owner_(getpid()), interrupted_(limits.interrupted) {
+  const Pipe in, out, status, life;
+  log_ = memfd_create("tally-step-log", MFD_CLOEXEC);
+  if (log_ < 0) refuse("memory");
+  fcntl(log_, F_SETFL, O_APPEND);
+  guard_ = fork();
+  if (guard_ < 0) refuse("process");
+  if (guard_ == 0) guard_process(body, limits, {in.ends[0], out.ends[1], status.ends[1], life.ends[0], log_});
+  for (const int other : {in.ends[0], out.ends[1], status.ends[1], life.ends[0]}) close(other);
+  to_ = in.ends[1], from_ = out.ends[0], status_ = status.ends[0], life_ = life.ends[1];
+  fcntl(to_, F_SETFL, O_NONBLOCK);
+  fcntl(from_, F_SETFL, O_NONBLOCK);
+}
+
+GuardedProcess::~GuardedProcess() {
+  for (const int each : {life_, to_, from_, status_, log_})
+    if (each >= 0) close(each);
+  if (owner_ != getpid()) return;  // a copy in a forked process: not its own
+  while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+bool GuardedProcess::send_some(std::string_view& left) {
+  const WithoutPipeSignal quiet;
+  const ssize_t sent = write(to_, left.data(), left.size());
+  if (sent > 0) left.remove_prefix(static_cast<std::size_t>(sent));
+  return sent > 0 || errno == EAGAIN || errno == EINTR;
+}
+
+bool GuardedProcess::receive_some() {
+  char bytes[4096];
+  const ssize_t came = read(from_, bytes, sizeof bytes);
+  if (came > 0) received_.append(bytes, static_cast<std::size_t>(came));
+  return came > 0 || (came < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+void GuardedProcess::learn_end() {
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_to_end));
+  pollfd told{status_, POLLIN, 0};
+  while (poll(&told, 1, left_until(deadline)) < 0 && errno == EINTR) {
+  }
+  int status = 0;
+  if (told.revents == 0)
+    ended_ = Ended{"the end of its lines, while it went on", false};
+  else
+    ended_ =
+        read(status_, &status, sizeof status) == sizeof status ? described(status) : Ended{"an end of its guard", true};
+}
+
+std::optional<std::string> GuardedProcess::ask(const std::string& line, double seconds) {
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const std::string whole = line + "\n";
+  std::string_view left = whole;
+  received_.clear();
+  if (ftruncate(log_, 0) != 0) refuse("memory");
+  for (;;) {
+    pollfd places[3] = {{from_, POLLIN, 0}, {status_, POLLIN, 0}, {left.empty() ? -1 : to_, POLLOUT, 0}};
+    const int ready = poll(places, 3, std::min(left_until(deadline), look_again));
+    if (interrupted_ != nullptr && *interrupted_) return std::nullopt;
+    if (ready == 0 && left_until(deadline) == 0) return std::nullopt;
+    if (ready < 0 && errno != EINTR) refuse("answer");
+    if (ready <= 0) continue;
+    if (places[2].revents != 0 && !send_some(left)) left = {};  // how it ended is told by the others
+    const bool open = places[0].revents == 0 || receive_some();
+    if (const auto end = received_.find('\n'); end != std::string::npos) return received_.substr(0, end);
+    if (received_.size() > longest_line) return received_;
+    if (open && places[1].revents == 0) continue;
+    learn_end();
+    return std::nullopt;
+  }
+}
+
+std::string GuardedProcess::last_words() const {
+  struct stat facts {};
+  if (fstat(log_, &facts) != 0 || facts.st_size <= 0) return "";
+  const auto size = static_cast<std::size_t>(facts.st_size), taken = std::min(size, longest_words);
+  std::string text(taken, '\0');
+  if (pread(log_, text.data(), taken, static_cast<off_t>(size - taken)) != static_cast<ssize_t>(taken)) return "";
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  text = text.substr(text.find_last_of('\n') + 1);
+  for (char& each : text)
+    if (static_cast<unsigned char>(each) < ' ') each = ' ';
+  return shortened(text);
+}
+
+}  // namespace tally

@@ -1,0 +1,38 @@
+// A training step in a process of its own, asked line by line (kernels/subjects/process/process.md).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/subjects/process/guarded_process.hpp"
+#include "kernels/training_step/own_step.hpp"
+
+namespace tally {
+
+class ProcessStep : public OwnStep {
+ public:
+  /// `body` answers the lines; `subject` names it in messages. Starts it once and asks whether it speaks the protocol;
+  /// throws StepRefused where it does not.
+  ProcessStep(std::string subject, GuardedProcess::Body body, const StepLimits& limits);
+  ~ProcessStep() override;
+
+  /// The process goes on to the next case as long as it answers; after anything else a new one is started.
+  Trace run(const Case& c) const override;
+
+ private:
+  struct Exchange;
+
+  std::unique_ptr<GuardedProcess> started() const;
+  Trace run_in(Exchange& exchange, const Case& c) const;
+  std::string alone(const Case& c, std::uint64_t before) const;
+
+  std::string subject_;
+  GuardedProcess::Body body_;
+  StepLimits limits_;
+  mutable std::unique_ptr<Exchange> exchange_;
+};
+
+/// Becomes `/bin/sh -c COMMAND` with the two descriptors as its standard streams.
+GuardedProcess::Body command_body(const std::string& command);
+
+}  // namespace tally
