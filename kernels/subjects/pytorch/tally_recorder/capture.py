@@ -53,6 +53,7 @@ class Capture:
         elif self.reads.rate() != self.segment.rates[-1]:
             self.segment.rate_moved_inside = True
         self.segment.windows[-1].append(None)
+        self.segment.rates_passed.append(self.reads.rate())
         self.look_at_buffers(window, m)
 
     def window_begins(self, window):
@@ -189,6 +190,7 @@ class Capture:
             self.early = None
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
+        segment.rate_at_last_step = self.reads.rate()
         segment.rate_moved_inside |= self.early is not None and self.reads.rate() != segment.rates[-1]
         if self.reads.rate() != segment.rates[-1] and segment.rate_moved_inside:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",

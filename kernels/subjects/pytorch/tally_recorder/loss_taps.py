@@ -24,6 +24,7 @@ class LossTaps:
         self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
         self.pending, self.arrived = [], []
         self.rows = self.x = None
+        self.term = None         # beside the loss of the micro-batch that runs, where decay is said
         self.operations = set()  # those from the root of the backward pass down to its losses
 
     def watch_model(self, model):
@@ -70,18 +71,23 @@ class LossTaps:
         loss.y.register_hook(at_logits)
 
     def backward_begins(self, roots):
-        self.arrived = []
+        self.arrived, self.term = [], None
         nodes = [seen.node for seen in self.pending]
         if not nodes or not self.capture.recording_next():
             return
         beside, self.operations = between(roots, nodes, self.accumulators)
         if beside and self.capture.meaning.loss:
             window, m, _ = self.capture.meaning.place(self.capture.count)
+            if (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none":
+                self.term = f"a term beside it reaches {len(beside)} parameters"
+                self.capture.report.noted(f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
+                                          "a term beside the loss reaches it, as a penalty in the loss does")
+                return
             self.capture.report.problem(
                 f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
                 f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
                 "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
-                "optimizer")
+                "optimizer, or say weight_decay, as it is meant, to have it judged")
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
@@ -98,6 +104,10 @@ class LossTaps:
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
+            return rows or 1
+        if self.term:
+            segment.losses.append(self.term)
+            segment.term_beside_loss = True
             return rows or 1
         seen = arrived[0]
         segment.losses.append(seen)

@@ -129,7 +129,8 @@ class Recorder:
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
                                      recipe["optimizer"]["kind"])
         folders.is_free(folder)
-        verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
+        verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
+                      ["term_beside_loss"] if segment.term_beside_loss else [])
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))
         return code
