@@ -205,7 +205,9 @@ class Capture:
                 segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
                 if gradient is not None:
-                    segment.tap_first(f"{w}/{read}.{name}", gradient.float() if read == "@read" else gradient)
+                    gradient = gradient.float() if read == "@read" else gradient
+                    if segment.tap_first(f"{w}/{read}.{name}", gradient) and self.steps:
+                        segment.tap(f"{w}/@left.{name}", gradient)
                 segment.tap_first(f"{w}/@in.{name}", parameter)
                 for state, value in self.reads.state(parameter).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)

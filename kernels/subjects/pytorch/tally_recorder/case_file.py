@@ -1,6 +1,7 @@
 """The case that a stretch of windows is held against, and the taps under the names that this case gives them."""
 import torch
 
+from .changes import same
 from .errors import CaptureError
 
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
@@ -87,8 +88,24 @@ def case_of(segment, capture, model, recipe, lines, name):
     return case, tensors, taps
 
 
+def what_was_left(segment, capture, window, parameter, clips, reader):
+    """The tap of a gradient that the step read, as an output of the stage before: a decay that was not meant to be there
+    may have followed. A clip before the division by the scale left its gradient there."""
+    def held(name):
+        return segment.taps.get(f"{window}/{name}.{parameter}")
+
+    read, unscaled = held("@read"), held("unscale/d")
+    left = held("@left") or read
+    unchanged = unscaled is not None and same(*(capture.scratch.tensor(parts[0]) for parts in (read, unscaled)))
+    if clips:
+        return {f"{window}/clip/d.{parameter}": held("@clipped") or left if unchanged else left}
+    if unscaled is None or unchanged:
+        return {f"{window}/unscale/d.{parameter}": left}
+    return {f"{window}/{reader}/in.d.{parameter}": read}
+
+
 def settled(segment, capture, recipe, keep_loss, model):
-    """The taps under their names: what the step read is read by the first stage behind the clip."""
+    """The taps under their names. Of several steps in a window the first tells what was read, the last what was left."""
     decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
     excluded = decay.get("exclude", [])
     taps = {}
@@ -106,11 +123,8 @@ def settled(segment, capture, recipe, keep_loss, model):
             if keep_loss:
                 taps[f"{window}/{rest}"] = parts
         elif stage == "read":
-            if clip != "none":
-                taps[f"{window}/clip/d.{parameter}"] = parts
-            else:
-                reader = "decay" if decays and decay["kind"] == "l2" else "optimizer"
-                taps[f"{window}/{reader}/in.d.{parameter}"] = parts
+            taps.update(what_was_left(segment, capture, window, parameter, clip != "none",
+                                      "decay" if decays and decay["kind"] == "l2" else "optimizer"))
         elif stage == "in":
             if decays:
                 taps[f"{window}/decay/in.{parameter}"] = parts

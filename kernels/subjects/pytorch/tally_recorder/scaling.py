@@ -23,12 +23,17 @@ class ScalerTaps:
                 "backoff_factor": float(scaler.get_backoff_factor()),
                 "growth_interval": int(scaler.get_growth_interval()),
                 "growth_counter": int(scaler._growth_tracker.item())}
+        read = {}
         for name, parameter in capture.parameters.items():
             gradient = gradient_of(parameter)
             if name in capture.latest:
                 change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
-            if capture.meaning.at("window") and gradient is not None:
-                segment.tap_first(f"{w}/overflow_check/in.buffer.{name}", gradient)
+            read[name] = gradient
+        if capture.meaning.at("window"):
+            for name, gradient in read.items():
+                if gradient is not None:
+                    tap = "overflow_check/in.buffer" if change.kind == "none" else "@clipped"
+                    segment.tap_first(f"{w}/{tap}.{name}", gradient)
         window = capture.meaning.place(capture.count - 1)[0]
         if change.kind == "unexplained":
             capture.unexplained(f"window {window}, before unscale_", change)
