@@ -17,10 +17,12 @@ def gradient_of(parameter):
 
 
 class Capture:
-    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted."""
+    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
+    which elements are kept."""
 
-    def __init__(self, parameters, reads, meaning, scratch, plan):
+    def __init__(self, parameters, reads, meaning, scratch, plan, samples):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
+        self.samples = samples
         self.decay, self.report, self.segments = reads.decay(), Report(meaning), []
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
@@ -29,6 +31,19 @@ class Capture:
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
+
+    def gradient_of(self, name):
+        """What is kept of .grad."""
+        return self.samples.of(name, gradient_of(self.parameters[name]))
+
+    def value_of(self, name):
+        """What is kept of a parameter."""
+        return self.samples.of(name, self.parameters[name])
+
+    def state_of(self, name):
+        """What is kept of the optimizer's state."""
+        state = self.reads.state(self.parameters[name])
+        return {key: self.samples.of(name, value) for key, value in state.items()}
 
     # Backward passes
 
@@ -74,9 +89,9 @@ class Capture:
 
     def start_state(self):
         segment = self.segment
-        for name, parameter in self.parameters.items():
-            segment.give(name, parameter)
-            for state, value in self.reads.state(parameter).items():
+        for name in self.parameters:
+            segment.give(name, self.value_of(name))
+            for state, value in self.state_of(name).items():
                 segment.give(f"{state}.{name}", value)
         segment.step = self.reads.steps_taken() or 0
         segment.steps_so_far = segment.step
@@ -87,8 +102,8 @@ class Capture:
         """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
         change = Change()
         cleared = left = None
-        for name, parameter in self.parameters.items():
-            now = gradient_of(parameter)
+        for name in self.parameters:
+            now = self.gradient_of(name)
             if m == 0:
                 if not is_zero(now):
                     left = left or name
@@ -144,14 +159,15 @@ class Capture:
         self.touched.add(name)
         if self.segment:
             self.segment.touched.add(name)
-            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", dense(value))
+            value = self.samples.of(name, dense(value))
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
         if self.segment and self.meaning.at("gradients"):
-            self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
+            self.segment.tap(f"{self.open}/backward/d.{name}", value)
 
     def accumulated(self, name):
         if self.segment is None:
             return
-        gradient = gradient_of(self.parameters[name])
+        gradient = self.gradient_of(name)
         if self.meaning.at("state"):
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
         else:
@@ -197,9 +213,9 @@ class Capture:
                               "the rate moved after the window began and before its step")
         self.compare_options(window)
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
-        for name, parameter in self.parameters.items():
+        for name in self.parameters:
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-            gradient = gradient_of(parameter)
+            gradient = self.gradient_of(name)
             change.offer(name, before, gradient)
             if gradient is None:
                 segment.without.setdefault(name, f"window {window}")
@@ -208,8 +224,8 @@ class Capture:
                     gradient = gradient.float() if read == "@read" else gradient
                     if segment.tap_first(f"{w}/{read}.{name}", gradient) and self.steps:
                         segment.tap(f"{w}/@left.{name}", gradient)
-                segment.tap_first(f"{w}/@in.{name}", parameter)
-                for state, value in self.reads.state(parameter).items():
+                segment.tap_first(f"{w}/@in.{name}", self.value_of(name))
+                for state, value in self.state_of(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
         segment.changes.append(change)
@@ -245,10 +261,10 @@ class Capture:
         self.steps += 1
         self.after_last = True
         segment.steps_so_far += 1
-        for name, parameter in self.parameters.items():
-            segment.tap(f"{w}/optimizer/{name}", parameter)
+        for name in self.parameters:
+            segment.tap(f"{w}/optimizer/{name}", self.value_of(name))
             if self.meaning.at("state"):
-                for state, value in self.reads.state(parameter).items():
+                for state, value in self.state_of(name).items():
                     segment.tap(f"{w}/optimizer/{state}.{name}", value)
         if self.early:
             self.report.noted(self.early, "a step was taken before the window's last micro-batch")
