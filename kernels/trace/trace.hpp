@@ -26,7 +26,6 @@ class Trace {
   Claims claims;
   std::vector<StageGroup> groups;  // declared: fused stages that leave no taps between them
   std::string case_hash;           // SHA-256 of the canonical case
-  bool term_beside_loss = false;   // the recorder saw that the loss had one, which reaches parameters by itself
   std::vector<std::string>
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
@@ -45,7 +44,7 @@ class Trace {
   TapIndex index_;
 };
 
-/// safetensors with metadata tally_trace, case, claims and, where there are any, groups and seen. Reading checks names, shapes
+/// safetensors with metadata tally_trace, case, claims and, where there are any, groups. Reading checks names, shapes
 /// and dtypes against the case: throws std::runtime_error with the tap, what was found and what was expected; an
 /// unknown tap is an error.
 void write_trace(const Trace& trace, const std::filesystem::path& file);

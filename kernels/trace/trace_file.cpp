@@ -21,8 +21,6 @@ namespace {
   throw std::runtime_error(file.string() + ": " + message);
 }
 
-constexpr const char* term_beside_loss = "term_beside_loss";  // the one word of the entry `seen`
-
 /// A foreign text may be as long as its file.
 std::string in_quotes(const std::string& text) { return "'" + named(text) + "'"; }
 
@@ -49,20 +47,6 @@ const std::string& metadata_of(const TensorFile& content, const std::filesystem:
 std::vector<StageGroup> groups_of(const TensorFile& content) {
   const auto declared = content.metadata.find("groups");
   return declared == content.metadata.end() ? std::vector<StageGroup>{} : stage_groups_of(declared->second);
-}
-
-/// What the recorder saw and no tap shows: the words of the entry `seen`, one a line.
-bool term_beside_loss_in(const TensorFile& content) {
-  const auto seen = content.metadata.find("seen");
-  if (seen == content.metadata.end()) return false;
-  std::istringstream lines(seen->second);
-  bool found = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line != term_beside_loss)
-      throw std::runtime_error("seen " + in_quotes(line) + ": expected " + term_beside_loss);
-    found = true;
-  }
-  return found;
 }
 
 void check_tap(const Case& c, const TapName& name, const Tensor& value, TraceFindings& findings) {
@@ -111,7 +95,6 @@ std::string bytes_of(const Trace& trace) {
   }
   content.metadata["order"] = order;
   for (const StageGroup& group : trace.groups) content.metadata["groups"] += group.text() + "\n";
-  if (trace.term_beside_loss) content.metadata["seen"] = term_beside_loss;
   return write_safetensors(content);
 }
 
@@ -137,7 +120,6 @@ Trace read_trace(const std::filesystem::path& file, const Case& c) {
   TraceFindings findings(file);
   trace.claims = findings.read([&] { return claims_of_json(claims); });
   trace.groups = findings.read([&] { return groups_of(content); });
-  trace.term_beside_loss = findings.read([&] { return term_beside_loss_in(content); });
   for (const TapName& name : ordered_names(content, findings)) {
     Tensor& value = content.tensors.at(name.text());
     check_tap(c, name, value, findings);

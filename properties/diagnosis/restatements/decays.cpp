@@ -111,15 +111,12 @@ const RegisterRestatement registered_in_the_loss{{
     .name = "decay-in-the-loss",
     .sentence = "the penalty is added to the loss of every micro-batch, so that it is accumulated and clipped",
     .formula = "A = Σ (s_k + λ p)",
-    .ways = [](const Case& c, const Trace& trace) -> Ways {
+    .ways = [](const Case& c, const Trace&) -> Ways {
       if (!decays(c.recipe.weight_decay)) return {};
-      Ways ways{in_the_loss(
-                    c, [](int) { return 1.0L; }, "A = Σ (s_k + λ p), K λ p in all"),
-                in_the_loss(
-                    c, [](int k) { return 1.0L / k; }, "A = Σ (s_k + λ p / K), before the clip")};
-      // A recorded gradient holds the penalty already, as if nothing decayed: what the recorder saw tells them apart.
-      for (Restated& way : ways) way.changed = trace.term_beside_loss ? 0 : way.changed;
-      return ways;
+      return {in_the_loss(
+                  c, [](int) { return 1.0L; }, "A = Σ (s_k + λ p), K λ p in all"),
+              in_the_loss(
+                  c, [](int k) { return 1.0L / k; }, "A = Σ (s_k + λ p / K), before the clip")};
     },
 }};
 

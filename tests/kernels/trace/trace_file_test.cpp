@@ -73,25 +73,6 @@ TEST_F(TraceFile, ComesBackWhereALayerIsNamedAsAMarkOfTaps) {
   }
 }
 
-TEST_F(TraceFile, KeepsWhatTheRecorderSaw) {
-  const Case c = small_case();
-  Trace written = with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {4, 5}));
-  for (const bool seen : {false, true}) {
-    written.term_beside_loss = seen;
-    write_trace(written, file_);
-    EXPECT_EQ(read_trace(file_, c).term_beside_loss, seen);
-  }
-}
-
-TEST_F(TraceFile, RefusesWhatNoRecorderCanHaveSeen) {
-  write_trace(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {4, 5})), file_);
-  TensorFile content = read_safetensors_file(file_);
-  content.metadata["seen"] = "term_beside_loss\nthe moon\n";
-  std::ofstream(file_, std::ios::binary) << write_safetensors(content);
-
-  EXPECT_EQ(refused().what(), file_.string() + ": seen 'the moon': expected term_beside_loss");
-}
-
 TEST_F(TraceFile, RefusesAShapeThatTheCaseDoesNotHave) {
   EXPECT_EQ(refusal(with("w0/cast/fc1.weight", Tensor(Dtype::fp32, {5, 4}))),
             file_.string() + ": w0/cast/fc1.weight: found fp32 [5, 4]; expected fp32 [4, 5]");

@@ -29,6 +29,22 @@ TEST(JudgedCapture, FormsGroupsWhereTapsLeaveAGap) {
   EXPECT_TRUE(judged.suspects.empty());
 }
 
+TEST(JudgedCapture, NamesFirstWhatTheRecorderSawAtWork) {
+  const Case c = normal_case(1);
+  Case done = c;
+  done.normalisation = Normalisation::sum;
+  Trace trace = run(done);
+  trace.case_hash = hash_of(c);
+  const std::vector<Suspicion> stated = judged_capture(c, trace).suspects;
+  ASSERT_GE(stated.size(), 2u);
+
+  const std::vector<Suspicion> seen = judged_capture(c, trace, {.seen = {stated.back().name, "the moon"}}).suspects;
+
+  EXPECT_EQ(seen.size(), stated.size());
+  EXPECT_EQ(seen.front().name, stated.back().name);
+  EXPECT_EQ(seen.at(1).name, stated.front().name);
+}
+
 TEST(JudgedCapture, ByTheLocalLensAloneSaysWhatThatSays) {
   const Case c = normal_case(1);
   const Trace trace = run(c);

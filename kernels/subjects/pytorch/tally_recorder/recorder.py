@@ -135,7 +135,7 @@ class Recorder:
                                      recipe["optimizer"]["kind"])
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
-                      ["term_beside_loss"] if segment.term_beside_loss else [])
+                      ["decay-in-the-loss"] if segment.term_beside_loss else [])
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))
         return code
