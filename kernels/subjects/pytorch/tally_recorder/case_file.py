@@ -3,6 +3,7 @@ import torch
 
 from .changes import same
 from .errors import CaptureError
+from .loss_taps import FactorOnly
 
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
@@ -17,6 +18,9 @@ def format_of_all(parameters):
 
 def one_loss(segment, capture, storage, lines):
     """The section `loss`, and whether the losses' taps are kept: all micro-batches must state it alike."""
+    if is_factor_alone(segment):
+        lines.append(f"not judged: the loss beside its factor ({segment.losses[0]})")
+        return {"kind": "opaque"}, False
     unknown = [seen for seen in segment.losses if isinstance(seen, str)]
     if storage != "fp32":
         unknown.append(f"the model is in {storage}, the loss is not")
@@ -28,6 +32,11 @@ def one_loss(segment, capture, storage, lines):
         lines.append("not judged: the loss and its normalisation (micro-batches call different ones)")
         return {"kind": "opaque"}, False
     return stated[0], True
+
+
+def is_factor_alone(segment):
+    """Whether of the losses the factors are kept, and all of them: then the windows count items."""
+    return all(isinstance(seen, FactorOnly) for seen in segment.losses)
 
 
 def section_of(seen, scratch, options):
@@ -47,7 +56,8 @@ def factor_claim(segment):
     """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss."""
     seen = [loss for loss in segment.losses if not isinstance(loss, str)]
     means = [loss for loss in seen if loss.options["reduction"] == "mean" or loss.averaged]
-    return "fp32_twice" if means else "fp32"
+    factors = [loss for loss in segment.losses if isinstance(loss, FactorOnly)]
+    return "fp32_twice" if means or any(loss.mean for loss in factors) else "fp32"
 
 
 def claims_of(segment, parameters, divide, optimizer_kind):
@@ -72,7 +82,7 @@ def case_of(segment, capture, model, recipe, lines, name):
     normalisation = capture.meaning.normalisation
     if normalisation is None:
         normalisation = "window_items"
-        if keep:
+        if keep or is_factor_alone(segment):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
     taps = settled(segment, capture, recipe, keep, model)
@@ -122,6 +132,9 @@ def settled(segment, capture, recipe, keep_loss, model):
         elif rest.startswith("loss/"):
             if keep_loss:
                 taps[f"{window}/{rest}"] = parts
+        elif rest == "factor":
+            if is_factor_alone(segment):
+                taps[f"{window}/loss/in.factor"] = parts
         elif stage == "read":
             taps.update(what_was_left(segment, capture, window, parameter, clip != "none",
                                       "decay" if decays and decay["kind"] == "l2" else "optimizer"))

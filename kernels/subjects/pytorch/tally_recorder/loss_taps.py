@@ -16,6 +16,16 @@ class Seen:
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
         self.result = None
 
+    def is_kept(self):
+        """Whether enough of it is there to be judged: its logits and their gradient, or its items alone."""
+        return self.d_y is not None if self.y is not None else self.rows is not None
+
+
+class FactorOnly(str):
+    """Why the loss of a micro-batch is not stated although its factor is judged: its logits are larger than a sample.
+    `mean` says whether it divides by its own items."""
+    mean = False
+
 
 class LossTaps:
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph."""
@@ -49,6 +59,8 @@ class LossTaps:
             return
         if not capture.meaning.loss or loss.unknown():
             self.pending.append(Seen(loss, None, None, None, self.x))
+        elif capture.samples.leaves_out(loss.y) and has_one_factor(loss):
+            self.pending.append(Seen(loss, None, None, items_of(loss, loss.target), None))
         else:
             y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
             target = loss.target.detach()
@@ -100,11 +112,13 @@ class LossTaps:
                 seen.unknown = "it weighs its rows differently"
         rows, x = self.rows, self.x
         self.rows = self.x = None
-        if len(arrived) != 1 or arrived[0].unknown or arrived[0].y is None or arrived[0].d_y is None:
+        if len(arrived) != 1 or arrived[0].unknown or not arrived[0].is_kept():
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
             return rows or 1
+        if arrived[0].y is None:
+            return self.tap_factor(segment, prefix, arrived[0])
         if self.term:
             segment.losses.append(self.term)
             segment.term_beside_loss = True
@@ -115,6 +129,19 @@ class LossTaps:
             segment.tensors.setdefault("x", []).append(seen.x)
         segment.tensors.setdefault("target", []).append(seen.target)
         self.tap(segment, prefix, seen)
+        return seen.rows
+
+    def tap_factor(self, segment, prefix, seen):
+        """Taps what each item is multiplied with; returns the items."""
+        if self.term:
+            segment.term_beside_loss = True
+        said = FactorOnly(self.term or "its logits are larger than a sample")
+        said.mean = seen.options["reduction"] == "mean" or seen.averaged
+        segment.losses.append(said)
+        factor = seen.factor.flatten()[0].float().cpu()
+        if seen.options["reduction"] == "mean" and seen.rows:
+            factor = (factor / seen.rows).reshape(())
+        segment.tap(f"{prefix}/@factor", factor)
         return seen.rows
 
     def tap(self, segment, prefix, seen):
@@ -129,13 +156,24 @@ class LossTaps:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
 
 
+def has_one_factor(loss):
+    """Whether every item is multiplied with the same number."""
+    options = loss.options
+    return loss.kind == "cross_entropy" and options["weight"] is None and not options["label_smoothing"]
+
+
+def items_of(loss, target):
+    """How many targets count."""
+    return int((target != loss.options["ignore_index"]).sum())
+
+
 def factor_of(seen, scratch):
     """What each row's gradient was multiplied with, where PyTorch has it as one number: what arrived at the loss, over
     the rows of a mean."""
     options = seen.options
-    if seen.kind != "cross_entropy" or options["weight"] is not None or options["label_smoothing"]:
+    if not has_one_factor(seen):
         return None
     if options["reduction"] != "mean":
         return seen.factor.flatten()[0].float().cpu()
-    counted = int((scratch.tensor(seen.target) != options["ignore_index"]).sum())
+    counted = items_of(seen, scratch.tensor(seen.target))
     return (seen.factor.float() / counted).cpu().reshape(()) if counted else None

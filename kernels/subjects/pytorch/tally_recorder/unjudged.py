@@ -26,7 +26,9 @@ def not_finite(segment):
 def last_line(said, lines):
     """What `tally check` said, with a pass that says what else it leaves out."""
     left_out = ["elements outside the sample"] if any(line.startswith("judged by samples") for line in lines) else []
-    if any(line.startswith("not judged: the loss") for line in lines):
+    if any(line.startswith("not judged: the loss beside its factor") for line in lines):
+        left_out.append("the loss beside its factor")
+    elif any(line.startswith("not judged: the loss") for line in lines):
         left_out.append("the loss and its normalisation")
     if any(line.startswith("not judged: ") and not line.startswith(("not judged: the loss", "not judged: forward"))
            for line in lines):
