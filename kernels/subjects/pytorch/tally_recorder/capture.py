@@ -5,6 +5,7 @@ from .changes import Change, is_zero, same
 from .report import Report
 from .segment import Segment
 from .unjudged import note_finite
+from .unseen import unseen
 
 
 def dense(value):
@@ -47,6 +48,7 @@ class Capture:
 
     # Backward passes
 
+    @unseen
     def backward_begins(self, roots):
         self.losses.backward_begins(roots)
 
@@ -149,6 +151,7 @@ class Capture:
                             "the bits of the last accumulation",
                             "keep other code from writing to .grad, or record without it")
 
+    @unseen
     def gradient(self, name, value):
         """One parameter's gradient in a backward pass, before it is added to the buffer."""
         if self.open is None:
@@ -164,6 +167,7 @@ class Capture:
         if self.segment and self.meaning.at("gradients"):
             self.segment.tap(f"{self.open}/backward/d.{name}", value)
 
+    @unseen
     def accumulated(self, name):
         if self.segment is None:
             return
@@ -173,6 +177,7 @@ class Capture:
         else:
             self.latest[name] = self.scratch.put(gradient, over=self.latest.get(name))
 
+    @unseen
     def backward_ends(self):
         """One micro-batch is one backward pass that reached a parameter."""
         if self.open is None:
@@ -195,6 +200,7 @@ class Capture:
     def window_prefix(self):
         return f"w{len(self.segment.windows) - 1}"
 
+    @unseen
     def step_begins(self):
         self.skipping = self.reads.skips_itself()
         if not self.recording_step() or self.skipping:
@@ -254,6 +260,7 @@ class Capture:
             if name in self.latest:
                 self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
 
+    @unseen
     def step_ends(self):
         if not self.recording_step() or self.skipping:
             return

@@ -22,8 +22,8 @@ class Seen:
 
 
 class FactorOnly(str):
-    """Why the loss of a micro-batch is not stated although its factor is judged: its logits are larger than a sample.
-    `mean` says whether it divides by its own items."""
+    """Why the loss of a micro-batch is not stated although its factor is judged: a sample holds no logits. `mean` says
+    whether it divides by its own items."""
     mean = False
 
 
@@ -59,7 +59,7 @@ class LossTaps:
             return
         if not capture.meaning.loss or loss.unknown():
             self.pending.append(Seen(loss, None, None, None, self.x))
-        elif capture.samples.leaves_out(loss.y) and has_one_factor(loss):
+        elif capture.samples.places and has_one_factor(loss):
             self.pending.append(Seen(loss, None, None, items_of(loss, loss.target), None))
         else:
             y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
@@ -135,7 +135,7 @@ class LossTaps:
         """Taps what each item is multiplied with; returns the items."""
         if self.term:
             segment.term_beside_loss = True
-        said = FactorOnly(self.term or "its logits are larger than a sample")
+        said = FactorOnly(self.term or "a sample holds no logits")
         said.mean = seen.options["reduction"] == "mean" or seen.averaged
         segment.losses.append(said)
         factor = seen.factor.flatten()[0].float().cpu()

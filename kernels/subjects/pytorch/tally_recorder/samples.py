@@ -28,10 +28,6 @@ class Samples:
             return value
         return value.detach().reshape(-1)[self.places[name]]
 
-    def leaves_out(self, value):
-        """Whether another tensor is too large to be kept."""
-        return self.count is not None and value.numel() > self.count
-
     def shape(self, name, parameter):
         return [len(self.places[name])] if name in self.places else list(parameter.shape)
 
