@@ -1,5 +1,6 @@
 #include "properties/diagnosis/judged_capture.hpp"
 
+#include "oracle/case/io.hpp"
 #include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 

@@ -62,6 +62,13 @@ class Tails(unittest.TestCase):
                           "    a short window is divided by the K of the others, not by its own:", text)
 
 
+    def test_they_pass_where_this_is_what_is_meant(self):
+        for loop in self.loops():
+            for rows, meant in ((data.SHORT_BATCH, "mean_of_means"), (data.SHORT_WINDOW, "mean_of_means_configured")):
+                code, text = judged(loop, rows, normalisation=meant)
+                self.assertEqual(code, PASS, text)
+
+
 class Scripts(unittest.TestCase):
     """`python -m tally_recorder` on scripts that know nothing of it."""
 
