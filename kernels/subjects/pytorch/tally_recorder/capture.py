@@ -6,15 +6,7 @@ from .report import Report
 from .segment import Segment
 from .unjudged import note_finite
 from .unseen import unseen
-
-
-def dense(value):
-    return value.to_dense() if value.is_sparse else value
-
-
-def gradient_of(parameter):
-    """What .grad holds, as a dense tensor; None where there is none."""
-    return None if parameter.grad is None else dense(parameter.grad.detach())
+from .views import Views
 
 
 class Capture:
@@ -23,8 +15,8 @@ class Capture:
 
     def __init__(self, parameters, reads, meaning, scratch, plan, samples):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
-        self.samples = samples
-        self.decay, self.report, self.segments = reads.decay(), Report(meaning), []
+        self.samples, self.views, self.segments = samples, Views(parameters, reads, samples), []
+        self.decay, self.report = reads.decay(), Report(meaning)
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
         self.losses = None    # what sees the losses; set when it is made
@@ -32,19 +24,6 @@ class Capture:
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
-
-    def gradient_of(self, name):
-        """What is kept of .grad."""
-        return self.samples.of(name, gradient_of(self.parameters[name]))
-
-    def value_of(self, name):
-        """What is kept of a parameter."""
-        return self.samples.of(name, self.parameters[name])
-
-    def state_of(self, name):
-        """What is kept of the optimizer's state."""
-        state = self.reads.state(self.parameters[name])
-        return {key: self.samples.of(name, value) for key, value in state.items()}
 
     # Backward passes
 
@@ -92,10 +71,10 @@ class Capture:
     def start_state(self):
         segment = self.segment
         for name in self.parameters:
-            segment.give(name, self.value_of(name))
-            for state, value in self.state_of(name).items():
+            segment.give(name, self.views.value(name))
+            for state, value in self.views.state(name).items():
                 segment.give(f"{state}.{name}", value)
-        segment.step = self.reads.steps_taken() or 0
+        segment.step = self.reads.steps_taken(0)
         segment.steps_so_far = segment.step
         if segment.step:
             segment.give("step", torch.tensor(segment.step, dtype=torch.int64))
@@ -105,7 +84,7 @@ class Capture:
         change = Change()
         cleared = left = None
         for name in self.parameters:
-            now = self.gradient_of(name)
+            now = self.views.gradient(name)
             if m == 0:
                 if not is_zero(now):
                     left = left or name
@@ -133,7 +112,7 @@ class Capture:
 
     def tap_buffer_before(self, name, value, m):
         """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
-        if value is not None and (self.meaning.at("state") or m == 0 and self.meaning.at("gradients")):
+        if value is not None and self.meaning.at("gradients" if m == 0 else "state"):
             self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
 
     def changed_between(self, change, place):
@@ -162,7 +141,7 @@ class Capture:
         self.touched.add(name)
         if self.segment:
             self.segment.touched.add(name)
-            value = self.samples.of(name, dense(value))
+            value = self.views.part(name, value)
             note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
         if self.segment and self.meaning.at("gradients"):
             self.segment.tap(f"{self.open}/backward/d.{name}", value)
@@ -171,7 +150,7 @@ class Capture:
     def accumulated(self, name):
         if self.segment is None:
             return
-        gradient = self.gradient_of(name)
+        gradient = self.views.gradient(name)
         if self.meaning.at("state"):
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
         else:
@@ -221,7 +200,7 @@ class Capture:
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
         for name in self.parameters:
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-            gradient = self.gradient_of(name)
+            gradient = self.views.gradient(name)
             change.offer(name, before, gradient)
             if gradient is None:
                 segment.without.setdefault(name, f"window {window}")
@@ -230,15 +209,14 @@ class Capture:
                     gradient = gradient.float() if read == "@read" else gradient
                     if segment.tap_first(f"{w}/{read}.{name}", gradient) and self.steps:
                         segment.tap(f"{w}/@left.{name}", gradient)
-                segment.tap_first(f"{w}/@in.{name}", self.value_of(name))
-                for state, value in self.state_of(name).items():
+                segment.tap_first(f"{w}/@in.{name}", self.views.value(name))
+                for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             self.unexplained(f"window {window}, before the step", change)
-        taken = self.reads.steps_taken()
-        self.before_step = segment.steps_so_far if taken is None else taken
+        self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
 
@@ -269,17 +247,15 @@ class Capture:
         self.after_last = True
         segment.steps_so_far += 1
         for name in self.parameters:
-            segment.tap(f"{w}/optimizer/{name}", self.value_of(name))
+            segment.tap(f"{w}/optimizer/{name}", self.views.value(name))
             if self.meaning.at("state"):
-                for state, value in self.state_of(name).items():
+                for state, value in self.views.state(name).items():
                     segment.tap(f"{w}/optimizer/{state}.{name}", value)
         if self.early:
             self.report.noted(self.early, "a step was taken before the window's last micro-batch")
-        taken = self.reads.steps_taken()
-        taken = segment.steps_so_far if taken is None else taken
         segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
         segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
-        segment.tap_number(f"{w}/schedule/step", taken, torch.int64, True)
+        segment.tap_number(f"{w}/schedule/step", self.reads.steps_taken(segment.steps_so_far), torch.int64, True)
         segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
 
     def window_ends(self):

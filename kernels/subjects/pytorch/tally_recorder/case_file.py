@@ -168,7 +168,7 @@ def leave_out_unused(segment, capture, taps, tensors, lines):
                 for name in segment.touched:
                     tap = f"w{w}/m{m}/backward/d.{name}"
                     if tap not in taps:
-                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.value_of(name)))]
+                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.views.value(name)))]
     return taps, {name: parts for name, parts in tensors.items() if name not in names}
 
 

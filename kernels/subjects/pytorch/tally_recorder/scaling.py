@@ -24,7 +24,7 @@ class ScalerTaps:
                 "growth_counter": int(scaler._growth_tracker.item())}
         read = {}
         for name in capture.parameters:
-            gradient = capture.gradient_of(name)
+            gradient = capture.views.gradient(name)
             if name in capture.latest:
                 change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
             read[name] = gradient
@@ -50,7 +50,7 @@ class ScalerTaps:
         self.found(found)
         for name, parameter in capture.parameters.items():
             if name not in capture.latest and parameter.grad is not None:
-                capture.latest[name] = capture.scratch.put(capture.gradient_of(name))
+                capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
 
     def found(self, found):
         capture = self.capture
@@ -72,8 +72,8 @@ class ScalerTaps:
             if parameter.grad is None or found:
                 continue
             if capture.meaning.at("window"):
-                segment.tap_first(f"{w}/unscale/d.{name}", capture.gradient_of(name).float())
-            capture.latest[name] = capture.scratch.put(capture.gradient_of(name))
+                segment.tap_first(f"{w}/unscale/d.{name}", capture.views.gradient(name).float())
+            capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
         if not found:
             segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
 
