@@ -31,10 +31,12 @@ TEST(JudgedCapture, FormsGroupsWhereTapsLeaveAGap) {
 }
 
 TEST(JudgedCapture, NamesFirstWhatTheRecorderSawAtWork) {
-  const Case c = normal_case(1);
+  Case c = normal_case(1);
+  c.recipe.learning_rate = choice_of(
+      "learning_rate", "step", {{"base", Decimal{"0.5"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.5"}}});
   Case done = c;
-  done.normalisation = Normalisation::sum;
-  Trace trace = run(done);
+  done.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.5"}}});
+  Trace trace = run(done);  // as if the schedule never moved, or counted one step less
   trace.case_hash = hash_of(c);
   const std::vector<Suspicion> stated = judged_capture(c, trace).suspects;
   ASSERT_GE(stated.size(), 2u);
