@@ -75,8 +75,8 @@ def kernels_of(optimizer_kind):
                      "global_float_atomics": False, "result": "fp32"}}
 
 
-def case_of(segment, capture, model, recipe, lines, name):
-    """The case as JSON. `model` describes the layers."""
+def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
+    """The case as JSON. `model` describes the layers; `own_inputs` is for the local lens."""
     format_of = format_of_all(capture.parameters)
     loss, keep = one_loss(segment, capture, format_of, lines)
     normalisation = capture.meaning.normalisation
@@ -85,7 +85,7 @@ def case_of(segment, capture, model, recipe, lines, name):
         if keep or is_factor_alone(segment):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
-    taps = settled(segment, capture, recipe, keep, model)
+    taps = settled(segment, capture, recipe, keep, model, own_inputs)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
     case = {
@@ -98,23 +98,27 @@ def case_of(segment, capture, model, recipe, lines, name):
     return case, tensors, taps
 
 
-def what_was_left(segment, capture, window, parameter, clips, reader):
+def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs):
     """The tap of a gradient that the step read, as an output of the stage before: a decay that was not meant to be there
-    may have followed. A clip before the division by the scale left its gradient there."""
+    may have followed. A clip before the division by the scale left its gradient there. The lens that judges each stage
+    from its own inputs needs it under the reader's name as well."""
     def held(name):
         return segment.taps.get(f"{window}/{name}.{parameter}")
 
     read, unscaled = held("@read"), held("unscale/d")
     left = held("@left") or read
     unchanged = unscaled is not None and same(*(capture.scratch.tensor(parts[0]) for parts in (read, unscaled)))
+    as_read = {f"{window}/{reader}/in.d.{parameter}": read}
     if clips:
-        return {f"{window}/clip/d.{parameter}": held("@clipped") or left if unchanged else left}
-    if unscaled is None or unchanged:
-        return {f"{window}/unscale/d.{parameter}": left}
-    return {f"{window}/{reader}/in.d.{parameter}": read}
+        found = {f"{window}/clip/d.{parameter}": held("@clipped") or left if unchanged else left}
+    elif unscaled is None or unchanged:
+        found = {f"{window}/unscale/d.{parameter}": left}
+    else:
+        return as_read
+    return {**found, **as_read} if own_inputs else found
 
 
-def settled(segment, capture, recipe, keep_loss, model):
+def settled(segment, capture, recipe, keep_loss, model, own_inputs):
     """The taps under their names. Of several steps in a window the first tells what was read, the last what was left."""
     decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
     excluded = decay.get("exclude", [])
@@ -137,7 +141,7 @@ def settled(segment, capture, recipe, keep_loss, model):
                 taps[f"{window}/loss/in.factor"] = parts
         elif stage == "read":
             taps.update(what_was_left(segment, capture, window, parameter, clip != "none",
-                                      "decay" if decays and decay["kind"] == "l2" else "optimizer"))
+                                      "decay" if decays and decay["kind"] == "l2" else "optimizer", own_inputs))
         elif stage == "in":
             if decays:
                 taps[f"{window}/decay/in.{parameter}"] = parts

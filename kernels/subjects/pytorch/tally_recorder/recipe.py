@@ -87,7 +87,7 @@ def recipe_of(segment, capture, called, lines):
         clip = said_or(meaning, "clip", assumed, why, lines)
     if clip["kind"] == "global_norm" and capture.samples.places:
         raise CaptureError("clip: found a clip by the norm of all elements, expected none or by value where elements are "
-                           "sampled; record all of them (samples=None), and check with options=('--lens', 'local')")
+                           "sampled; record all of them (samples=None)")
     optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
     lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
     decay = said_or(meaning, "weight_decay", capture.decay, f"as {type(reads.optimizer).__name__} does it",

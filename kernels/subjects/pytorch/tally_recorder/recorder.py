@@ -122,7 +122,8 @@ class Recorder:
     def check_segment(self, segment, folder, program, show, options):
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
-        case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
+        case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
+                                                 "local" in options)
         report = self.capture.report
         lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() + not_finite(segment)
         for line in lines + report.notes():
