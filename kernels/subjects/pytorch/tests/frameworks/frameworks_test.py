@@ -96,7 +96,7 @@ class Scripts(unittest.TestCase):
                 self.assertEqual(code, PASS, said)
                 self.assertIn("1 window", said)
 
-    def test_another_k_than_the_script_has_is_not_passed(self):
+    def test_a_normalisation_that_the_script_does_not_have_fails(self):
         for name in ("accelerate", "lightning", "trainer"):
             with self.subTest(name):
                 code, said = self.run_script(name, "--windows", "1", "--normalisation", "sum")
