@@ -29,6 +29,13 @@ void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
   }
 }
 
+/// Two causes may explain the same bits: a recorded gradient holds a penalty of the loss, as if nothing decayed.
+void put_first(const std::vector<std::string>& seen, std::vector<Suspicion>& suspects) {
+  std::stable_partition(suspects.begin(), suspects.end(), [&](const Suspicion& suspect) {
+    return std::find(seen.begin(), seen.end(), suspect.name) != seen.end();
+  });
+}
+
 }  // namespace
 
 JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOptions& options) {
@@ -42,6 +49,7 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   split_bounds(c, trace, checks);
   JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
   if (options.all_lenses) find_causes(c, trace, judged);
+  put_first(options.seen, judged.suspects);
   return judged;
 }
 

@@ -24,6 +24,8 @@ struct CaptureOptions {
   bool all_lenses = true;
   /// Where set: is told by the local lens how many bytes of the trace it went through, and of which tap last.
   std::function<void(std::size_t bytes, const std::string& tap)> progress = {};
+  /// Names of causes that the recorder saw at work: of those that explain the failure they stand first.
+  std::vector<std::string> seen = {};
 };
 
 /// By both hard lenses; what failed is split into its terms, restated (restated_causes.hpp) and diagnosed. A capture that

@@ -58,8 +58,10 @@ int check(const CheckOptions& options) {
   require_out(options.out);
   set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
   CaptureProgress progress(bytes_in(trace));
-  JudgedCapture judged = judged_capture(
-      c, trace, {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); }});
+  JudgedCapture judged =
+      judged_capture(c, trace,
+                     {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); },
+                      seen_causes_of(options.trace_file)});
   const int code = exit_code_of(judged.checks);
   const CaptureRecord capture =
       capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file));

@@ -10,13 +10,18 @@
 namespace tally {
 namespace {
 
-std::vector<std::string> read(const std::map<std::string, std::string>& metadata) {
+template <class Of>
+std::vector<std::string> read_by(Of of, const std::map<std::string, std::string>& metadata) {
   TensorFile content;
   content.metadata = metadata;
   content.tensors["x"] = Tensor(Dtype::fp32, {2});
   const auto file = std::filesystem::path(testing::TempDir()) / "assumptions.safetensors";
   std::ofstream(file, std::ios::binary) << write_safetensors(content);
-  return assumptions_of(file);
+  return of(file);
+}
+
+std::vector<std::string> read(const std::map<std::string, std::string>& metadata) {
+  return read_by(assumptions_of, metadata);
 }
 
 using Lines = std::vector<std::string>;
@@ -25,6 +30,12 @@ TEST(Assumptions, AreTheLinesOfTheirEntry) {
   EXPECT_EQ(read({}), Lines());
   EXPECT_EQ(read({{"assumptions", ""}}), Lines());
   EXPECT_EQ(read({{"assumptions", "rows are items\n\nno scaler\n"}}), (Lines{"rows are items", "no scaler"}));
+}
+
+TEST(Assumptions, StandApartFromTheCausesThatWereSeen) {
+  EXPECT_EQ(read_by(seen_causes_of, {{"assumptions", "no scaler"}}), Lines());
+  EXPECT_EQ(read_by(seen_causes_of, {{"assumptions", "no scaler"}, {"seen", "decay-in-the-loss\n"}}),
+            Lines{"decay-in-the-loss"});
 }
 
 TEST(Assumptions, AreBounded) {

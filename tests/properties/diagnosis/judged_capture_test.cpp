@@ -1,5 +1,6 @@
 #include "properties/diagnosis/judged_capture.hpp"
 
+#include "oracle/case/io.hpp"
 #include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -27,6 +28,24 @@ TEST(JudgedCapture, FormsGroupsWhereTapsLeaveAGap) {
   EXPECT_EQ(first_failure(judged.checks), nullptr) << told(first_failure(judged.checks));
   EXPECT_FALSE(judged.groups.empty());
   EXPECT_TRUE(judged.suspects.empty());
+}
+
+TEST(JudgedCapture, NamesFirstWhatTheRecorderSawAtWork) {
+  Case c = normal_case(1);
+  c.recipe.learning_rate = choice_of(
+      "learning_rate", "step", {{"base", Decimal{"0.5"}}, {"every", std::int64_t{1}}, {"factor", Decimal{"0.5"}}});
+  Case done = c;
+  done.recipe.learning_rate = choice_of("learning_rate", "constant", {{"base", Decimal{"0.5"}}});
+  Trace trace = run(done);  // as if the schedule never moved, or counted one step less
+  trace.case_hash = hash_of(c);
+  const std::vector<Suspicion> stated = judged_capture(c, trace).suspects;
+  ASSERT_GE(stated.size(), 2u);
+
+  const std::vector<Suspicion> seen = judged_capture(c, trace, {.seen = {stated.back().name, "the moon"}}).suspects;
+
+  EXPECT_EQ(seen.size(), stated.size());
+  EXPECT_EQ(seen.front().name, stated.back().name);
+  EXPECT_EQ(seen.at(1).name, stated.front().name);
 }
 
 TEST(JudgedCapture, ByTheLocalLensAloneSaysWhatThatSays) {

@@ -24,6 +24,7 @@ def options_of(arguments):
     parser.add_argument("--clip", type=float, metavar="MAX_NORM", help="the clip by norm as it is meant")
     parser.add_argument("--layers", choices=("opaque", "known"), default="opaque",
                         help="state a Sequential of known layers in place of an opaque model")
+    parser.add_argument("--samples", type=int, metavar="N", help="record N elements of each larger tensor (all)")
     parser.add_argument("--no-loss", dest="loss", action="store_false", help="record no logits and no losses")
     parser.add_argument("--out", default="tally-out/recorded", help="the folder of the capture (tally-out/recorded)")
     parser.add_argument("--tally", help="the program (the variable TALLY, or what the PATH finds)")
@@ -46,7 +47,8 @@ def main():
             folders.is_free(options.out)
         watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
                       every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
-                      loss=options.loss, divide=options.divide, layers=options.layers, name=options.script)
+                      loss=options.loss, divide=options.divide, layers=options.layers,
+                      samples=options.samples, name=options.script)
         watch.run([options.script, *options.arguments], options.module)
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)

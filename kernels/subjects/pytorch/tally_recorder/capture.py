@@ -5,23 +5,18 @@ from .changes import Change, is_zero, same
 from .report import Report
 from .segment import Segment
 from .unjudged import note_finite
-
-
-def dense(value):
-    return value.to_dense() if value.is_sparse else value
-
-
-def gradient_of(parameter):
-    """What .grad holds, as a dense tensor; None where there is none."""
-    return None if parameter.grad is None else dense(parameter.grad.detach())
+from .unseen import unseen
+from .views import Views
 
 
 class Capture:
-    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted."""
+    """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
+    which elements are kept."""
 
-    def __init__(self, parameters, reads, meaning, scratch, plan):
+    def __init__(self, parameters, reads, meaning, scratch, plan, samples):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
-        self.decay, self.report, self.segments = reads.decay(), Report(meaning), []
+        self.samples, self.views, self.segments = samples, Views(parameters, reads, samples), []
+        self.decay, self.report = reads.decay(), Report(meaning)
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
         self.losses = None    # what sees the losses; set when it is made
@@ -32,6 +27,7 @@ class Capture:
 
     # Backward passes
 
+    @unseen
     def backward_begins(self, roots):
         self.losses.backward_begins(roots)
 
@@ -53,6 +49,7 @@ class Capture:
         elif self.reads.rate() != self.segment.rates[-1]:
             self.segment.rate_moved_inside = True
         self.segment.windows[-1].append(None)
+        self.segment.rates_passed.append(self.reads.rate())
         self.look_at_buffers(window, m)
 
     def window_begins(self, window):
@@ -73,11 +70,11 @@ class Capture:
 
     def start_state(self):
         segment = self.segment
-        for name, parameter in self.parameters.items():
-            segment.give(name, parameter)
-            for state, value in self.reads.state(parameter).items():
+        for name in self.parameters:
+            segment.give(name, self.views.value(name))
+            for state, value in self.views.state(name).items():
                 segment.give(f"{state}.{name}", value)
-        segment.step = self.reads.steps_taken() or 0
+        segment.step = self.reads.steps_taken(0)
         segment.steps_so_far = segment.step
         if segment.step:
             segment.give("step", torch.tensor(segment.step, dtype=torch.int64))
@@ -86,8 +83,8 @@ class Capture:
         """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
         change = Change()
         cleared = left = None
-        for name, parameter in self.parameters.items():
-            now = gradient_of(parameter)
+        for name in self.parameters:
+            now = self.views.gradient(name)
             if m == 0:
                 if not is_zero(now):
                     left = left or name
@@ -115,7 +112,7 @@ class Capture:
 
     def tap_buffer_before(self, name, value, m):
         """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
-        if value is not None and (self.meaning.at("state") or m == 0 and self.meaning.at("gradients")):
+        if value is not None and self.meaning.at("gradients" if m == 0 else "state"):
             self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
 
     def changed_between(self, change, place):
@@ -133,6 +130,7 @@ class Capture:
                             "the bits of the last accumulation",
                             "keep other code from writing to .grad, or record without it")
 
+    @unseen
     def gradient(self, name, value):
         """One parameter's gradient in a backward pass, before it is added to the buffer."""
         if self.open is None:
@@ -143,19 +141,22 @@ class Capture:
         self.touched.add(name)
         if self.segment:
             self.segment.touched.add(name)
-            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", dense(value))
+            value = self.views.part(name, value)
+            note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
         if self.segment and self.meaning.at("gradients"):
-            self.segment.tap(f"{self.open}/backward/d.{name}", dense(value))
+            self.segment.tap(f"{self.open}/backward/d.{name}", value)
 
+    @unseen
     def accumulated(self, name):
         if self.segment is None:
             return
-        gradient = gradient_of(self.parameters[name])
+        gradient = self.views.gradient(name)
         if self.meaning.at("state"):
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
         else:
             self.latest[name] = self.scratch.put(gradient, over=self.latest.get(name))
 
+    @unseen
     def backward_ends(self):
         """One micro-batch is one backward pass that reached a parameter."""
         if self.open is None:
@@ -178,6 +179,7 @@ class Capture:
     def window_prefix(self):
         return f"w{len(self.segment.windows) - 1}"
 
+    @unseen
     def step_begins(self):
         self.skipping = self.reads.skips_itself()
         if not self.recording_step() or self.skipping:
@@ -189,30 +191,32 @@ class Capture:
             self.early = None
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
+        segment.rate_at_last_step = self.reads.rate()
         segment.rate_moved_inside |= self.early is not None and self.reads.rate() != segment.rates[-1]
         if self.reads.rate() != segment.rates[-1] and segment.rate_moved_inside:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
         self.compare_options(window)
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
-        for name, parameter in self.parameters.items():
+        for name in self.parameters:
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-            gradient = gradient_of(parameter)
+            gradient = self.views.gradient(name)
             change.offer(name, before, gradient)
             if gradient is None:
                 segment.without.setdefault(name, f"window {window}")
             if self.meaning.at("window"):
                 if gradient is not None:
-                    segment.tap_first(f"{w}/{read}.{name}", gradient.float() if read == "@read" else gradient)
-                segment.tap_first(f"{w}/@in.{name}", parameter)
-                for state, value in self.reads.state(parameter).items():
+                    gradient = gradient.float() if read == "@read" else gradient
+                    if segment.tap_first(f"{w}/{read}.{name}", gradient) and self.steps:
+                        segment.tap(f"{w}/@left.{name}", gradient)
+                segment.tap_first(f"{w}/@in.{name}", self.views.value(name))
+                for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             self.unexplained(f"window {window}, before the step", change)
-        taken = self.reads.steps_taken()
-        self.before_step = segment.steps_so_far if taken is None else taken
+        self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
 
@@ -234,6 +238,7 @@ class Capture:
             if name in self.latest:
                 self.segment.tap(f"{self.last}/accumulate/buffer.{name}", self.latest.pop(name))
 
+    @unseen
     def step_ends(self):
         if not self.recording_step() or self.skipping:
             return
@@ -241,18 +246,16 @@ class Capture:
         self.steps += 1
         self.after_last = True
         segment.steps_so_far += 1
-        for name, parameter in self.parameters.items():
-            segment.tap(f"{w}/optimizer/{name}", parameter)
+        for name in self.parameters:
+            segment.tap(f"{w}/optimizer/{name}", self.views.value(name))
             if self.meaning.at("state"):
-                for state, value in self.reads.state(parameter).items():
+                for state, value in self.views.state(name).items():
                     segment.tap(f"{w}/optimizer/{state}.{name}", value)
         if self.early:
             self.report.noted(self.early, "a step was taken before the window's last micro-batch")
-        taken = self.reads.steps_taken()
-        taken = segment.steps_so_far if taken is None else taken
         segment.tap_number(f"{w}/schedule/in.step", self.before_step, torch.int64)
         segment.tap_number(f"{w}/schedule/in.found", 0, torch.uint8)
-        segment.tap_number(f"{w}/schedule/step", taken, torch.int64, True)
+        segment.tap_number(f"{w}/schedule/step", self.reads.steps_taken(segment.steps_so_far), torch.int64, True)
         segment.tap_number(f"{w}/schedule/learning_rate", self.reads.rate(), torch.float32, True)
 
     def window_ends(self):

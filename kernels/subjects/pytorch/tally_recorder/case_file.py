@@ -1,7 +1,9 @@
 """The case that a stretch of windows is held against, and the taps under the names that this case gives them."""
 import torch
 
+from .changes import same
 from .errors import CaptureError
+from .loss_taps import FactorOnly
 
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
@@ -16,6 +18,9 @@ def format_of_all(parameters):
 
 def one_loss(segment, capture, storage, lines):
     """The section `loss`, and whether the losses' taps are kept: all micro-batches must state it alike."""
+    if is_factor_alone(segment):
+        lines.append(f"not judged: the loss beside its factor ({segment.losses[0]})")
+        return {"kind": "opaque"}, False
     unknown = [seen for seen in segment.losses if isinstance(seen, str)]
     if storage != "fp32":
         unknown.append(f"the model is in {storage}, the loss is not")
@@ -27,6 +32,11 @@ def one_loss(segment, capture, storage, lines):
         lines.append("not judged: the loss and its normalisation (micro-batches call different ones)")
         return {"kind": "opaque"}, False
     return stated[0], True
+
+
+def is_factor_alone(segment):
+    """Whether of the losses the factors are kept, and all of them: then the windows count items."""
+    return all(isinstance(seen, FactorOnly) for seen in segment.losses)
 
 
 def section_of(seen, scratch, options):
@@ -46,7 +56,8 @@ def factor_claim(segment):
     """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss."""
     seen = [loss for loss in segment.losses if not isinstance(loss, str)]
     means = [loss for loss in seen if loss.options["reduction"] == "mean" or loss.averaged]
-    return "fp32_twice" if means else "fp32"
+    factors = [loss for loss in segment.losses if isinstance(loss, FactorOnly)]
+    return "fp32_twice" if means or any(loss.mean for loss in factors) else "fp32"
 
 
 def claims_of(segment, parameters, divide, optimizer_kind):
@@ -64,17 +75,17 @@ def kernels_of(optimizer_kind):
                      "global_float_atomics": False, "result": "fp32"}}
 
 
-def case_of(segment, capture, model, recipe, lines, name):
-    """The case as JSON. `model` describes the layers."""
+def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
+    """The case as JSON. `model` describes the layers; `own_inputs` is for the local lens."""
     format_of = format_of_all(capture.parameters)
     loss, keep = one_loss(segment, capture, format_of, lines)
     normalisation = capture.meaning.normalisation
     if normalisation is None:
         normalisation = "window_items"
-        if keep:
+        if keep or is_factor_alone(segment):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
-    taps = settled(segment, capture, recipe, keep, model)
+    taps = settled(segment, capture, recipe, keep, model, own_inputs)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
     case = {
@@ -87,8 +98,28 @@ def case_of(segment, capture, model, recipe, lines, name):
     return case, tensors, taps
 
 
-def settled(segment, capture, recipe, keep_loss, model):
-    """The taps under their names: what the step read is read by the first stage behind the clip."""
+def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs):
+    """The tap of a gradient that the step read, as an output of the stage before: a decay that was not meant to be there
+    may have followed. A clip before the division by the scale left its gradient there. The lens that judges each stage
+    from its own inputs needs it under the reader's name as well."""
+    def held(name):
+        return segment.taps.get(f"{window}/{name}.{parameter}")
+
+    read, unscaled = held("@read"), held("unscale/d")
+    left = held("@left") or read
+    unchanged = unscaled is not None and same(*(capture.scratch.tensor(parts[0]) for parts in (read, unscaled)))
+    as_read = {f"{window}/{reader}/in.d.{parameter}": read}
+    if clips:
+        found = {f"{window}/clip/d.{parameter}": held("@clipped") or left if unchanged else left}
+    elif unscaled is None or unchanged:
+        found = {f"{window}/unscale/d.{parameter}": left}
+    else:
+        return as_read
+    return {**found, **as_read} if own_inputs else found
+
+
+def settled(segment, capture, recipe, keep_loss, model, own_inputs):
+    """The taps under their names. Of several steps in a window the first tells what was read, the last what was left."""
     decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
     excluded = decay.get("exclude", [])
     taps = {}
@@ -105,12 +136,12 @@ def settled(segment, capture, recipe, keep_loss, model):
         elif rest.startswith("loss/"):
             if keep_loss:
                 taps[f"{window}/{rest}"] = parts
+        elif rest == "factor":
+            if is_factor_alone(segment):
+                taps[f"{window}/loss/in.factor"] = parts
         elif stage == "read":
-            if clip != "none":
-                taps[f"{window}/clip/d.{parameter}"] = parts
-            else:
-                reader = "decay" if decays and decay["kind"] == "l2" else "optimizer"
-                taps[f"{window}/{reader}/in.d.{parameter}"] = parts
+            taps.update(what_was_left(segment, capture, window, parameter, clip != "none",
+                                      "decay" if decays and decay["kind"] == "l2" else "optimizer", own_inputs))
         elif stage == "in":
             if decays:
                 taps[f"{window}/decay/in.{parameter}"] = parts
@@ -141,7 +172,7 @@ def leave_out_unused(segment, capture, taps, tensors, lines):
                 for name in segment.touched:
                     tap = f"w{w}/m{m}/backward/d.{name}"
                     if tap not in taps:
-                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.parameters[name]))]
+                        taps[tap] = [capture.scratch.put(torch.zeros_like(capture.views.value(name)))]
     return taps, {name: parts for name, parts in tensors.items() if name not in names}
 
 

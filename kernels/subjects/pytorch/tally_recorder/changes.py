@@ -16,7 +16,15 @@ def same(a, b):
 
 def is_zero(gradient):
     """Whether a gradient is absent or nothing but zeros."""
-    return gradient is None or not bool(gradient.ne(0).any())
+    return gradient is None or largest_of(gradient) == 0
+
+
+def largest_of(value):
+    """The largest magnitude, NaN where there is one; 0 of nothing."""
+    if not value.numel():
+        return 0.0
+    least, most = torch.stack(torch.aminmax(value)).tolist()
+    return max(-least, most) if least == least else least
 
 
 def neighbours(ratio, dtype):
@@ -57,7 +65,7 @@ class Change:
         after = torch.zeros_like(before) if after is None else after.detach().to("cpu")
         if not before.numel():
             return
-        largest = float(after.abs().max())
+        largest = largest_of(after)
         unchanged = same(before, after)
         found = [1.0] if unchanged and largest else factors(before, after)
         if found is not None:

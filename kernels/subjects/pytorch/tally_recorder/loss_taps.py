@@ -16,6 +16,16 @@ class Seen:
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
         self.result = None
 
+    def is_kept(self):
+        """Whether enough of it is there to be judged: its logits and their gradient, or its items alone."""
+        return self.d_y is not None if self.y is not None else self.rows is not None
+
+
+class FactorOnly(str):
+    """Why the loss of a micro-batch is not stated although its factor is judged: a sample holds no logits. `mean` says
+    whether it divides by its own items."""
+    mean = False
+
 
 class LossTaps:
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph."""
@@ -24,6 +34,7 @@ class LossTaps:
         self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
         self.pending, self.arrived = [], []
         self.rows = self.x = None
+        self.term = None         # beside the loss of the micro-batch that runs, where decay is said
         self.operations = set()  # those from the root of the backward pass down to its losses
 
     def watch_model(self, model):
@@ -48,6 +59,8 @@ class LossTaps:
             return
         if not capture.meaning.loss or loss.unknown():
             self.pending.append(Seen(loss, None, None, None, self.x))
+        elif capture.samples.places and has_one_factor(loss):
+            self.pending.append(Seen(loss, None, None, items_of(loss, loss.target), None))
         else:
             y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
             target = loss.target.detach()
@@ -70,18 +83,23 @@ class LossTaps:
         loss.y.register_hook(at_logits)
 
     def backward_begins(self, roots):
-        self.arrived = []
+        self.arrived, self.term = [], None
         nodes = [seen.node for seen in self.pending]
         if not nodes or not self.capture.recording_next():
             return
         beside, self.operations = between(roots, nodes, self.accumulators)
         if beside and self.capture.meaning.loss:
             window, m, _ = self.capture.meaning.place(self.capture.count)
+            if (self.capture.meaning.weight_decay or {}).get("kind", "none") != "none":
+                self.term = f"a term beside it reaches {len(beside)} parameters"
+                self.capture.report.noted(f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
+                                          "a term beside the loss reaches it, as a penalty in the loss does")
+                return
             self.capture.report.problem(
                 f"window {window}, micro-batch {m}, gradient of {sorted(beside)[0]}",
                 f"a term beside the loss that reaches {len(beside)} parameters", "the gradient of the loss alone",
                 "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
-                "optimizer")
+                "optimizer, or say weight_decay, as it is meant, to have it judged")
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
@@ -94,10 +112,16 @@ class LossTaps:
                 seen.unknown = "it weighs its rows differently"
         rows, x = self.rows, self.x
         self.rows = self.x = None
-        if len(arrived) != 1 or arrived[0].unknown or arrived[0].y is None or arrived[0].d_y is None:
+        if len(arrived) != 1 or arrived[0].unknown or not arrived[0].is_kept():
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
+            return rows or 1
+        if arrived[0].y is None:
+            return self.tap_factor(segment, prefix, arrived[0])
+        if self.term:
+            segment.losses.append(self.term)
+            segment.term_beside_loss = True
             return rows or 1
         seen = arrived[0]
         segment.losses.append(seen)
@@ -105,6 +129,19 @@ class LossTaps:
             segment.tensors.setdefault("x", []).append(seen.x)
         segment.tensors.setdefault("target", []).append(seen.target)
         self.tap(segment, prefix, seen)
+        return seen.rows
+
+    def tap_factor(self, segment, prefix, seen):
+        """Taps what each item is multiplied with; returns the items."""
+        if self.term:
+            segment.term_beside_loss = True
+        said = FactorOnly(self.term or "a sample holds no logits")
+        said.mean = seen.options["reduction"] == "mean" or seen.averaged
+        segment.losses.append(said)
+        factor = seen.factor.flatten()[0].float().cpu()
+        if seen.options["reduction"] == "mean" and seen.rows:
+            factor = (factor / seen.rows).reshape(())
+        segment.tap(f"{prefix}/@factor", factor)
         return seen.rows
 
     def tap(self, segment, prefix, seen):
@@ -119,13 +156,24 @@ class LossTaps:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
 
 
+def has_one_factor(loss):
+    """Whether every item is multiplied with the same number."""
+    options = loss.options
+    return loss.kind == "cross_entropy" and options["weight"] is None and not options["label_smoothing"]
+
+
+def items_of(loss, target):
+    """How many targets count."""
+    return int((target != loss.options["ignore_index"]).sum())
+
+
 def factor_of(seen, scratch):
     """What each row's gradient was multiplied with, where PyTorch has it as one number: what arrived at the loss, over
     the rows of a mean."""
     options = seen.options
-    if seen.kind != "cross_entropy" or options["weight"] is not None or options["label_smoothing"]:
+    if not has_one_factor(seen):
         return None
     if options["reduction"] != "mean":
         return seen.factor.flatten()[0].float().cpu()
-    counted = int((scratch.tensor(seen.target) != options["ignore_index"]).sum())
+    counted = items_of(seen, scratch.tensor(seen.target))
     return (seen.factor.float() / counted).cpu().reshape(()) if counted else None

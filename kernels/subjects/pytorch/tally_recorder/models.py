@@ -9,7 +9,7 @@ class OpaqueModel:
     prefix, last, wants_input = "model.", "model", False
 
     def section(self, segment, capture, loss):
-        tensors = {name[len(self.prefix):]: list(parameter.shape) for name, parameter in capture.parameters.items()
+        tensors = {name[len(self.prefix):]: capture.samples.shape(name, parameter) for name, parameter in capture.parameters.items()
                    if name in segment.touched}
         layer = {"kind": "opaque", "name": "model", "tensors": tensors}
         known = next((seen for seen in segment.losses if not isinstance(seen, str)), None)

@@ -99,8 +99,8 @@ class ReadsOptimizer:
         found = getattr(self.optimizer, "found_inf", None)
         return found is not None and bool(found)
 
-    def steps_taken(self):
-        """How many steps the optimizer says it took, of its parameters the most; None where it does not count."""
+    def steps_taken(self, otherwise):
+        """How many steps the optimizer says it took, of its parameters the most; `otherwise` where it does not count."""
         counts = {int(self.optimizer.state[p]["step"]) for p in self.names
                   if "step" in self.optimizer.state.get(p, {})}
-        return max(counts) if counts else None
+        return max(counts) if counts else otherwise

@@ -4,7 +4,7 @@ from .errors import CaptureError
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
 
 
-def said_or(meaning, name, assumed, lines, why):
+def said_or(meaning, name, assumed, why, lines):
     """What was said of a section, or else what is assumed, with its line."""
     said = getattr(meaning, name)
     if said is not None:
@@ -66,6 +66,17 @@ def rate_section(rates, first):
     return {"kind": "list", "rates": list(rates), "first": first}
 
 
+def rates_assumed(segment):
+    """The section `learning_rate` that the run shows, and why."""
+    passed = segment.rates_of_micro_batches()
+    if passed:
+        return (rate_section(passed, segment.step), "the rates that the schedule went through, each meant for a step, "
+                "as it moved with every micro-batch")
+    why = ("the rates in force at the steps, set after each window's last backward pass"
+           if segment.rates_are_of_steps() else "the rates in force when the windows began")
+    return rate_section(segment.rates_of_steps(), segment.step), why
+
+
 def recipe_of(segment, capture, called, lines):
     """The five sections. `lines` takes one line for each that is assumed."""
     meaning, reads = capture.meaning, capture.reads
@@ -73,13 +84,15 @@ def recipe_of(segment, capture, called, lines):
     if clip is None:
         changed = [change for segment in capture.segments for change in segment.changes]
         assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
-        clip = said_or(meaning, "clip", assumed, lines, why)
+        clip = said_or(meaning, "clip", assumed, why, lines)
+    if clip["kind"] == "global_norm" and capture.samples.places:
+        raise CaptureError("clip: found a clip by the norm of all elements, expected none or by value where elements are "
+                           "sampled; record all of them (samples=None)")
     optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
     lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
-    decay = said_or(meaning, "weight_decay", capture.decay, lines, f"as {type(reads.optimizer).__name__} does it")
-    rate = said_or(meaning, "learning_rate", rate_section(segment.rates_of_steps(), segment.step), lines,
-                   "the rates in force at the steps, set after each window's last backward pass"
-                   if segment.rates_are_of_steps() else "the rates in force when the windows began")
+    decay = said_or(meaning, "weight_decay", capture.decay, f"as {type(reads.optimizer).__name__} does it",
+                    lines)
+    rate = said_or(meaning, "learning_rate", *rates_assumed(segment), lines=lines)
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
     return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,

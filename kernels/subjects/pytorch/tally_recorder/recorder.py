@@ -15,6 +15,7 @@ from .models import KnownLayers, OpaqueModel
 from .optimizers import ReadsOptimizer
 from .plan import Plan
 from .recipe import recipe_of
+from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
 from .steps import SeesScaler, SeesSteps
@@ -26,11 +27,11 @@ class Recorder:
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
     `level` says how much is kept, `windows`, `start` and `every` of which
-    windows, `layers="known"` states a Sequential of known layers in place of an opaque model."""
+    windows, `samples` how many elements of each tensor, `layers="known"` states a Sequential of known layers in place of an opaque model."""
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
-                 every=None, layers="opaque", scratch=None, name="a PyTorch loop"):
+                 every=None, layers="opaque", samples=None, scratch=None, name="a PyTorch loop"):
         self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                                divide)
         if not isinstance(model, torch.nn.Module):
@@ -55,8 +56,12 @@ class Recorder:
                                 if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
+        self.samples = Samples(parameters, samples)
+        if self.samples.places and layers == "known":
+            raise CaptureError("samples: found a number beside known layers, whose forward pass needs every element; "
+                               "record the model as opaque, or all elements (samples=None)")
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
-                               Plan(windows, start, every))
+                               Plan(windows, start, every), self.samples)
         self.entered = []
         self.finished = False
 
@@ -117,9 +122,10 @@ class Recorder:
     def check_segment(self, segment, folder, program, show, options):
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips.called, lines)
-        case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name)
+        case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
+                                                 "local" in options)
         report = self.capture.report
-        lines = self.described.lines() + lines + self.outside.lines() + not_finite(segment)
+        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() + not_finite(segment)
         for line in lines + report.notes():
             show(line)
         for line in report.problems():
@@ -129,7 +135,8 @@ class Recorder:
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
                                      recipe["optimizer"]["kind"])
         folders.is_free(folder)
-        verdict.write(folder, program, self.scratch, case, tensors, taps, claims)
+        verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
+                      ["decay-in-the-loss"] if segment.term_beside_loss else [])
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))
         return code

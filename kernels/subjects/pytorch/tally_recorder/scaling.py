@@ -1,7 +1,6 @@
 """What a GradScaler does in a window: its check for overflow, its division, its skips and its own update."""
 import torch
 
-from .capture import gradient_of
 from .changes import Change
 
 
@@ -23,12 +22,17 @@ class ScalerTaps:
                 "backoff_factor": float(scaler.get_backoff_factor()),
                 "growth_interval": int(scaler.get_growth_interval()),
                 "growth_counter": int(scaler._growth_tracker.item())}
-        for name, parameter in capture.parameters.items():
-            gradient = gradient_of(parameter)
+        read = {}
+        for name in capture.parameters:
+            gradient = capture.views.gradient(name)
             if name in capture.latest:
                 change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
-            if capture.meaning.at("window") and gradient is not None:
-                segment.tap_first(f"{w}/overflow_check/in.buffer.{name}", gradient)
+            read[name] = gradient
+        if capture.meaning.at("window"):
+            for name, gradient in read.items():
+                if gradient is not None:
+                    tap = "overflow_check/in.buffer" if change.kind == "none" else "@clipped"
+                    segment.tap_first(f"{w}/{tap}.{name}", gradient)
         window = capture.meaning.place(capture.count - 1)[0]
         if change.kind == "unexplained":
             capture.unexplained(f"window {window}, before unscale_", change)
@@ -46,11 +50,16 @@ class ScalerTaps:
         self.found(found)
         for name, parameter in capture.parameters.items():
             if name not in capture.latest and parameter.grad is not None:
-                capture.latest[name] = capture.scratch.put(gradient_of(parameter))
+                capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
 
     def found(self, found):
         capture = self.capture
         capture.skips += found
+        if found and capture.samples.places:
+            window = capture.meaning.place(capture.count - 1)[0]
+            capture.report.problem(f"window {window}, the check for overflow", "an element that is not finite",
+                                   "none where elements are sampled: the sample need not hold it",
+                                   "record this window whole (samples=None), or another one")
         capture.segment.tap_number(f"{capture.window_prefix()}/overflow_check/found", int(found), torch.uint8)
 
     def unscale_ends(self, scaler, found):
@@ -63,8 +72,8 @@ class ScalerTaps:
             if parameter.grad is None or found:
                 continue
             if capture.meaning.at("window"):
-                segment.tap_first(f"{w}/unscale/d.{name}", gradient_of(parameter).float())
-            capture.latest[name] = capture.scratch.put(gradient_of(parameter))
+                segment.tap_first(f"{w}/unscale/d.{name}", capture.views.gradient(name).float())
+            capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
         if not found:
             segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
 

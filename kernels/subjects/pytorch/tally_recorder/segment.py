@@ -10,10 +10,12 @@ class Segment:
         self.scratch, self.first = scratch, first
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
+        self.rates_passed, self.rate_at_last_step = [], None  # at every micro-batch's beginning, and at the last step
         self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
         self.not_finite = []  # gradients and losses: window, micro-batch and what
         self.skipped = set()  # windows whose step a GradScaler skipped
         self.step, self.options = 0, None  # the optimizer's options at the first step
+        self.term_beside_loss = False
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.scale = None  # what the scaler held at the start, where there is one
 
@@ -39,6 +41,14 @@ class Segment:
         """The rate of each window that took its step: a skipped one does not count."""
         return [self.rate_of(w) for w in range(len(self.rates)) if w not in self.skipped] or self.rates
 
+    def rates_of_micro_batches(self):
+        """The rates of a schedule that moves with every micro-batch, as it went through them; None of any other."""
+        sizes, passed = [len(window) for window in self.windows], self.rates_passed
+        moves = [a != b for a, b in zip(passed, passed[1:])]
+        if not self.rate_moved_inside or len(set(sizes)) > 1 or sizes[0] == 1 or not all(moves):
+            return None
+        return passed + [self.rate_at_last_step] * (self.rate_at_last_step != passed[-1])
+
     def rate_of(self, w):
         """What was in force when the window began, or, where the rates move between the last backward pass and the step
         alone, at the step."""
@@ -60,4 +70,5 @@ class Segment:
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()
         self.rates.pop()
+        del self.rates_passed[-forgotten:]
         self.rates_at_steps.pop(len(self.windows), None)

@@ -1,4 +1,6 @@
 """What a verdict does not cover: a loss, parameters that no group of the optimizer holds, and what is not finite."""
+import math
+
 import torch
 
 
@@ -9,6 +11,8 @@ def counted(first, others):
 
 def note_finite(segment, m, what, value):
     """Remembers a tensor of the micro-batch that runs if not all of it is finite."""
+    if math.isfinite(float(value.sum())):
+        return  # a finite sum has finite terms; one that is not may have left the range by itself
     if not bool(torch.isfinite(value).all()):
         segment.not_finite.append((len(segment.windows) - 1, m, what))
 
@@ -25,8 +29,10 @@ def not_finite(segment):
 
 def last_line(said, lines):
     """What `tally check` said, with a pass that says what else it leaves out."""
-    left_out = []
-    if any(line.startswith("not judged: the loss") for line in lines):
+    left_out = ["elements outside the sample"] if any(line.startswith("judged by samples") for line in lines) else []
+    if any(line.startswith("not judged: the loss beside its factor") for line in lines):
+        left_out.append("the loss beside its factor")
+    elif any(line.startswith("not judged: the loss") for line in lines):
         left_out.append("the loss and its normalisation")
     if any(line.startswith("not judged: ") and not line.startswith(("not judged: the loss", "not judged: forward"))
            for line in lines):

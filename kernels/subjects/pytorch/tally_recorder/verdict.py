@@ -29,7 +29,7 @@ def run(tally, *arguments):
             from None
 
 
-def write(folder, tally, scratch, case, tensors, taps, claims):
+def write(folder, tally, scratch, case, tensors, taps, claims, seen=()):
     """All three files are whole before the first replaces an older one."""
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".recording-", dir=folder) as near:
@@ -37,7 +37,7 @@ def write(folder, tally, scratch, case, tensors, taps, claims):
         with open(os.path.join(near, FILES[1]), "w", encoding="utf-8") as file:
             json.dump(case, file, indent=1)
         metadata = {"tally_trace": "1", "case": hash_of(tally, os.path.join(near, FILES[1])),
-                    "claims": json.dumps(claims)}
+                    "claims": json.dumps(claims), **({"seen": "\n".join(seen)} if seen else {})}
         safetensors_file.write(os.path.join(near, FILES[2]), taps, scratch, metadata)
         for name in FILES:
             os.replace(os.path.join(near, name), os.path.join(folder, name))

@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import io
+import re
 import tempfile
 
 import torch
@@ -16,8 +17,19 @@ K = 4
 EQUAL = [[4] * K] * 3
 UNEQUAL = [[4, 2, 3, 1], [1, 5, 2, 2], [3, 3, 4, 2]]
 TAIL = [[4] * K, [4] * K, [4, 4]]
-WRONG = ("mean of means", "no zero_grad", "clip per micro-batch", "clip before unscale", "step per micro-batch",
-         "not divided", "tail by the configured K", "decay in the loss", "schedule per micro-batch", "L2 for decoupled")
+CAUSES = {  # what stands on top of what each wrong loop looks like
+    "mean of means": "mean-of-means",
+    "no zero_grad": "missing-zero-between-windows",
+    "clip per micro-batch": "clip-per-microbatch",
+    "clip before unscale": "clip-before-unscale",
+    "step per micro-batch": "step-at-every-microbatch",
+    "not divided": "own-items",
+    "tail by the configured K": "last-window-wrong-divisor",
+    "decay in the loss": "decay-in-the-loss",
+    "schedule per micro-batch": "sched-per-microbatch",
+    "schedule per micro-batch, stated": "sched-per-microbatch",
+    "L2 for decoupled": "adamw-vs-adam-decay",
+}
 
 
 def sgd(**options):
@@ -247,6 +259,12 @@ def wrong_loops():
         "L2 for decoupled": Loop(adam(weight_decay=0.1), wrong="L2 for decoupled",
                                  weight_decay={"kind": "decoupled", "lambda": 0.1}),
     }
+
+
+def cause(said):
+    """The name that stands on top of what a failure looks like; nothing where none does."""
+    found = re.search(r"^  looks like (\S+)", said, re.MULTILINE)
+    return found.group(1) if found else ""
 
 
 def judged(loop, level, layers="opaque", **options):

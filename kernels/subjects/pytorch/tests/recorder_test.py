@@ -119,12 +119,20 @@ class Errors(unittest.TestCase):
         self.assertIn("found no step in 4 micro-batches", self.problems_of(Loop())[0])
 
     def test_a_term_beside_the_loss(self):
-        self.assertIn("a term beside the loss that reaches 4 parameters",
-                      self.problems_of(loops.wrong_loops()["decay in the loss"])[0])
+        for said in ({}, {"weight_decay": "none"}):
+            self.assertIn("a term beside the loss that reaches 4 parameters",
+                          self.problems_of(loops.Loop(wrong="decay in the loss", **said))[0])
+
+    def test_a_term_beside_the_loss_is_noted_where_the_decay_is_said(self):
+        said = {"weight_decay": {"kind": "l2", "lambda": 0.5}}
+        code, text = loops.judged(loops.Loop(loops.sgd(weight_decay=0.5), wrong="decay in the loss", **said), "state")
+        self.assertEqual(code, 0, text)
+        self.assertIn("window 0, micro-batch 0, gradient of model.0.bias: a term beside the loss reaches it", text)
+        self.assertTrue(text.endswith("pass, but not judged: the loss and its normalisation\n"), text)
 
     def test_another_term_is_told_of_loss_false(self):
         self.assertIn("record another term of the loss (KL, L1) with loss=False",
-                      self.problems_of(loops.wrong_loops()["decay in the loss"])[0])
+                      self.problems_of(loops.Loop(wrong="decay in the loss"))[0])
 
     def test_a_wrapped_optimizer(self):
         class Wrapped(torch.optim.Optimizer):

@@ -44,8 +44,8 @@ def main():
                 continue
             found = [loops.judged(loop, level, options.layers) for level in levels]
             said = found[min(2, len(found) - 1)]
-            codes = ' | '.join(WORDS.get(code, str(code)) for code, _ in found)
-            print(f"| {name} | {codes} | {sentence(*said)} |", flush=True)
+            words = " | ".join(" ".join([WORDS.get(code, str(code)), loops.cause(text)]).strip() for code, text in found)
+            print(f"| {name} | {words} | {sentence(*said)} |", flush=True)
             if options.verbose:
                 print(found[-1][1])
 

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Prints what `tally check` says of every loop: run.py ENVIRONMENT table.py"""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(os.path.dirname(HERE))]
+
+from judged import cause, judged  # noqa: E402
+from table_of_loops import ROWS, loops  # noqa: E402
+
+WORDS = {0: "pass", 1: "fail", 2: "error", 4: "unjudged"}
+
+
+def sentence(text):
+    """The verdict without what comes behind its cause."""
+    return text.splitlines()[-1].partition("; looks like")[0][:200]
+
+
+def main():
+    import accelerate
+    import lightning
+    import torch
+    import transformers
+    print(f"# Loops of four frameworks\n\nPyTorch {torch.__version__}, Accelerate {accelerate.__version__}, Lightning "
+          f"{lightning.__version__}, Transformers {transformers.__version__};\nfour rows a micro-batch, K = 4, level "
+          f"`state`. Written by\n`kernels/subjects/pytorch/tests/frameworks/table.py`.\n")
+    print("| loop | 32 rows | 30 rows (short last micro-batch) | 24 rows (short last window) |\n|---|---|---|---|")
+    said = []
+    for name, loop, _ in loops():
+        cells = []
+        for rows in ROWS:
+            code, text = judged(loop, rows)
+            cells.append(f"{WORDS.get(code, code)} {cause(text)}".strip())
+            if code:
+                said.append(f"- {name}, {rows} rows: {sentence(text)}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    print("\n## The verdicts of those that do not pass\n\n" + "\n".join(said))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Loops recorded by a sample of their elements: python3 tests/samples_test.py
+
+The program is named by the variable TALLY, or found on the PATH."""
+import os
+import sys
+import unittest
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
+
+import loops  # noqa: E402
+from tally_recorder.samples import Samples  # noqa: E402
+
+PASS, FAIL, ERROR = 0, 1, 2
+FEW = 10  # of 48 and 32 elements in the two weights
+BY_ELEMENT = ("SGD", "SGD, momentum", "SGD, L2", "Adam, L2", "AdamW", "AdamW, groups", "RMSprop", "clip by value",
+              "schedule, stated", "unequal, by items", "divided at the end", "ignored targets", "short last window",
+              "GradScaler", "step with a closure")
+WRONG = ("mean of means", "no zero_grad", "step per micro-batch", "not divided", "tail by the configured K",
+         "schedule per micro-batch", "L2 for decoupled")
+
+
+class Sampled(unittest.TestCase):
+    def setUp(self):
+        warnings.simplefilter("ignore")
+
+    def test_right_loops_pass_and_say_that_they_were_sampled(self):
+        for name in BY_ELEMENT:
+            for level in ("parameters", "state", "all"):
+                with self.subTest(name, level=level):
+                    code, said = loops.judged(loops.right_loops()[name], level, samples=FEW)
+                    self.assertEqual(code, PASS, said)
+                    self.assertRegex(said, r"judged by samples: \d\d of 92 elements, at most 10 of each tensor \(seed 1\)")
+                    self.assertRegex(said.splitlines()[-1],
+                                     "^pass, but not judged: elements outside the sample, the loss beside its factor$")
+
+    def test_wrong_loops_are_seen_and_named(self):
+        for name in WRONG:
+            for level in ("gradients", "state", "all"):
+                with self.subTest(name, level=level):
+                    code, said = loops.judged(loops.wrong_loops()[name], level, samples=FEW)
+                    self.assertEqual((code, loops.cause(said)), (FAIL, loops.CAUSES[name]), said)
+
+    def test_every_element_is_taken_where_there_are_no_more(self):
+        code, said = loops.judged(loops.Loop(), "state", samples=48)
+        self.assertEqual(code, PASS, said)
+        self.assertNotIn("judged by samples", said)
+
+    def test_a_clip_by_the_norm_of_all_elements_is_refused(self):
+        code, said = loops.judged(loops.Loop(clip=0.3), "state", samples=FEW)
+        self.assertEqual(code, ERROR, said)
+        self.assertIn("error: clip: found a clip by the norm of all elements, expected none or by value", said)
+
+    def test_an_overflow_that_no_sample_need_hold_is_refused(self):
+        loop = loops.right_loops()["GradScaler, skipped step"]
+        code, said = loops.judged(loop, "state", samples=FEW)
+        self.assertEqual(code, ERROR, said)
+        self.assertIn("window 1, the check for overflow: found an element that is not finite", said)
+
+    def test_a_count_that_is_none_is_refused(self):
+        for count in (0, -1, 1.5, True, "many"):
+            with self.subTest(count):
+                with self.assertRaisesRegex(loops.tally_recorder.CaptureError, "^samples: found "):
+                    loops.Loop().record("state", samples=count)
+
+    def test_places_are_the_same_at_every_stage_and_in_every_run(self):
+        weight = torch.nn.Parameter(torch.arange(1000.0).reshape(10, 100))
+        first, second = (Samples({"w": weight}, 50) for _ in range(2))
+        self.assertTrue(torch.equal(first.of("w", weight), second.of("w", weight)))
+        self.assertEqual(first.shape("w", weight), [len(first.of("w", weight))])
+        self.assertEqual(first.of("w", weight).unique().numel(), first.shape("w", weight)[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
