@@ -138,30 +138,32 @@ class LibraryRun {
            std::int32_t memory) {
     if (name == nullptr) throw StepFailed("a tap without a name");
     TapName tap = tap_name_of(name);
-    const std::string place = named(name) + ": ";
+    const auto wrong = [&](const std::string& what) { throw StepFailed(named(name) + ": " + what); };
     if (dtype < 0 || dtype >= static_cast<std::int32_t>(format_rows.size()))
-      throw StepFailed(place + "format " + std::to_string(dtype) +
-                       "; expected TALLY_FP32, TALLY_FP16, TALLY_BF16, TALLY_I64 or TALLY_U8");
+      wrong("format " + std::to_string(dtype) + "; expected TALLY_FP32, TALLY_FP16, TALLY_BF16, TALLY_I64 or TALLY_U8");
     if (rank < 0 || rank > most_rank || (rank > 0 && shape == nullptr))
-      throw StepFailed(place + "a shape of rank " + std::to_string(rank) + "; expected 0 to " +
-                       std::to_string(most_rank) + ", with its sizes");
+      wrong("a shape of rank " + std::to_string(rank) + "; expected 0 to " + std::to_string(most_rank) +
+            ", with its sizes");
     const std::vector<std::int64_t> sizes(shape, shape + rank);
     const auto& layout = layouts_.of(tap);
     if (!layout || layout->dtype != static_cast<Dtype>(dtype) || layout->shape != sizes)
-      throw StepFailed(place + "found " + described(static_cast<Dtype>(dtype), sizes) + "; expected " +
-                       (layout ? described(layout->dtype, layout->shape) : "no such tap in this case"));
+      wrong("found " + described(static_cast<Dtype>(dtype), sizes) + "; expected " +
+            (layout ? described(layout->dtype, layout->shape) : "no such tap in this case"));
     if (memory != TALLY_HOST && memory != TALLY_DEVICE)
-      throw StepFailed(place + "memory " + std::to_string(memory) + "; expected TALLY_HOST or TALLY_DEVICE");
-    Tensor value(layout->dtype, layout->shape);
-    if (value.bytes.size() > 0 && data == nullptr) throw StepFailed(place + "NULL; expected its elements");
+      wrong("memory " + std::to_string(memory) + "; expected TALLY_HOST or TALLY_DEVICE");
+    const std::size_t bytes = elements_of(layout->shape) * size_of(layout->dtype);
+    if (bytes > 0 && data == nullptr) wrong("NULL; expected its elements");
+    std::vector<std::byte> value;
     if (memory == TALLY_HOST) {
-      if (value.bytes.size() > 0) std::memcpy(value.bytes.data(), data, value.bytes.size());
+      const auto* first = static_cast<const std::byte*>(data);
+      value.assign(first, first + bytes);
     } else if (!built_with_cuda()) {
-      throw StepFailed(place + "device memory; expected host memory, as this tally was built without CUDA");
+      wrong("device memory; expected host memory, as this tally was built without CUDA");
     } else {
-      device(ExecutorKind::cuda).functions().read(data, value.bytes.data(), value.bytes.size());
+      value.resize(bytes);
+      device(ExecutorKind::cuda).functions().read(data, value.data(), bytes);
     }
-    trace_.add(std::move(tap), std::move(value));
+    trace_.add(std::move(tap), Tensor(layout->dtype, layout->shape, std::move(value)));
   }
 
   const tally_step& step_;

@@ -3,24 +3,17 @@
 //
 // As a user would have it: no line of Tally but its header. With -DMEAN_OF_MEANS it has a famous mistake: the mean of
 // every micro-batch is divided by the number of micro-batches, however many rows each has.
-#include <tally/subject.h>
-
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "handed_over.hpp"
+#include "losses.hpp"
+#include "products.hpp"
+
 namespace {
-
-using Floats = std::vector<float>;
-using Shape = std::vector<std::int64_t>;
-
-/// This step does no such thing.
-struct Declined : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Layer {
   std::string label;
@@ -35,9 +28,9 @@ struct Parameter {
   Floats value, gradient, buffer, momentum;
 };
 
-class Step {
+class Step : private HandedOver {
  public:
-  explicit Step(const tally_run& run) : run_(run) {
+  explicit Step(const tally_run& run) : HandedOver(run) {
     require_fp32_and_plain_recipe();
     read_model();
     rate_ = static_cast<float>(number("/recipe/learning_rate/base"));
@@ -54,39 +47,6 @@ class Step {
   }
 
  private:
-  // --- what the case says
-  std::string text(const std::string& pointer) const {
-    const char* found = run_.text(run_.tally, pointer.c_str());
-    return found != nullptr ? found : "";
-  }
-  double number(const std::string& pointer) const { return run_.number(run_.tally, pointer.c_str()); }
-  std::int64_t integer(const std::string& pointer) const { return static_cast<std::int64_t>(number(pointer)); }
-
-  void only(const std::string& pointer, const std::string& wanted) const {
-    if (text(pointer) != wanted)
-      throw Declined(pointer.substr(1) + " is '" + text(pointer) + "'; this step takes '" + wanted + "'");
-  }
-
-  void require_fp32_and_plain_recipe() const {
-    for (const char* key : {"storage", "compute", "accumulate", "master"})
-      only(std::string("/precision/") + key, "fp32");
-    only("/recipe/optimizer/kind", "sgd");
-    only("/recipe/learning_rate/kind", "constant");
-    for (const char* section : {"weight_decay", "clip"}) only(std::string("/recipe/") + section + "/kind", "none");
-    if (text("/recipe/loss_scale/kind") != "static") only("/recipe/loss_scale/kind", "none");
-    if (text("/model/loss/kind") == "mse") return only("/model/loss/item_weights", "false");
-    only("/model/loss/kind", "cross_entropy");
-    if (number("/model/loss/label_smoothing") != 0) throw Declined("label_smoothing; this step takes 0");
-    if (run_.count(run_.tally, "/model/loss/weight") != 0) throw Declined("class weights; this step takes none");
-  }
-
-  Floats floats(const std::string& name) const {
-    const tally_tensor* tensor = run_.tensor(run_.tally, name.c_str());
-    if (tensor == nullptr) return {};
-    const auto* first = static_cast<const float*>(tensor->data);
-    return {first, first + tensor->bytes / sizeof(float)};
-  }
-
   void add_parameter(const std::string& name, const Shape& shape) {
     Parameter p{name, shape, floats(name), {}, {}, floats("momentum." + name)};
     p.gradient.resize(p.value.size());
@@ -123,28 +83,6 @@ class Step {
     classes_.assign(first, first + target->bytes / sizeof(std::int64_t));
   }
 
-  // --- what is handed over
-  void tap(const std::string& stage, const std::string& tensor, std::int32_t dtype, const Shape& shape,
-           const void* data, bool of_micro_batch) {
-    std::string name = "w" + std::to_string(window_) + "/";
-    if (of_micro_batch) name += "m" + std::to_string(micro_batch_) + "/";
-    name += stage + "/" + tensor;
-    run_.tap(run_.tally, name.c_str(), dtype, static_cast<std::int32_t>(shape.size()), shape.data(), data, TALLY_HOST);
-  }
-  void tap_m(const std::string& stage, const std::string& tensor, const Shape& shape, const Floats& values) {
-    tap(stage, tensor, TALLY_FP32, shape, values.data(), true);
-  }
-  void tap_w(const std::string& stage, const std::string& tensor, const Shape& shape, const Floats& values) {
-    tap(stage, tensor, TALLY_FP32, shape, values.data(), false);
-  }
-
-  // --- what a window is
-  std::int64_t rows_of(std::int64_t window, std::int64_t k) const {
-    return integer("/windows/" + std::to_string(window) + "/" + std::to_string(k));
-  }
-  std::int64_t micro_batches(std::int64_t window) const {
-    return run_.count(run_.tally, ("/windows/" + std::to_string(window)).c_str());
-  }
   /// Rows that count: none that is ignored.
   std::int64_t items(std::int64_t first, std::int64_t rows) const {
     std::int64_t count = 0;
@@ -215,15 +153,13 @@ class Step {
     tap_m("forward", "in." + weight.name, weight.shape, weight.value);
     if (layer.bias)
       tap_m("forward", "in." + layer.label + ".bias", {layer.out}, parameter(layer.label + ".bias").value);
-    for (std::int64_t r = 0; r < rows_; ++r) {
-      for (std::int64_t o = 0; o < layer.out; ++o) {
-        float sum = 0;
-        for (std::int64_t i = 0; i < layer.in; ++i)
-          sum = std::fma(layer.x[r * layer.in + i], weight.value[o * layer.in + i], sum);
-        layer.y[r * layer.out + o] = layer.bias ? sum + parameter(layer.label + ".bias").value[o] : sum;
-      }
-    }
+    layer.y = product(layer.x, weight.value, sizes_of(layer));
+    if (!layer.bias) return;
+    const Floats& bias = parameter(layer.label + ".bias").value;
+    for (std::size_t i = 0; i < layer.y.size(); ++i) layer.y[i] += bias[i % bias.size()];
   }
+
+  Sizes sizes_of(const Layer& layer) const { return {rows_, layer.in, layer.out}; }
 
   /// The gradient of the scaled loss by the model's output.
   Floats loss(float factor) {
@@ -236,34 +172,16 @@ class Step {
     else
       tap("loss", "in.target", TALLY_I64, {rows_}, classes_.data() + row_, true);
     tap_m("loss", "in.factor", {}, {factor});
-    for (std::int64_t r = 0; r < rows_; ++r)
-      squares_ ? squares(r, factor, losses, dy) : cross_entropy(r, factor, losses, dy);
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const float* row = &y[r * outputs_];
+      float* const gradient = &dy[r * outputs_];
+      const std::int64_t target = squares_ ? 0 : classes_[row_ + r];
+      if (squares_) losses[r] = squares(row, &target_[(row_ + r) * outputs_], outputs_, factor, gradient);
+      if (!squares_ && target != ignored_) losses[r] = cross_entropy(row, target, outputs_, factor, gradient);
+    }
     tap_m("loss", "loss", {rows_}, losses);
     tap_m("loss", "d.y", {rows_, outputs_}, dy);
     return dy;
-  }
-
-  void squares(std::int64_t r, float factor, Floats& losses, Floats& dy) const {
-    const float* y = &layers_.back().y[r * outputs_];
-    float sum = 0;
-    for (std::int64_t i = 0; i < outputs_; ++i) {
-      const float apart = y[i] - target_[(row_ + r) * outputs_ + i];
-      sum += apart * apart;
-      dy[r * outputs_ + i] = factor * (2 * apart / static_cast<float>(outputs_));
-    }
-    losses[r] = sum / static_cast<float>(outputs_);
-  }
-
-  void cross_entropy(std::int64_t r, float factor, Floats& losses, Floats& dy) const {
-    const std::int64_t target = classes_[row_ + r];
-    if (target == ignored_) return;
-    const float* y = &layers_.back().y[r * outputs_];
-    float largest = y[0], sum = 0;
-    for (std::int64_t i = 1; i < outputs_; ++i) largest = std::fmax(largest, y[i]);
-    for (std::int64_t i = 0; i < outputs_; ++i) sum += std::exp(y[i] - largest);
-    losses[r] = std::log(sum) - (y[target] - largest);
-    for (std::int64_t i = 0; i < outputs_; ++i)
-      dy[r * outputs_ + i] = factor * (std::exp(y[i] - largest) / sum - (i == target ? 1.0f : 0.0f));
   }
 
   void backward(Floats dy) {
@@ -275,20 +193,14 @@ class Step {
       bool below = false;  // is there anything to learn below?
       for (std::size_t other = 0; other < l; ++other) below = below || layers_[other].linear;
       if (!below) return;
-      dy = layer.linear ? through_linear(layer, dy) : through_relu(layer, dy);
+      dy = layer.linear ? through_linear(layer, dy) : relu_gradient(dy, layer.x);
       tap_m("backward", "d." + layer.label + ".x", {rows_, layer.in}, dy);
     }
   }
 
   void parameter_gradients(const Layer& layer, const Floats& dy) {
     Parameter& weight = parameter(layer.label + ".weight");
-    for (std::int64_t o = 0; o < layer.out; ++o) {
-      for (std::int64_t i = 0; i < layer.in; ++i) {
-        float sum = 0;
-        for (std::int64_t r = 0; r < rows_; ++r) sum = std::fma(dy[r * layer.out + o], layer.x[r * layer.in + i], sum);
-        weight.gradient[o * layer.in + i] = sum;
-      }
-    }
+    weight.gradient = weight_gradient(dy, layer.x, sizes_of(layer));
     tap_m("backward", "d." + weight.name, weight.shape, weight.gradient);
     if (!layer.bias) return;
     Parameter& bias = parameter(layer.label + ".bias");
@@ -303,23 +215,7 @@ class Step {
   Floats through_linear(const Layer& layer, const Floats& dy) {
     const Parameter& weight = parameter(layer.label + ".weight");
     tap_m("backward", "in." + weight.name, weight.shape, weight.value);
-    Floats dx(static_cast<std::size_t>(rows_ * layer.in));
-    for (std::int64_t r = 0; r < rows_; ++r) {
-      for (std::int64_t i = 0; i < layer.in; ++i) {
-        float sum = 0;
-        for (std::int64_t o = 0; o < layer.out; ++o)
-          sum = std::fma(dy[r * layer.out + o], weight.value[o * layer.in + i], sum);
-        dx[r * layer.in + i] = sum;
-      }
-    }
-    return dx;
-  }
-
-  static Floats through_relu(const Layer& layer, const Floats& dy) {
-    Floats dx(dy.size());
-    for (std::size_t i = 0; i < dy.size(); ++i)
-      dx[i] = layer.x[i] > 0 ? dy[i] : layer.x[i] != layer.x[i] ? layer.x[i] : 0;
-    return dx;
+    return input_gradient(dy, weight.value, sizes_of(layer));
   }
 
   void accumulate() {
@@ -367,12 +263,11 @@ class Step {
     if (keeps) tap_w("optimizer", "momentum." + p.name, p.shape, p.momentum);
   }
 
-  const tally_run& run_;
   std::vector<Layer> layers_;
   std::vector<Parameter> parameters_;
   Floats x_, target_;
   std::vector<std::int64_t> classes_;
-  std::int64_t outputs_ = 0, ignored_ = 0, steps_ = 0, window_ = 0, micro_batch_ = 0, row_ = 0, rows_ = 0;
+  std::int64_t outputs_ = 0, ignored_ = 0, steps_ = 0, row_ = 0, rows_ = 0;
   bool squares_ = false, nesterov_ = false;
   float rate_ = 0, momentum_ = 0, one_minus_dampening_ = 0;
 };
