@@ -180,9 +180,9 @@ def main():
     if options.out:
         with tempfile.TemporaryDirectory() as near:
             pathlib.Path(near, "recorder.md").write_text(text, encoding="utf-8")
-            pathlib.Path(near, "recorder.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            pathlib.Path(near, "figures.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
             os.makedirs(options.out, exist_ok=True)
-            for name in ("recorder.md", "recorder.json"):
+            for name in ("recorder.md", "figures.json"):
                 shutil.move(os.path.join(near, name), os.path.join(options.out, name))
 
 
