@@ -39,7 +39,7 @@ volatile int sink = 0;
 int deeper(int depth) {  // NOLINT(misc-no-recursion)
   char page[4096];
   memset(page, depth, sizeof page);
-  sink += page[depth % 4096];
+  sink = sink + page[depth % 4096];
   return deeper(depth + 1) + page[7];
 }
 
