@@ -3,6 +3,10 @@ from .errors import CaptureError
 
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
 
+UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
+DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the loop "
+           "changes its gradients")
+
 
 def said_or(meaning, name, assumed, why, lines):
     """What was said of a section, or else what is assumed, with its line."""
@@ -34,12 +38,11 @@ def limits_of(changes):
     return [shortest(change.factor * (change.norm + CLIP_EPSILON)) for change in changes]
 
 
-def clip_assumed(changes, called, problem):
+def clip_assumed(changes, called, problem, why_none=UNCHANGED):
     """The clip that explains every change of the gradients before a step."""
     kinds = {change.kind for change in changes} - {"none"}
     if not kinds:
-        return (called[0], "as the loop calls it") if len(called) == 1 else (
-            {"kind": "none"}, "as no call and no change of the gradients says otherwise")
+        return (called[0], "as the loop calls it") if len(called) == 1 else ({"kind": "none"}, why_none)
     if kinds == {"factor"} and all(change.factor < 1 for change in changes if change.kind == "factor"):
         if len(called) == 1:
             return called[0], "as the loop calls it"
@@ -83,7 +86,8 @@ def recipe_of(segment, capture, called, lines):
     clip = meaning.clip
     if clip is None:
         changed = [change for segment in capture.segments for change in segment.changes]
-        assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
+        looked_at, why_none = (changed, UNCHANGED) if meaning.divide == "micro_batch" else ([], DIVIDED)
+        assumed, why = clip_assumed(looked_at, called, capture.report.problem, why_none)
         clip = said_or(meaning, "clip", assumed, why, lines)
     if clip["kind"] == "global_norm" and capture.samples.places:
         raise CaptureError("clip: found a clip by the norm of all elements, expected none or by value where elements are "

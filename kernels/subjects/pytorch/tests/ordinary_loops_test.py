@@ -4,7 +4,6 @@
 The program is named by the variable TALLY, or found on the PATH."""
 import os
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,16 +15,7 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import loops  # noqa: E402
-
-PASS, FAIL, ERROR, UNJUDGED = 0, 1, 2, 4
-
-
-def verdict_of(recorder):
-    """The exit code, and all lines."""
-    lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        code = recorder.check(folder, show=lines.append)
-    return code, "\n".join(lines)
+from verdicts import ERROR, FAIL, PASS, UNJUDGED, verdict_of  # noqa: E402
 
 
 class Clips(unittest.TestCase):

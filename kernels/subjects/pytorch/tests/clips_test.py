@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Clips are seen by whichever name a loop calls them: python3 tests/clips_test.py
+
+The program is named by the variable TALLY, or found on the PATH."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch.nn as nn  # noqa: E402
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_  # noqa: E402
+
+import loops  # noqa: E402
+from verdicts import FAIL, PASS, verdict_of  # noqa: E402
+
+
+def clipping(clip, after=False, **options):
+    """A right loop but for what it does before its step, or after it."""
+    class Loop(loops.Loop):
+        def step(self):
+            if not after:
+                clip(self.net)
+            super().step()
+            if after:
+                clip(self.net)
+
+    return Loop(**options)
+
+
+class ImportedByName(unittest.TestCase):
+    def test_a_clip_after_the_step_does_not_pass(self):
+        for after, expected in ((False, PASS), (True, FAIL)):
+            code, said = verdict_of(clipping(lambda net: clip_grad_norm_(net.parameters(), 0.01), after).record("state"))
+            self.assertEqual(code, expected, said)
+            self.assertIn("assumed: clip is global_norm (max_norm 0.01, norm 2), as the loop calls it", said)
+
+    def test_other_norms_and_values(self):
+        for clip in (lambda net: clip_grad_norm_(net.parameters(), 0.1, norm_type=1),
+                     lambda net: clip_grad_norm_(parameters=net.parameters(), max_norm=0.03, norm_type=float("inf")),
+                     lambda net: clip_grad_value_(net.parameters(), 0.02)):
+            code, said = verdict_of(clipping(clip).record("state"))
+            self.assertEqual(code, PASS, said)
+
+    def test_where_gradients_are_divided_once_a_window(self):
+        said_divide = {"windows": loops.UNEQUAL, "divide": "at the end", "said_divide": "window"}
+
+        class Loop(loops.Loop):
+            def step(self):
+                for parameter in self.net.parameters():
+                    parameter.grad.div_(self.items)
+                clip_grad_norm_(self.net.parameters(), 0.05)
+                self.opt.step()
+
+        code, said = verdict_of(Loop(**said_divide).record("state"))
+        self.assertEqual(code, PASS, said)
+        code, said = verdict_of(loops.Loop(**said_divide).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("assumed: clip is none, as no call of PyTorch's clips was seen; another clip would not be", said)
+
+    def test_the_names_are_given_back(self):
+        before = clip_grad_norm_, nn.utils.clip_grad_norm_
+        space = {}
+
+        class Loop(loops.Loop):
+            def step(self):
+                module = type(sys)("imported_while_recording")
+                sys.modules[module.__name__] = module
+                exec("from torch.nn.utils import clip_grad_norm_", vars(module))
+                space["inside"] = module.clip_grad_norm_
+                super().step()
+
+        Loop().record("state")
+        module = sys.modules.pop("imported_while_recording")
+        self.assertIsNot(space["inside"], before[0])
+        self.assertEqual((clip_grad_norm_, nn.utils.clip_grad_norm_, module.clip_grad_norm_), (*before, before[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
