@@ -18,6 +18,7 @@ from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
+from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .unjudged import Outside, last_line, not_finite
 
@@ -62,6 +63,7 @@ class Recorder:
                                "record the model as opaque, or all elements (samples=None)")
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
                                Plan(windows, start, every), self.samples)
+        self.capture.members = Members(model, optimizer, parameters, self.described.prefix)
         self.entered = []
         self.finished = False
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What no case can state is refused in one line that says why: python3 tests/refusals_test.py
+
+The program is named by the variable TALLY, or found on the PATH."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402, F401
+import torch.nn as nn  # noqa: E402
+
+import loops  # noqa: E402
+from verdicts import ERROR, verdict_of  # noqa: E402
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, loop, expected, **options):
+        """One line of error that holds all of `expected`."""
+        code, said = verdict_of(loop.record("state", **options))
+        self.assertEqual(code, ERROR, said)
+        errors = [line for line in said.splitlines() if line.startswith("error: ")]
+        self.assertEqual(len(errors), 1, said)
+        for words in expected if isinstance(expected, tuple) else (expected,):
+            self.assertIn(words, errors[0])
+
+
+class Parameters(Refusals):
+    """A layer that is replaced while the loop runs."""
+
+    @staticmethod
+    def replacing(when, change):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                super().window(w, sizes)
+                if when == "between" and w == 0:
+                    change(self)
+
+            def micro_batch(self, w, k, rows, sizes):
+                if when == "inside" and (w, k) == (2, 2):
+                    change(self)
+                super().micro_batch(w, k, rows, sizes)
+
+        return Loop()
+
+    def test_the_optimizer_keeps_the_old_one(self):
+        def change(loop):
+            loop.net[0] = nn.Linear(6, 8)
+
+        for when, window in (("between", 1), ("inside", 2)):
+            self.refused(self.replacing(when, change), (
+                f"error: window {window}, model.0.weight (and 1 more): found a parameter that the optimizer steps and the "
+                "model no longer has; no optimizer holds its new model.0.weight (and 1 more), expected",))
+
+    def test_a_new_one(self):
+        def change(loop):
+            loop.net.add_module("3", nn.Linear(4, 4))
+
+        self.refused(self.replacing("between", change), "error: window 1, model.3.weight (and 1 more): found a new "
+                                                        "parameter that no group of the optimizer holds, expected")
+
+
+if __name__ == "__main__":
+    unittest.main()
