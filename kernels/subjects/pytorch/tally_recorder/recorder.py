@@ -4,6 +4,7 @@ import os
 import torch
 
 from . import case_file, folders, verdict
+from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
 from .clips import SeesClips
 from .errors import CaptureError
@@ -81,9 +82,11 @@ class Recorder:
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         hook = losses.watch_model(self.model)
+        self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
+        self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
+                        self.clips.remove, gradients.remove]
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -127,7 +130,8 @@ class Recorder:
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
                                                  "local" in options)
         report = self.capture.report
-        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() + not_finite(segment)
+        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
+            + self.statistics.lines() + not_finite(segment)
         for line in lines + report.notes():
             show(line)
         for line in report.problems():

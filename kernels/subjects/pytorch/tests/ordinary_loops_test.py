@@ -163,6 +163,18 @@ class LastLines(unittest.TestCase):
         self.assertEqual(self.last(loops.Loop(groups=lambda net: net[2].parameters())),
                          "pass, but not judged: some parameters")
 
+    def test_batch_statistics_are_named(self):
+        def model(training=True):
+            net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.BatchNorm1d(8), nn.Linear(8, 4))
+            return net.train(training)
+
+        code, said = verdict_of(loops.Loop(model=model).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("not judged: the batch statistics of 1 (and 1 more): each micro-batch was normalised by its own "
+                      "rows", said)
+        self.assertEqual(said.splitlines()[-1], "pass, but not judged: batch statistics")
+        self.assertEqual(self.last(loops.Loop(model=lambda: model(False))), "pass")
+
     def test_what_is_not_finite_is_named(self):
         class Loop(loops.Loop):
             def data(self, rows):
