@@ -39,6 +39,9 @@ class Recorder:
         if not isinstance(model, torch.nn.Module):
             raise CaptureError(f"model: found {type(model).__name__}, expected a torch.nn.Module; pass "
                                "Recorder(model, optimizer, …)")
+        if isinstance(model, torch.jit.ScriptModule):
+            raise CaptureError("model: found a TorchScript module, whose calls no hook sees, expected a plain "
+                               "torch.nn.Module; record the loop with the module before torch.jit")
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected a torch.optim.Optimizer; pass "
                                "Recorder(model, optimizer, …)")

@@ -26,6 +26,7 @@ class Arguments(unittest.TestCase):
         net = nn.Linear(2, 2)
         opt = torch.optim.SGD(net.parameters(), lr=0.125)
         for expected, model, optimizer, options in (
+                ("model: found a TorchScript module", torch.jit.script(net), opt, {}),
                 ("model: found SGD", opt, net, {}), ("model: found list", [net], opt, {}),
                 ("optimizer: found generator", net, net.parameters(), {}),
                 ("micro_batches: found 2.0", net, opt, {"micro_batches": 2.0}),
