@@ -105,6 +105,9 @@ class LossTaps:
         """Taps the loss of the micro-batch that ends; returns its rows."""
         arrived, self.arrived, self.pending = self.arrived, [], []
         for seen in arrived:
+            if seen.result is None:  # kept by the micro-batch that its first backward pass was
+                seen.unknown = "a backward pass went through it a second time"
+                continue
             note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
             seen.result = None
             seen.node, seen.averaged = None, "MeanBackward0" in self.operations
@@ -116,7 +119,7 @@ class LossTaps:
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
-            return rows or 1
+            return rows or (arrived[0].rows if len(arrived) == 1 else None) or 1
         if arrived[0].y is None:
             return self.tap_factor(segment, prefix, arrived[0])
         if self.term:
