@@ -189,6 +189,7 @@ class Capture:
             self.early = f"window {window}, after micro-batch {m} of {size}"
         else:
             self.early = None
+        self.losses.step_begins(self.early, size)
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
         segment.rate_at_last_step = self.reads.rate()

@@ -14,7 +14,7 @@ import torch  # noqa: E402, F401
 import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
-from verdicts import ERROR, verdict_of  # noqa: E402
+from verdicts import ERROR, PASS, verdict_of  # noqa: E402
 
 
 class Refusals(unittest.TestCase):
@@ -61,6 +61,26 @@ class Parameters(Refusals):
 
         self.refused(self.replacing("between", change), "error: window 1, model.3.weight (and 1 more): found a new "
                                                         "parameter that no group of the optimizer holds, expected")
+
+
+class Passes(Refusals):
+    """Losses that are summed, and one backward pass for all of them."""
+
+    def test_one_backward_pass_over_several_forward_passes(self):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                self.opt.zero_grad()
+                loss = 0
+                for rows in sizes:
+                    x, target = self.data(rows)
+                    loss = loss + self.divided(self.net(x), target, sizes)
+                loss.backward()
+                self.step()
+
+        self.refused(Loop(), ("window 0, after micro-batch 0 of 4: found a step after one backward over 4 forward passes",
+                              "expected 4 backward passes, as micro_batches counts those"))
+        code, said = verdict_of(Loop().record("state", micro_batches=1))
+        self.assertEqual(code, PASS, said)
 
 
 if __name__ == "__main__":
