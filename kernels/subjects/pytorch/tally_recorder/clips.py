@@ -4,6 +4,10 @@ import sys
 
 import torch
 
+from .errors import CaptureError
+
+NORMS = (1, 2, "inf")  # of which a case states the clip by norm
+
 
 def put_everywhere(old, new):
     """Replaces an object in the namespaces of all modules that are loaded, also where they imported it by name."""
@@ -14,11 +18,20 @@ def put_everywhere(old, new):
                 space[name] = new
 
 
+def words(section):
+    """A clip as its call would read."""
+    if section["kind"] == "value":
+        return f"clip_grad_value_({section['max_value']!r})"
+    return f"clip_grad_norm_({section['max_norm']!r}, norm_type={section['norm']})"
+
+
 class SeesClips:
-    """`called` holds the clips as sections of a recipe, each once."""
+    """`called` holds the clips as sections of a recipe, each once; `over` the parameters of each one's calls. Calls
+    count while `wanted()` says so."""
 
     def __init__(self):
-        self.called, self.restore = [], []
+        self.called, self.over, self.restore = [], [], []
+        self.wanted = lambda: True
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
             original = getattr(torch.nn.utils.clip_grad, name)
             self.restore.append((self.around(original, section), original))
@@ -27,19 +40,50 @@ class SeesClips:
     def around(self, original, section):
         @functools.wraps(original)
         def clip(parameters, *args, **kwargs):
+            if not isinstance(parameters, torch.Tensor):
+                parameters = list(parameters)
             limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
             found = section(float(limit), *args[1:], **kwargs)
-            if found is not None and found not in self.called:
-                self.called.append(found)
+            if found is not None and self.wanted():
+                self.note(found, [parameters] if isinstance(parameters, torch.Tensor) else parameters)
             return original(parameters, *args, **kwargs)
         return clip
+
+    def note(self, section, parameters):
+        if section not in self.called:
+            self.called.append(section)
+            self.over.append(set())
+        self.over[self.called.index(section)].add(frozenset(map(id, parameters)))
+
+    def stated(self, parameters):
+        """The calls over these parameters, as sections; an error where they are none that a case can state."""
+        wanted, found = {id(parameter) for parameter in parameters}, []
+        for section, calls in zip(self.called, self.over):
+            mine = [call & wanted for call in calls if call & wanted]
+            if not mine:
+                continue
+            if section.get("norm", 2) not in NORMS:
+                raise CaptureError(f"clip: found {words(section)}, expected the norm 1, 2 or inf; a case states no other, "
+                                   "record the loop with one of these")
+            # Clamping each layer by one limit is clamping all; a norm must be that of all.
+            most = max(mine, key=len) if section["kind"] == "global_norm" else frozenset().union(*mine)
+            if most != wanted:
+                raise CaptureError(f"clip: found calls of {words(section)} over at most {len(most)} of {len(wanted)} "
+                                   "parameters, expected one over all; a case cannot state a clip of each layer or of "
+                                   "some, record the loop without it")
+            found.append(section)
+        if len(found) > 1:
+            raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case cannot "
+                               "state several, record the loop with one of them, or the windows of each apart")
+        return found
 
     @staticmethod
     def by_norm(limit, norm_type=2.0, *_, **__):
         if limit == float("inf"):
             return None  # asks for the norm alone, to log it
-        return {"kind": "global_norm", "max_norm": limit,
-                "norm": "inf" if norm_type in ("inf", float("inf")) else int(norm_type)}
+        if norm_type in (1, 2, "inf", float("inf")):
+            norm_type = int(norm_type) if norm_type in (1, 2) else "inf"
+        return {"kind": "global_norm", "max_norm": limit, "norm": norm_type}
 
     @staticmethod
     def by_value(limit, *_, **__):

@@ -80,12 +80,13 @@ def rates_assumed(segment):
     return rate_section(segment.rates_of_steps(), segment.step), why
 
 
-def recipe_of(segment, capture, called, lines):
+def recipe_of(segment, capture, clips, lines):
     """The five sections. `lines` takes one line for each that is assumed."""
     meaning, reads = capture.meaning, capture.reads
     clip = meaning.clip
     if clip is None:
         changed = [change for segment in capture.segments for change in segment.changes]
+        called = clips.stated([capture.parameters[name] for name in segment.touched])
         looked_at, why_none = (changed, UNCHANGED) if meaning.divide == "micro_batch" else ([], DIVIDED)
         assumed, why = clip_assumed(looked_at, called, capture.report.problem, why_none)
         clip = said_or(meaning, "clip", assumed, why, lines)

@@ -84,6 +84,7 @@ class Recorder:
         losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
+        self.clips.wanted = self.capture.recording_step
         hook = losses.watch_model(self.model)
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
@@ -129,7 +130,7 @@ class Recorder:
 
     def check_segment(self, segment, folder, program, show, options):
         lines = []
-        recipe = recipe_of(segment, self.capture, self.clips.called, lines)
+        recipe = recipe_of(segment, self.capture, self.clips, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
                                                  "local" in options)
         report = self.capture.report

@@ -14,7 +14,7 @@ import torch.nn as nn  # noqa: E402
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_  # noqa: E402
 
 import loops  # noqa: E402
-from verdicts import FAIL, PASS, verdict_of  # noqa: E402
+from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
 
 
 def clipping(clip, after=False, **options):
@@ -76,6 +76,67 @@ class ImportedByName(unittest.TestCase):
         module = sys.modules.pop("imported_while_recording")
         self.assertIsNot(space["inside"], before[0])
         self.assertEqual((clip_grad_norm_, nn.utils.clip_grad_norm_, module.clip_grad_norm_), (*before, before[0]))
+
+
+class NotStated(unittest.TestCase):
+    """Calls that no case can state are refused as such."""
+
+    def refused(self, clip, expected):
+        code, said = verdict_of(clipping(clip).record("state"))
+        self.assertEqual(code, ERROR, said)
+        self.assertEqual(said.count("error: "), 1, said)
+        self.assertIn(f"error: clip: found {expected}", said)
+
+    def test_a_clip_of_each_layer(self):
+        def each(net):
+            for layer in (net[0], net[2]):
+                clip_grad_norm_(layer.parameters(), 0.1)
+
+        self.refused(each, "calls of clip_grad_norm_(0.1, norm_type=2) over at most 2 of 4 parameters")
+
+    def test_a_clip_of_some(self):
+        for clip in (lambda net: clip_grad_norm_(net[0].parameters(), 0.1),
+                     lambda net: clip_grad_norm_(net[0].weight, 100.0),
+                     lambda net: clip_grad_value_(net[2].parameters(), 0.02)):
+            self.refused(clip, "calls of clip_grad_")
+
+    def test_two_in_a_row(self):
+        def both(net):
+            clip_grad_value_(net.parameters(), 0.05)
+            clip_grad_norm_(net.parameters(), 0.1)
+
+        self.refused(both, "calls of clip_grad_value_(0.05) and clip_grad_norm_(0.1, norm_type=2), expected one clip")
+
+    def test_another_norm(self):
+        for norm in (3, 2.5):
+            self.refused(lambda net: clip_grad_norm_(net.parameters(), 0.1, norm), f"clip_grad_norm_(0.1, norm_type={norm})")
+
+    def test_clamps_of_each_layer_by_one_limit_are_one(self):
+        def each(net):
+            for layer in (net[0], net[2]):
+                clip_grad_value_(layer.parameters(), 0.02)
+
+        code, said = verdict_of(clipping(each).record("state"))
+        self.assertEqual(code, PASS, said)
+
+    def test_calls_that_are_not_this_window_s(self):
+        other = nn.Linear(2, 2)
+        code, said = verdict_of(clipping(lambda net: clip_grad_norm_(other.parameters(), 0.1)).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("assumed: clip is none", said)
+
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                self.limit = 0.02 if w < 2 else 0.01
+                super().window(w, sizes)
+
+            def step(self):
+                clip_grad_norm_(self.net.parameters(), self.limit)
+                super().step()
+
+        code, said = verdict_of(Loop().record("state", start=2))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("assumed: clip is global_norm (max_norm 0.01, norm 2), as the loop calls it", said)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ class Arguments(unittest.TestCase):
                 ("micro_batches: found True", net, opt, {"micro_batches": True}),
                 ("clip: found", net, opt, {"clip": {"max_norm": -1}}), ("clip: found", net, opt, {"clip": -1.0}),
                 ("clip: found", net, opt, {"clip": {"kind": "global_norm"}}),
+                ("clip: found the norm 3", net, opt, {"clip": {"kind": "global_norm", "max_norm": 1, "norm": 3}}),
                 ("clip: found", net, opt, {"clip": {"kind": "norm", "max_norm": 1}}),
                 ("scratch: found", net, opt, {"scratch": os.path.join(HERE, "no", "such", "folder")})):
             with self.subTest(expected, **options):
