@@ -216,7 +216,10 @@ class Capture:
         self.buffers_are_final()
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
-            self.unexplained(f"window {window}, before the step", change)
+            if change.divisor:
+                self.report.divided(change)
+            else:
+                self.unexplained(f"window {window}, before the step", change)
         self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)

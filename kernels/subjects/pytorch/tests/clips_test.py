@@ -10,6 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_  # noqa: E402
 
@@ -137,6 +138,46 @@ class NotStated(unittest.TestCase):
         code, said = verdict_of(Loop().record("state", start=2))
         self.assertEqual(code, PASS, said)
         self.assertIn("assumed: clip is global_norm (max_norm 0.01, norm 2), as the loop calls it", said)
+
+
+class Divisions(unittest.TestCase):
+    """Gradients that are divided once a window are no clip."""
+
+    @staticmethod
+    def dividing(divide, **options):
+        def change(net):
+            for parameter in net.parameters():
+                divide(parameter.grad)
+        loop = clipping(change, **options)
+        loop.wrong = "not divided"
+        return loop
+
+    def test_they_are_named(self):
+        for how, divide, windows in (("divided by 4", lambda grad: grad.div_(4), loops.EQUAL),
+                                     ("divided by 3", lambda grad: grad.div_(3), loops.EQUAL),
+                                     ("divided by 4", lambda grad: grad.div_(4), [[4] * 4]),
+                                     ("multiplied by 0.3", lambda grad: grad.mul_(0.3), loops.EQUAL)):
+            with self.subTest(how):
+                code, said = verdict_of(self.dividing(divide, windows=windows).record("state"))
+                self.assertEqual(code, ERROR, said)
+                self.assertEqual(said.count("error: "), 1, said)
+                self.assertIn(f"error: the gradients before the step: found all of a window {how}", said)
+                self.assertNotIn("the clip: found", said)
+
+    def test_what_they_are_told_to_pass_passes(self):
+        loop = self.dividing(lambda grad: grad.div_(4), said_divide="window", normalisation="mean_of_means")
+        code, said = verdict_of(loop.record("state"))
+        self.assertEqual(code, PASS, said)
+
+    def test_a_clip_of_ones_own_is_still_one(self):
+        def own(net):
+            norm = torch.sqrt(sum(parameter.grad.square().sum() for parameter in net.parameters()))
+            for parameter in net.parameters():
+                parameter.grad.mul_(0.05 / (norm + 1e-6))
+
+        code, said = verdict_of(clipping(own).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("assumed: clip is global_norm (max_norm 0.05), as all gradients were multiplied by one factor", said)
 
 
 if __name__ == "__main__":
