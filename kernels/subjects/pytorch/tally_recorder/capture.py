@@ -258,7 +258,8 @@ class Capture:
         if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
             window = self.segment.first + len(self.segment.windows) - 1
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
-                                "pass micro_batches as the loop is meant, or record a loop that steps")
+                                "pass micro_batches as the loop is meant, or record a loop that steps; if another "
+                                "optimizer took the step, record that one")
 
     def interrupted(self, kind):
         """The loop ended by an exception: a window that has not taken its step is left out."""

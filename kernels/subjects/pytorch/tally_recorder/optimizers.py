@@ -50,8 +50,10 @@ class ReadsOptimizer:
         for i, group in enumerate(self.optimizer.param_groups[1:], 1):
             for key, value in group.items():
                 if key not in MAY_DIFFER and value != first.get(key):
-                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0",
-                           "groups may differ in weight_decay alone, record others apart")
+                    what_next = ("a case has one learning rate, record a run in which all groups have the same"
+                                 if key == "lr" else "groups may differ in weight_decay alone, record a run in which "
+                                 "they do not differ in this")
+                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0", what_next)
 
     def stated(self):
         """The options that a recipe states, by their PyTorch names, as they are now."""

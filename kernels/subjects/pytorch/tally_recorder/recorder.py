@@ -57,6 +57,7 @@ class Recorder:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         case_file.format_of_all(parameters)
+        case_file.names_can_be_stated(parameters)
         self.outside = Outside({self.described.prefix + name: parameter for name, parameter in model.named_parameters()
                                 if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
@@ -122,7 +123,8 @@ class Recorder:
                                "call check after it")
         if not self.capture.segments:
             raise CaptureError(f"the loop: found {self.capture.count} backward passes and no whole window to record, "
-                               "expected one; record a longer loop, or fewer micro_batches")
+                               "expected one; record a longer loop, or fewer micro_batches; gradients by "
+                               "torch.autograd.grad in place of backward() are not seen")
         return self.capture.segments
 
     def folder_of(self, folder, segment):
