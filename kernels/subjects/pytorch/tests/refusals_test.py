@@ -10,10 +10,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import needs_torch  # noqa: E402, F401
-import torch  # noqa: E402, F401
+import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
+from tally_recorder import CaptureError  # noqa: E402
 from verdicts import ERROR, PASS, verdict_of  # noqa: E402
 
 
@@ -61,6 +62,28 @@ class Parameters(Refusals):
 
         self.refused(self.replacing("between", change), "error: window 1, model.3.weight (and 1 more): found a new "
                                                         "parameter that no group of the optimizer holds, expected")
+
+
+class SixteenBits(Refusals):
+    """Parameters of 16 bits, which PyTorch's optimizers round after each operation."""
+
+    def test_they_are_refused_before_the_loop(self):
+        def tenth(parameters):
+            return torch.optim.SGD(parameters, lr=0.1)
+
+        for optimizer in (loops.adamw(), loops.sgd(momentum=0.5), loops.sgd(weight_decay=0.5), tenth):
+            with self.assertRaisesRegex(CaptureError, "^optimizer, its parameters: found bfloat16 under .*, expected "
+                                                      "float32, .*; keep the parameters in fp32 and compute under "
+                                                      "torch.autocast"):
+                loops.in_16_bits(optimizer).record("state")
+        with self.assertRaisesRegex(CaptureError, "its parameters: found float16 under SGD at the rate 0.125"):
+            loops.in_16_bits(loops.sgd(), torch.float16).record("state")
+
+    def test_a_rate_that_moves_there(self):
+        def schedule(optimizer):
+            return torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.3)
+
+        self.refused(loops.in_16_bits(loops.sgd(), schedule=schedule), "error: window 1, its parameters: found bfloat16")
 
 
 class Passes(Refusals):
