@@ -139,6 +139,8 @@ class Capture:
             self.report.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
                                 "use checkpoints with use_reentrant=False")
         self.touched.add(name)
+        if self.segment and value.is_sparse:
+            self.report.sparse(self.open, name)
         if self.segment:
             self.segment.touched.add(name)
             value = self.views.part(name, value)

@@ -29,6 +29,12 @@ class Report:
             '"window_items" where it is a sum; record without a loss scale by hand or a world size, which no case '
             "states", 0)
 
+    def sparse(self, place, name):
+        """Rows of a sparse gradient are put beside each other, and added in an order of their own when they are read."""
+        self.problem_lines.setdefault("sparse", (
+            f"{place}, gradient of {name}: found a sparse one, expected a dense one, as a case states the order in which "
+            "gradients are added; record with sparse=False", 0))
+
     def noted(self, place, did, shown_from="parameters"):
         """A thing the loop did that Tally is to judge; where the level leaves no tap that shows it, a problem."""
         if self.meaning.at(shown_from):

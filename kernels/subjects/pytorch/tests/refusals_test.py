@@ -64,6 +64,20 @@ class Parameters(Refusals):
                                                         "parameter that no group of the optimizer holds, expected")
 
 
+class Sparse(Refusals):
+    def test_a_sparse_gradient(self):
+        class Words(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words = nn.Embedding(10, 4, sparse=True)
+
+            def forward(self, x):
+                return self.words(x.abs().long()[:, 0])
+
+        self.refused(loops.Loop(model=Words), "error: w0/m0, gradient of model.words.weight: found a sparse one, "
+                                              "expected a dense one")
+
+
 class SixteenBits(Refusals):
     """Parameters of 16 bits, which PyTorch's optimizers round after each operation."""
 

@@ -116,19 +116,6 @@ class OtherModels(unittest.TestCase):
         self.assertEqual((report.problems(), segment.losses[0], segment.windows),
                          ([], "none was seen", loops.EQUAL))
 
-    def test_a_sparse_gradient_is_recorded_dense(self):
-        class Words(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.words = nn.Embedding(10, 4, sparse=True)
-
-            def forward(self, x):
-                return self.words(x.abs().long()[:, 0])
-
-        taps, _, report = taps_of(usual, model=Words)
-        self.assertEqual(report.problems(), [])
-        self.assertEqual(len(taps["w0/m0/backward/d.model.words.weight"][0]), 10)
-
     def test_a_parameter_that_nothing_uses(self):
         class Unused(nn.Module):
             def __init__(self):
