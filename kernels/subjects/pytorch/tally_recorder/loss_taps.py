@@ -34,7 +34,7 @@ class LossTaps:
         self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
         self.pending, self.arrived = [], []
         self.rows = self.x = None
-        self.forward, self.backward = 0, 0  # passes since the last step
+        self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
         self.term = None         # beside the loss of the micro-batch that runs, where decay is said
         self.operations = set()  # those from the root of the backward pass down to its losses
 
@@ -104,18 +104,22 @@ class LossTaps:
                 "optimizer, or say weight_decay, as it is meant, to have it judged")
 
     def step_begins(self, early, size):
-        """A step before its time, after all of the window's forward passes and fewer backward passes than are meant."""
-        if early and self.forward >= size and self.forward > self.backward:
+        """A step before its time, after all of the window's forward passes in fewer backward passes than are meant. Where
+        a loss got no gradient, a micro-batch was left out, and that is judged."""
+        forward, backward, reached = self.forward, self.backward, self.reached
+        summed = backward and forward // backward > 1 and not forward % backward
+        if early and forward >= size and summed and (reached >= forward or not reached):
             self.capture.report.problem(
-                early, f"a step after {'one' if self.backward == 1 else self.backward} backward over {self.forward} "
-                "forward passes", f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass as micro_batches "
-                "how many backward passes a step is meant to take")
-        self.forward = self.backward = 0
+                early, f"a step after {'one' if backward == 1 else backward} backward over {forward} forward passes",
+                f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass as "
+                "micro_batches how many backward passes a step is meant to take")
+        self.forward = self.backward = self.reached = 0
 
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         self.backward += 1
         arrived, self.arrived, self.pending = self.arrived, [], []
+        self.reached += len(arrived)
         for seen in arrived:
             if seen.result is None:  # kept by the micro-batch that its first backward pass was
                 seen.unknown = "a backward pass went through it a second time"

@@ -15,7 +15,7 @@ import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
 from tally_recorder import CaptureError  # noqa: E402
-from verdicts import ERROR, PASS, verdict_of  # noqa: E402
+from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
 
 
 class Refusals(unittest.TestCase):
@@ -118,6 +118,18 @@ class Passes(Refusals):
                               "expected 4 backward passes, as micro_batches counts those"))
         code, said = verdict_of(Loop().record("state", micro_batches=1))
         self.assertEqual(code, PASS, said)
+
+    def test_a_micro_batch_that_is_left_out_is_judged(self):
+        for skipped in ((1,), (1, 2)):
+            class Loop(loops.Loop):
+                def micro_batch(self, w, k, rows, sizes):
+                    x, target = self.data(rows)
+                    loss = self.divided(self.net(x), target, sizes)
+                    if k not in skipped:
+                        loss.backward()
+
+            code, said = verdict_of(Loop().record("state"))
+            self.assertEqual(code, FAIL, said)
 
 
 if __name__ == "__main__":
