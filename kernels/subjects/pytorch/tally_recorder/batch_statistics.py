@@ -28,5 +28,5 @@ class SeesBatchStatistics:
     def lines(self):
         if not self.seen:
             return []
-        return [f"not judged: the batch statistics of {counted(self.seen[0], len(self.seen) - 1)}: each micro-batch was "
-                "normalised by its own rows, the full batch would be by all"]
+        return [f"not judged: the batch statistics of {counted(self.seen[0], len(self.seen) - 1)}: each micro-batch "
+                "was normalised by its own rows, the full batch would be by all"]

@@ -63,8 +63,8 @@ class SeesClips:
             if not mine:
                 continue
             if section.get("norm", 2) not in NORMS:
-                raise CaptureError(f"clip: found {words(section)}, expected the norm 1, 2 or inf; a case states no other, "
-                                   "record the loop with one of these")
+                raise CaptureError(f"clip: found {words(section)}, expected the norm 1, 2 or inf; a case states no "
+                                   "other, record the loop with one of these")
             # Clamping each layer by one limit is clamping all; a norm must be that of all.
             most = max(mine, key=len) if section["kind"] == "global_norm" else frozenset().union(*mine)
             if most != wanted:
@@ -73,8 +73,8 @@ class SeesClips:
                                    "some, record the loop without it")
             found.append(section)
         if len(found) > 1:
-            raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case cannot "
-                               "state several, record the loop with one of them, or the windows of each apart")
+            raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case "
+                               "cannot state several, record the loop with one of them, or the windows of each apart")
         return found
 
     @staticmethod

@@ -104,15 +104,15 @@ class LossTaps:
                 "optimizer, or say weight_decay, as it is meant, to have it judged")
 
     def step_begins(self, early, size):
-        """A step before its time, after all of the window's forward passes in fewer backward passes than are meant. Where
-        a loss got no gradient, a micro-batch was left out, and that is judged."""
+        """A step before its time, after all of the window's forward passes in fewer backward passes than are meant.
+        Where a loss got no gradient, a micro-batch was left out, and that is judged."""
         forward, backward, reached = self.forward, self.backward, self.reached
         summed = backward and forward // backward > 1 and not forward % backward
         if early and forward >= size and summed and (reached >= forward or not reached):
             self.capture.report.problem(
                 early, f"a step after {'one' if backward == 1 else backward} backward over {forward} forward passes",
-                f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass as "
-                "micro_batches how many backward passes a step is meant to take")
+                f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass "
+                "as micro_batches how many backward passes a step is meant to take")
         self.forward = self.backward = self.reached = 0
 
     def micro_batch_ends(self, segment, prefix):

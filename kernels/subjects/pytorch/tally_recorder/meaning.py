@@ -40,8 +40,8 @@ def limited(clip):
         raise CaptureError(f"clip: found {limits[clip['kind']]} {limit!r}, expected a finite number above 0; pass the "
                            "limit that is meant, or \"none\"")
     if clip.get("norm", 2) not in NORMS:
-        raise CaptureError(f"clip: found the norm {clip['norm']!r}, expected 1, 2 or \"inf\"; a case states no other, pass "
-                           "one of these")
+        raise CaptureError(f"clip: found the norm {clip['norm']!r}, expected 1, 2 or \"inf\"; a case states no other, "
+                           "pass one of these")
     return clip
 
 

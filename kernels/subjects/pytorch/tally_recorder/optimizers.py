@@ -60,8 +60,8 @@ class ReadsOptimizer:
         if self.rounds_often():
             dtype = str(next(iter(self.names)).dtype).rpartition(".")[2]
             yield ("its parameters", f"{dtype} under {type(self.optimizer).__name__} at the rate {self.rate()!r}",
-                   "float32, as PyTorch rounds each operation of such a step to 16 bits", "keep the parameters in fp32 and "
-                   "compute under torch.autocast; of 16 bits, bf16 is judged under SGD without momentum and decay at a "
+                   "float32, as PyTorch rounds each operation of such a step to 16 bits", "keep the parameters in fp32 "
+                   "and compute under torch.autocast; of 16 bits, bf16 is judged under SGD without momentum and decay at a "
                    "rate that is a power of 2")
         for i, group in enumerate(self.optimizer.param_groups[1:], 1):
             for key, value in group.items():

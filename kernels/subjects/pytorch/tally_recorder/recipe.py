@@ -4,8 +4,8 @@ from .errors import CaptureError
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
 
 UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
-DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the loop "
-           "changes its gradients")
+DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the "
+           "loop changes its gradients")
 
 
 def said_or(meaning, name, assumed, why, lines):

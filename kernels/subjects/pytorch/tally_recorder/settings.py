@@ -46,8 +46,8 @@ def compare_options(capture, window):
     segment.options = now if segment.options is None else segment.options
     for name, value in segment.options.items():
         if now[name] != value:
-            capture.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then {now[name]!r}",
-                                   "one value", "pass cycle_momentum=False to the schedule, or record the windows apart "
-                                   "(windows=1, every=1)")
+            capture.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
+                                   f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or record "
+                                   "the windows apart (windows=1, every=1)")
     for place, *rest in capture.members.differences():
         capture.report.problem(f"window {window}, {place}", *rest)

@@ -53,8 +53,8 @@ class Parameters(Refusals):
 
         for when, window in (("between", 1), ("inside", 2)):
             self.refused(self.replacing(when, change), (
-                f"error: window {window}, model.0.weight (and 1 more): found a parameter that the optimizer steps and the "
-                "model no longer has; no optimizer holds its new model.0.weight (and 1 more), expected",))
+                f"error: window {window}, model.0.weight (and 1 more): found a parameter that the optimizer steps and "
+                "the model no longer has; no optimizer holds its new model.0.weight (and 1 more), expected",))
 
     def test_a_new_one(self):
         def change(loop):
@@ -97,7 +97,8 @@ class SixteenBits(Refusals):
         def schedule(optimizer):
             return torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.3)
 
-        self.refused(loops.in_16_bits(loops.sgd(), schedule=schedule), "error: window 1, its parameters: found bfloat16")
+        self.refused(loops.in_16_bits(loops.sgd(), schedule=schedule),
+                     "error: window 1, its parameters: found bfloat16")
 
 
 class Passes(Refusals):
@@ -114,8 +115,8 @@ class Passes(Refusals):
                 loss.backward()
                 self.step()
 
-        self.refused(Loop(), ("window 0, after micro-batch 0 of 4: found a step after one backward over 4 forward passes",
-                              "expected 4 backward passes, as micro_batches counts those"))
+        self.refused(Loop(), ("window 0, after micro-batch 0 of 4: found a step after one backward over 4 forward "
+                              "passes", "expected 4 backward passes, as micro_batches counts those"))
         code, said = verdict_of(Loop().record("state", micro_batches=1))
         self.assertEqual(code, PASS, said)
 
