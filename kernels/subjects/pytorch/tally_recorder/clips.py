@@ -5,6 +5,7 @@ import sys
 import torch
 
 from .errors import CaptureError
+from .views import dense
 
 NORMS = (1, 2, "inf")  # of which a case states the clip by norm
 
@@ -32,6 +33,7 @@ class SeesClips:
     def __init__(self):
         self.called, self.over, self.restore = [], [], []
         self.wanted = lambda: True
+        self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
             original = getattr(torch.nn.utils.clip_grad, name)
             self.restore.append((self.around(original, section), original))
@@ -54,6 +56,10 @@ class SeesClips:
             self.called.append(section)
             self.over.append(set())
         self.over[self.called.index(section)].add(frozenset(map(id, parameters)))
+        others = [parameter.grad for parameter in parameters if id(parameter) not in self.recorded]
+        if section["kind"] == "global_norm" and any(grad is not None and bool(dense(grad).any()) for grad in others):
+            self.beside = section
+
 
     def stated(self, parameters):
         """The calls over these parameters, as sections; an error where they are none that a case can state."""
@@ -72,6 +78,10 @@ class SeesClips:
                                    "parameters, expected one over all; a case cannot state a clip of each layer or of "
                                    "some, record the loop without it")
             found.append(section)
+        if self.beside in found:
+            raise CaptureError(f"clip: found {words(self.beside)} over gradients of parameters that are not recorded as "
+                               "well, expected those of the optimizer alone; a case holds one optimizer, record the loop "
+                               "with a clip for each")
         if len(found) > 1:
             raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case "
                                "cannot state several, record the loop with one of them, or the windows of each apart")

@@ -86,6 +86,7 @@ class Recorder:
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         self.clips.wanted = self.capture.recording_step
+        self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))

@@ -102,6 +102,24 @@ class NotStated(unittest.TestCase):
                      lambda net: clip_grad_value_(net[2].parameters(), 0.02)):
             self.refused(clip, "calls of clip_grad_")
 
+    def test_a_clip_over_others_as_well(self):
+        def groups(net):
+            return net[2].parameters()
+
+        for freeze, expected in ((False, ERROR), (True, PASS)):
+            class Loop(loops.Loop):
+                def step(self):
+                    if freeze:
+                        self.net[0].zero_grad(set_to_none=False)
+                    clip_grad_norm_(self.net.parameters(), 0.1)
+                    super().step()
+
+            code, said = verdict_of(Loop(groups=groups).record("state"))
+            self.assertEqual(code, expected, said)
+            if not freeze:
+                self.assertIn("clip: found clip_grad_norm_(0.1, norm_type=2) over gradients of parameters that are not "
+                              "recorded as well", said)
+
     def test_two_in_a_row(self):
         def both(net):
             clip_grad_value_(net.parameters(), 0.05)
