@@ -4,6 +4,7 @@ import torch
 from .changes import Change, is_zero, same
 from .report import Report
 from .segment import Segment
+from .settings import compare_options, compare_parameters
 from .unjudged import note_finite
 from .unseen import unseen
 from .views import Views
@@ -19,7 +20,7 @@ class Capture:
         self.decay, self.report = reads.decay(), Report(meaning)
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
-        self.losses = None    # what sees the losses; set when it is made
+        self.losses = self.members = None  # what sees the losses, and which parameters there are; set when made
         self.open = None      # the micro-batch whose backward pass runs: its tap prefix
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
@@ -63,8 +64,7 @@ class Capture:
             self.segments.append(self.segment)
             self.start_state()
         self.segment.rates.append(self.reads.rate())
-        for difference in self.reads.differences():
-            self.report.problem(f"window {window}, {difference[0]}", *difference[1:])
+        compare_parameters(self, window)
         self.steps = self.skips = 0
         self.unscaled = False
 
@@ -139,6 +139,8 @@ class Capture:
             self.report.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
                                 "use checkpoints with use_reentrant=False")
         self.touched.add(name)
+        if self.segment and value.is_sparse:
+            self.report.sparse(self.open, name)
         if self.segment:
             self.segment.touched.add(name)
             value = self.views.part(name, value)
@@ -189,6 +191,7 @@ class Capture:
             self.early = f"window {window}, after micro-batch {m} of {size}"
         else:
             self.early = None
+        self.losses.step_begins(self.early, size)
         w, segment, change = self.window_prefix(), self.segment, Change()
         segment.rates_at_steps.setdefault(len(segment.windows) - 1, self.reads.rate())
         segment.rate_at_last_step = self.reads.rate()
@@ -196,7 +199,7 @@ class Capture:
         if self.reads.rate() != segment.rates[-1] and segment.rate_moved_inside:
             self.report.noted(f"window {window}, rate {segment.rates[-1]!r} to {self.reads.rate()!r}",
                               "the rate moved after the window began and before its step")
-        self.compare_options(window)
+        compare_options(self, window)
         read = "unscale/in.buffer" if self.reads.divides_itself() else "@read"
         for name in self.parameters:
             before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
@@ -215,20 +218,13 @@ class Capture:
         self.buffers_are_final()
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
-            self.unexplained(f"window {window}, before the step", change)
+            if change.divisor:
+                self.report.divided(change)
+            else:
+                self.unexplained(f"window {window}, before the step", change)
         self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
-
-    def compare_options(self, window):
-        """A case states each option once: the value at the first recorded step."""
-        now, segment = self.reads.stated(), self.segment
-        segment.options = now if segment.options is None else segment.options
-        for name, value in segment.options.items():
-            if now[name] != value:
-                self.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
-                                    f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or "
-                                    "record the windows apart (windows=1, every=1)")
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""
@@ -264,7 +260,8 @@ class Capture:
         if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
             window = self.segment.first + len(self.segment.windows) - 1
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
-                                "pass micro_batches as the loop is meant, or record a loop that steps")
+                                "pass micro_batches as the loop is meant, or record a loop that steps; if another "
+                                "optimizer took the step, record that one")
 
     def interrupted(self, kind):
         """The loop ended by an exception: a window that has not taken its step is left out."""

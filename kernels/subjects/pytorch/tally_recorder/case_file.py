@@ -1,4 +1,6 @@
 """The case that a stretch of windows is held against, and the taps under the names that this case gives them."""
+import re
+
 import torch
 
 from .changes import same
@@ -10,10 +12,21 @@ FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 def format_of_all(parameters):
     dtypes = {parameter.dtype for parameter in parameters.values()}
+    if torch.float64 in dtypes:
+        raise CaptureError("parameters: found float64, which is not supported, expected fp32 for all; record the model "
+                           "after model.float(), with its inputs in fp32")
     if len(dtypes) > 1 or next(iter(dtypes)) not in FORMATS:
         raise CaptureError(f"parameters: found the formats {sorted(map(str, dtypes))}, expected one of fp32, fp16 and "
                            "bf16 for all; record a model in one format")
     return FORMATS[next(iter(dtypes))]
+
+
+def names_can_be_stated(parameters):
+    """Refuses a name that a case would not read."""
+    bad = [name for name in parameters if not re.fullmatch(r"[A-Za-z0-9_.\-]+", name)]
+    if bad:
+        raise CaptureError(f"parameters: found the name {bad[0]!r}, expected letters, digits, _, - and .; rename the "
+                           "module that holds it")
 
 
 def one_loss(segment, capture, storage, lines):

@@ -49,11 +49,20 @@ def factors(before, after):
     return found
 
 
+def divisor(before, after):
+    """The whole number by which every element of `before` was divided to give `after`; None where there is none."""
+    place = int(before.abs().argmax())
+    largest, now = float(before.flatten()[place]), float(after.flatten()[place])
+    whole = round(largest / now) if now and abs(largest / now) < 2.0**31 else 0
+    return whole if whole > 1 and same(before / whole, after) else None
+
+
 class Change:
     """What one place did to the gradients: offer each tensor before and after, then read `kind`."""
 
     def __init__(self):
         self.candidates, self.place, self.squares, self.changed = None, None, 0.0, False
+        self.divisors = set()
         self.clamped, self.limit, self.unclamped = True, None, 0.0
 
     def offer(self, name, before, after):
@@ -74,6 +83,7 @@ class Change:
             self.unclamped = max(self.unclamped, largest)
             return
         self.changed, self.place = True, self.place or name
+        self.divisors.add(divisor(before, after))
         self.squares += float(before.double().square().sum())
         if found is None:
             self.candidates = []
@@ -93,6 +103,11 @@ class Change:
     @property
     def factor(self):
         return self.candidates[0]
+
+    @property
+    def divisor(self):
+        """The whole number by which all gradients were divided; None where they were not, or nothing changed."""
+        return next(iter(self.divisors)) if len(self.divisors) == 1 and not self.unclamped else None
 
     @property
     def norm(self):

@@ -1,32 +1,99 @@
-"""Notes the limits that a loop calls PyTorch's clips with. The clips themselves are seen by what they do."""
+"""Notes the calls of PyTorch's clips, by whichever name a loop calls them. What they do is seen by the gradients."""
+import functools
+import sys
+
 import torch
+
+from .errors import CaptureError
+from .views import dense
+
+NORMS = (1, 2, "inf")  # of which a case states the clip by norm
+
+
+def put_everywhere(old, new):
+    """Replaces an object in the namespaces of all modules that are loaded, also where they imported it by name."""
+    for module in list(sys.modules.values()):
+        space = getattr(module, "__dict__", None)
+        if isinstance(space, dict):
+            for name in [name for name, value in list(space.items()) if value is old]:
+                space[name] = new
+
+
+def words(section):
+    """A clip as its call would read."""
+    if section["kind"] == "value":
+        return f"clip_grad_value_({section['max_value']!r})"
+    return f"clip_grad_norm_({section['max_norm']!r}, norm_type={section['norm']})"
 
 
 class SeesClips:
-    """A script that imported the functions before this cannot be seen here; its clip is still recognised."""
+    """`called` holds the clips as sections of a recipe, each once; `over` the parameters of each one's calls. Calls
+    count while `wanted()` says so."""
 
     def __init__(self):
-        self.called, self.restore = [], []
-        for module in (torch.nn.utils, torch.nn.utils.clip_grad):
-            for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
-                original = getattr(module, name)
-                self.restore.append((module, name, original))
-                setattr(module, name, self.around(original, section))
+        self.called, self.over, self.restore = [], [], []
+        self.wanted = lambda: True
+        self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
+        for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
+            original = getattr(torch.nn.utils.clip_grad, name)
+            self.restore.append((self.around(original, section), original))
+            put_everywhere(original, self.restore[-1][0])
 
     def around(self, original, section):
-        def clip(parameters, limit, *args, **kwargs):
-            found = section(float(limit), *args, **kwargs)
-            if found is not None and found not in self.called:
-                self.called.append(found)
-            return original(parameters, limit, *args, **kwargs)
+        @functools.wraps(original)
+        def clip(parameters, *args, **kwargs):
+            if not isinstance(parameters, torch.Tensor):
+                parameters = list(parameters)
+            limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+            found = section(float(limit), *args[1:], **kwargs)
+            if found is not None and self.wanted():
+                self.note(found, [parameters] if isinstance(parameters, torch.Tensor) else parameters)
+            return original(parameters, *args, **kwargs)
         return clip
+
+    def note(self, section, parameters):
+        if section not in self.called:
+            self.called.append(section)
+            self.over.append(set())
+        self.over[self.called.index(section)].add(frozenset(map(id, parameters)))
+        others = [parameter.grad for parameter in parameters if id(parameter) not in self.recorded]
+        if section["kind"] == "global_norm" and any(grad is not None and bool(dense(grad).any()) for grad in others):
+            self.beside = section
+
+
+    def stated(self, parameters):
+        """The calls over these parameters, as sections; an error where they are none that a case can state."""
+        wanted, found = {id(parameter) for parameter in parameters}, []
+        for section, calls in zip(self.called, self.over):
+            mine = [call & wanted for call in calls if call & wanted]
+            if not mine:
+                continue
+            if section.get("norm", 2) not in NORMS:
+                raise CaptureError(f"clip: found {words(section)}, expected the norm 1, 2 or inf; a case states no "
+                                   "other, record the loop with one of these")
+            # Clamping each layer by one limit is clamping all; a norm must be that of all.
+            most = max(mine, key=len) if section["kind"] == "global_norm" else frozenset().union(*mine)
+            if most != wanted:
+                raise CaptureError(f"clip: found calls of {words(section)} over at most {len(most)} of {len(wanted)} "
+                                   "parameters, expected one over all; a case cannot state a clip of each layer or of "
+                                   "some, record the loop without it")
+            found.append(section)
+        if self.beside in found:
+            raise CaptureError(f"clip: found {words(self.beside)} over gradients of parameters that are not recorded as "
+                               "well, expected those of the optimizer alone; a case holds one optimizer, record the loop "
+                               "with a clip for each")
+        if len(found) > 1:
+            raise CaptureError(f"clip: found calls of {' and '.join(map(words, found))}, expected one clip; a case "
+                               "cannot state several, record the loop with one of them, or the windows of each apart")
+        return found
 
     @staticmethod
     def by_norm(limit, norm_type=2.0, *_, **__):
         if limit == float("inf"):
             return None  # asks for the norm alone, to log it
-        return {"kind": "global_norm", "max_norm": limit,
-                "norm": "inf" if norm_type in ("inf", float("inf")) else int(norm_type)}
+        if norm_type in (1, 2, "inf", float("inf")):
+            norm_type = int(norm_type) if norm_type in (1, 2) else "inf"
+        return {"kind": "global_norm", "max_norm": limit, "norm": norm_type}
 
     @staticmethod
     def by_value(limit, *_, **__):
@@ -35,5 +102,6 @@ class SeesClips:
         return {"kind": "value", "max_value": limit}
 
     def remove(self):
-        for module, name, original in self.restore:
-            setattr(module, name, original)
+        """Also takes the wrapper from modules that were loaded in between."""
+        for wrapper, original in self.restore:
+            put_everywhere(wrapper, original)

@@ -34,6 +34,7 @@ class LossTaps:
         self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
         self.pending, self.arrived = [], []
         self.rows = self.x = None
+        self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
         self.term = None         # beside the loss of the micro-batch that runs, where decay is said
         self.operations = set()  # those from the root of the backward pass down to its losses
 
@@ -49,6 +50,7 @@ class LossTaps:
         given = [*inputs, *(named or {}).values()]
         first = next((value for value in given if isinstance(value, torch.Tensor)), None)
         if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
+            self.forward += 1
             self.rows = first.shape[0] if first.dim() else 1
             if self.wants_input:
                 self.x = self.capture.scratch.put(first.reshape(-1, first.shape[-1]))
@@ -101,10 +103,27 @@ class LossTaps:
                 "record another term of the loss (KL, L1) with loss=False: then no loss is judged; leave decay to the "
                 "optimizer, or say weight_decay, as it is meant, to have it judged")
 
+    def step_begins(self, early, size):
+        """A step before its time, after all of the window's forward passes in fewer backward passes than are meant.
+        Where a loss got no gradient, a micro-batch was left out, and that is judged."""
+        forward, backward, reached = self.forward, self.backward, self.reached
+        summed = backward and forward // backward > 1 and not forward % backward
+        if early and forward >= size and summed and (reached >= forward or not reached):
+            self.capture.report.problem(
+                early, f"a step after {'one' if backward == 1 else backward} backward over {forward} forward passes",
+                f"{size} backward passes, as micro_batches counts those", "call backward for each micro-batch, or pass "
+                "as micro_batches how many backward passes a step is meant to take")
+        self.forward = self.backward = self.reached = 0
+
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
+        self.backward += 1
         arrived, self.arrived, self.pending = self.arrived, [], []
+        self.reached += len(arrived)
         for seen in arrived:
+            if seen.result is None:  # kept by the micro-batch that its first backward pass was
+                seen.unknown = "a backward pass went through it a second time"
+                continue
             note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
             seen.result = None
             seen.node, seen.averaged = None, "MeanBackward0" in self.operations
@@ -116,7 +135,7 @@ class LossTaps:
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
-            return rows or 1
+            return rows or (arrived[0].rows if len(arrived) == 1 else None) or 1
         if arrived[0].y is None:
             return self.tap_factor(segment, prefix, arrived[0])
         if self.term:

@@ -1,4 +1,5 @@
 """What the loop is meant to do: the arguments of the recorder, checked, in the words of a case file."""
+from .clips import NORMS
 from .errors import CaptureError
 
 LEVELS = ("parameters", "gradients", "state", "window", "all")
@@ -38,6 +39,9 @@ def limited(clip):
     if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf"):
         raise CaptureError(f"clip: found {limits[clip['kind']]} {limit!r}, expected a finite number above 0; pass the "
                            "limit that is meant, or \"none\"")
+    if clip.get("norm", 2) not in NORMS:
+        raise CaptureError(f"clip: found the norm {clip['norm']!r}, expected 1, 2 or \"inf\"; a case states no other, "
+                           "pass one of these")
     return clip
 
 

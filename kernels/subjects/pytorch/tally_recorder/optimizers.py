@@ -1,4 +1,6 @@
 """What is read from an optimizer: its section of the recipe, its rate, its decay, its state."""
+import math
+
 import torch
 
 from .errors import CaptureError
@@ -44,14 +46,30 @@ class ReadsOptimizer:
         for place, found, expected, next_step in self.differences():
             raise CaptureError(f"optimizer, {place}: found {found}, expected {expected}; {next_step}")
 
+    def rounds_often(self):
+        """Whether the parameters have 16 bits and a step rounds to them more than once: PyTorch does after each of its
+        operations, and a case once. In bf16 the product of a rate that is a power of 2 rounds nothing."""
+        parameter, groups = next(iter(self.names)), self.optimizer.param_groups
+        plain = self.kind == "sgd" and not any(group["momentum"] or group["weight_decay"] for group in groups)
+        exact = parameter.dtype == torch.bfloat16 and math.frexp(self.rate())[0] == 0.5
+        return parameter.element_size() == 2 and not (plain and exact)
+
     def differences(self):
-        """Where groups differ in what a recipe says once."""
+        """Where groups differ in what a recipe says once, and parameters that it cannot state."""
         first = self.optimizer.param_groups[0]
+        if self.rounds_often():
+            dtype = str(next(iter(self.names)).dtype).rpartition(".")[2]
+            yield ("its parameters", f"{dtype} under {type(self.optimizer).__name__} at the rate {self.rate()!r}",
+                   "float32, as PyTorch rounds each operation of such a step to 16 bits", "keep the parameters in fp32 "
+                   "and compute under torch.autocast; of 16 bits, bf16 is judged under SGD without momentum and decay at a "
+                   "rate that is a power of 2")
         for i, group in enumerate(self.optimizer.param_groups[1:], 1):
             for key, value in group.items():
                 if key not in MAY_DIFFER and value != first.get(key):
-                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0",
-                           "groups may differ in weight_decay alone, record others apart")
+                    what_next = ("a case has one learning rate, record a run in which all groups have the same"
+                                 if key == "lr" else "groups may differ in weight_decay alone, record a run in which "
+                                 "they do not differ in this")
+                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0", what_next)
 
     def stated(self):
         """The options that a recipe states, by their PyTorch names, as they are now."""

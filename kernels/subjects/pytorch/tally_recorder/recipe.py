@@ -3,6 +3,10 @@ from .errors import CaptureError
 
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
 
+UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
+DIVIDED = ("as no call of PyTorch's clips was seen; another clip would not be, as divide=\"window\" means that the "
+           "loop changes its gradients")
+
 
 def said_or(meaning, name, assumed, why, lines):
     """What was said of a section, or else what is assumed, with its line."""
@@ -34,12 +38,24 @@ def limits_of(changes):
     return [shortest(change.factor * (change.norm + CLIP_EPSILON)) for change in changes]
 
 
-def clip_assumed(changes, called, problem):
+def is_a_division(changes):
+    """Whether every window's gradients were multiplied by one factor, which no limit of a norm asks for. Of one window
+    alone this is known where the factor is one over a whole number."""
+    if not changes or any(change.kind != "factor" for change in changes):
+        return False
+    if len(changes) == 1:
+        return bool(changes[0].divisor)
+    return bool(set.intersection(*(set(change.candidates) for change in changes))) and len(set(limits_of(changes))) > 1
+
+
+def clip_assumed(changes, called, report, why_none=UNCHANGED):
     """The clip that explains every change of the gradients before a step."""
-    kinds = {change.kind for change in changes} - {"none"}
+    kinds, problem = {change.kind for change in changes} - {"none"}, report.problem
+    if is_a_division(changes) and (len(changes) > 1 or not called):
+        report.divided(changes[0])
+        return {"kind": "none"}, "as the gradients are multiplied by one factor in every window"
     if not kinds:
-        return (called[0], "as the loop calls it") if len(called) == 1 else (
-            {"kind": "none"}, "as no call and no change of the gradients says otherwise")
+        return (called[0], "as the loop calls it") if len(called) == 1 else ({"kind": "none"}, why_none)
     if kinds == {"factor"} and all(change.factor < 1 for change in changes if change.kind == "factor"):
         if len(called) == 1:
             return called[0], "as the loop calls it"
@@ -77,13 +93,15 @@ def rates_assumed(segment):
     return rate_section(segment.rates_of_steps(), segment.step), why
 
 
-def recipe_of(segment, capture, called, lines):
+def recipe_of(segment, capture, clips, lines):
     """The five sections. `lines` takes one line for each that is assumed."""
     meaning, reads = capture.meaning, capture.reads
     clip = meaning.clip
     if clip is None:
         changed = [change for segment in capture.segments for change in segment.changes]
-        assumed, why = clip_assumed(changed if meaning.divide == "micro_batch" else [], called, capture.report.problem)
+        called = clips.stated([capture.parameters[name] for name in segment.touched])
+        looked_at, why_none = (changed, UNCHANGED) if meaning.divide == "micro_batch" else ([], DIVIDED)
+        assumed, why = clip_assumed(looked_at, called, capture.report, why_none)
         clip = said_or(meaning, "clip", assumed, why, lines)
     if clip["kind"] == "global_norm" and capture.samples.places:
         raise CaptureError("clip: found a clip by the norm of all elements, expected none or by value where elements are "

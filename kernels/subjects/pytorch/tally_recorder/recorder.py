@@ -4,6 +4,7 @@ import os
 import torch
 
 from . import case_file, folders, verdict
+from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
 from .clips import SeesClips
 from .errors import CaptureError
@@ -18,6 +19,7 @@ from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
+from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .unjudged import Outside, last_line, not_finite
 
@@ -37,6 +39,9 @@ class Recorder:
         if not isinstance(model, torch.nn.Module):
             raise CaptureError(f"model: found {type(model).__name__}, expected a torch.nn.Module; pass "
                                "Recorder(model, optimizer, …)")
+        if isinstance(model, torch.jit.ScriptModule):
+            raise CaptureError("model: found a TorchScript module, whose calls no hook sees, expected a plain "
+                               "torch.nn.Module; record the loop with the module before torch.jit")
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected a torch.optim.Optimizer; pass "
                                "Recorder(model, optimizer, …)")
@@ -52,6 +57,7 @@ class Recorder:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         case_file.format_of_all(parameters)
+        case_file.names_can_be_stated(parameters)
         self.outside = Outside({self.described.prefix + name: parameter for name, parameter in model.named_parameters()
                                 if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
@@ -62,6 +68,7 @@ class Recorder:
                                "record the model as opaque, or all elements (samples=None)")
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
                                Plan(windows, start, every), self.samples)
+        self.capture.members = Members(model, optimizer, parameters, self.described.prefix)
         self.entered = []
         self.finished = False
 
@@ -78,10 +85,14 @@ class Recorder:
         losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
+        self.clips.wanted = self.capture.recording_step
+        self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
+        self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, scaler.remove, steps.remove, self.clips.remove, gradients.remove]
+        self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
+                        self.clips.remove, gradients.remove]
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -113,7 +124,8 @@ class Recorder:
                                "call check after it")
         if not self.capture.segments:
             raise CaptureError(f"the loop: found {self.capture.count} backward passes and no whole window to record, "
-                               "expected one; record a longer loop, or fewer micro_batches")
+                               "expected one; record a longer loop, or fewer micro_batches; gradients by "
+                               "torch.autograd.grad in place of backward() are not seen")
         return self.capture.segments
 
     def folder_of(self, folder, segment):
@@ -121,11 +133,12 @@ class Recorder:
 
     def check_segment(self, segment, folder, program, show, options):
         lines = []
-        recipe = recipe_of(segment, self.capture, self.clips.called, lines)
+        recipe = recipe_of(segment, self.capture, self.clips, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
                                                  "local" in options)
         report = self.capture.report
-        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() + not_finite(segment)
+        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
+            + self.statistics.lines() + not_finite(segment)
         for line in lines + report.notes():
             show(line)
         for line in report.problems():

@@ -20,6 +20,21 @@ class Report:
     def problem(self, place, found, expected, next_step):
         self.add(self.problem_lines, (expected, next_step), f"{place}: found {found}, expected {expected}; {next_step}")
 
+    def divided(self, change):
+        """All gradients times one number before the step, which no clip explains."""
+        how = f"divided by {change.divisor}" if change.divisor else f"multiplied by {change.factor!r}"
+        self.problem_lines["divided"] = (
+            f"the gradients before the step: found all of a window {how}, expected a clip or nothing; if the loop "
+            'divides once a window, pass divide="window" and normalisation, "mean_of_means" where each loss is a mean, '
+            '"window_items" where it is a sum; record without a loss scale by hand or a world size, which no case '
+            "states", 0)
+
+    def sparse(self, place, name):
+        """Rows of a sparse gradient are put beside each other, and added in an order of their own when read."""
+        self.problem_lines.setdefault("sparse", (
+            f"{place}, gradient of {name}: found a sparse one, expected a dense one, as a case states the order in "
+            "which gradients are added; record with sparse=False", 0))
+
     def noted(self, place, did, shown_from="parameters"):
         """A thing the loop did that Tally is to judge; where the level leaves no tap that shows it, a problem."""
         if self.meaning.at(shown_from):

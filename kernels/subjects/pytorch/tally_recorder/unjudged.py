@@ -3,6 +3,8 @@ import math
 
 import torch
 
+OTHER = tuple(f"not judged: {what}" for what in ("the loss", "forward", "the batch statistics"))  # than parameters
+
 
 def counted(first, others):
     """A name, and how many there are besides it."""
@@ -34,9 +36,10 @@ def last_line(said, lines):
         left_out.append("the loss beside its factor")
     elif any(line.startswith("not judged: the loss") for line in lines):
         left_out.append("the loss and its normalisation")
-    if any(line.startswith("not judged: ") and not line.startswith(("not judged: the loss", "not judged: forward"))
-           for line in lines):
+    if any(line.startswith("not judged: ") and not line.startswith(OTHER) for line in lines):
         left_out.append("some parameters")
+    if any(line.startswith("not judged: the batch statistics") for line in lines):
+        left_out.append("batch statistics")
     head, newline, last = said.rstrip().rpartition("\n")
     if last != "pass" or not left_out:
         return said.rstrip()

@@ -230,6 +230,10 @@ def right_loops():
     }
 
 
+def in_16_bits(optimizer, dtype=torch.bfloat16, **options):
+    return Loop(optimizer, model=lambda: perceptron().to(dtype), data_format=dtype, **options)
+
+
 def opaque_loops():
     """Right loops whose models Tally knows nothing of."""
     return {
@@ -237,7 +241,8 @@ def opaque_loops():
         "language model": Loop(adamw(weight_decay=0.1), model=Language, loss=of_tokens, clip=0.3),
         "a loss of one's own": Loop(adam(), loss=of_ones_own),
         "no loss recorded": Loop(adam(), recorded_loss=False),
-        "bf16 throughout": Loop(sgd(), model=lambda: perceptron().to(torch.bfloat16), data_format=torch.bfloat16),
+        "bf16 throughout": in_16_bits(sgd()),
+        "bf16 throughout, schedule": in_16_bits(sgd(), schedule=halved),
     }
 
 

@@ -21,17 +21,27 @@ from tally_recorder import CaptureError, Recorder  # noqa: E402
 PASS, FAIL, ERROR = 0, 1, 2
 
 
+def sgd(net):
+    return torch.optim.SGD(net.parameters(), lr=0.125)
+
+
 class Arguments(unittest.TestCase):
     def test_each_is_refused_before_the_loop(self):
         net = nn.Linear(2, 2)
         opt = torch.optim.SGD(net.parameters(), lr=0.125)
+        double = nn.Linear(2, 2).double()
+        spaced = nn.ModuleDict({"my layer": nn.Linear(2, 2)})
         for expected, model, optimizer, options in (
+                ("parameters: found float64, which is not supported, expected fp32", double, sgd(double), {}),
+                ("parameters: found the name 'model.my layer.weight', expected letters", spaced, sgd(spaced), {}),
+                ("model: found a TorchScript module", torch.jit.script(net), opt, {}),
                 ("model: found SGD", opt, net, {}), ("model: found list", [net], opt, {}),
                 ("optimizer: found generator", net, net.parameters(), {}),
                 ("micro_batches: found 2.0", net, opt, {"micro_batches": 2.0}),
                 ("micro_batches: found True", net, opt, {"micro_batches": True}),
                 ("clip: found", net, opt, {"clip": {"max_norm": -1}}), ("clip: found", net, opt, {"clip": -1.0}),
                 ("clip: found", net, opt, {"clip": {"kind": "global_norm"}}),
+                ("clip: found the norm 3", net, opt, {"clip": {"kind": "global_norm", "max_norm": 1, "norm": 3}}),
                 ("clip: found", net, opt, {"clip": {"kind": "norm", "max_norm": 1}}),
                 ("scratch: found", net, opt, {"scratch": os.path.join(HERE, "no", "such", "folder")})):
             with self.subTest(expected, **options):

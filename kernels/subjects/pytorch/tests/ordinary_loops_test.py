@@ -4,7 +4,6 @@
 The program is named by the variable TALLY, or found on the PATH."""
 import os
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,16 +15,7 @@ import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import loops  # noqa: E402
-
-PASS, FAIL, ERROR, UNJUDGED = 0, 1, 2, 4
-
-
-def verdict_of(recorder):
-    """The exit code, and all lines."""
-    lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        code = recorder.check(folder, show=lines.append)
-    return code, "\n".join(lines)
+from verdicts import ERROR, FAIL, PASS, UNJUDGED, verdict_of  # noqa: E402
 
 
 class Clips(unittest.TestCase):
@@ -172,6 +162,18 @@ class LastLines(unittest.TestCase):
                          "pass, but not judged: the loss and its normalisation")
         self.assertEqual(self.last(loops.Loop(groups=lambda net: net[2].parameters())),
                          "pass, but not judged: some parameters")
+
+    def test_batch_statistics_are_named(self):
+        def model(training=True):
+            net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.BatchNorm1d(8), nn.Linear(8, 4))
+            return net.train(training)
+
+        code, said = verdict_of(loops.Loop(model=model).record("state"))
+        self.assertEqual(code, PASS, said)
+        self.assertIn("not judged: the batch statistics of 1 (and 1 more): each micro-batch was normalised by its own "
+                      "rows", said)
+        self.assertEqual(said.splitlines()[-1], "pass, but not judged: batch statistics")
+        self.assertEqual(self.last(loops.Loop(model=lambda: model(False))), "pass")
 
     def test_what_is_not_finite_is_named(self):
         class Loop(loops.Loop):

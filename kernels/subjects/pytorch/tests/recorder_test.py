@@ -116,7 +116,23 @@ class Errors(unittest.TestCase):
             def step(self):
                 pass
 
-        self.assertIn("found no step in 4 micro-batches", self.problems_of(Loop())[0])
+        problem = self.problems_of(Loop())[0]
+        self.assertIn("found no step in 4 micro-batches", problem)
+        self.assertIn("if another optimizer took the step, record that one", problem)
+
+    def test_gradients_that_are_not_seen(self):
+        class Loop(loops.Loop):
+            def micro_batch(self, w, k, rows, sizes):
+                x, target = self.data(rows)
+                parameters = list(self.net.parameters())
+                found = torch.autograd.grad(self.divided(self.net(x), target, sizes), parameters)
+                for parameter, gradient in zip(parameters, found):
+                    parameter.grad = gradient
+
+        recorder = Loop().record("state")
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "found 0 backward passes .*torch.autograd.grad in place "
+                                                                 "of backward.. are not seen"):
+            recorder.whole()
 
     def test_a_term_beside_the_loss(self):
         for said in ({}, {"weight_decay": "none"}):
@@ -147,7 +163,8 @@ class Errors(unittest.TestCase):
         def groups(net):
             return [{"params": net[0].parameters()}, {"params": net[2].parameters(), "lr": 1.0}]
 
-        with self.assertRaisesRegex(tally_recorder.CaptureError, "optimizer, group 1: found lr=1.0, expected 0.125"):
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "optimizer, group 1: found lr=1.0, expected 0.125 as in "
+                                    "group 0; a case has one learning rate"):
             loops.Loop(groups=groups).record("state")
 
     def test_an_unknown_optimizer(self):

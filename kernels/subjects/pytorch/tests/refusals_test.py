@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What no case can state is refused in one line that says why: python3 tests/refusals_test.py
+
+The program is named by the variable TALLY, or found on the PATH."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
+import torch.nn as nn  # noqa: E402
+
+import loops  # noqa: E402
+from tally_recorder import CaptureError  # noqa: E402
+from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, loop, expected, **options):
+        """One line of error that holds all of `expected`."""
+        code, said = verdict_of(loop.record("state", **options))
+        self.assertEqual(code, ERROR, said)
+        errors = [line for line in said.splitlines() if line.startswith("error: ")]
+        self.assertEqual(len(errors), 1, said)
+        for words in expected if isinstance(expected, tuple) else (expected,):
+            self.assertIn(words, errors[0])
+
+
+class Parameters(Refusals):
+    """A layer that is replaced while the loop runs."""
+
+    @staticmethod
+    def replacing(when, change):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                super().window(w, sizes)
+                if when == "between" and w == 0:
+                    change(self)
+
+            def micro_batch(self, w, k, rows, sizes):
+                if when == "inside" and (w, k) == (2, 2):
+                    change(self)
+                super().micro_batch(w, k, rows, sizes)
+
+        return Loop()
+
+    def test_the_optimizer_keeps_the_old_one(self):
+        def change(loop):
+            loop.net[0] = nn.Linear(6, 8)
+
+        for when, window in (("between", 1), ("inside", 2)):
+            self.refused(self.replacing(when, change), (
+                f"error: window {window}, model.0.weight (and 1 more): found a parameter that the optimizer steps and "
+                "the model no longer has; no optimizer holds its new model.0.weight (and 1 more), expected",))
+
+    def test_a_new_one(self):
+        def change(loop):
+            loop.net.add_module("3", nn.Linear(4, 4))
+
+        self.refused(self.replacing("between", change), "error: window 1, model.3.weight (and 1 more): found a new "
+                                                        "parameter that no group of the optimizer holds, expected")
+
+
+class Sparse(Refusals):
+    def test_a_sparse_gradient(self):
+        class Words(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words = nn.Embedding(10, 4, sparse=True)
+
+            def forward(self, x):
+                return self.words(x.abs().long()[:, 0])
+
+        self.refused(loops.Loop(model=Words), "error: w0/m0, gradient of model.words.weight: found a sparse one, "
+                                              "expected a dense one")
+
+
+class SixteenBits(Refusals):
+    """Parameters of 16 bits, which PyTorch's optimizers round after each operation."""
+
+    def test_they_are_refused_before_the_loop(self):
+        def tenth(parameters):
+            return torch.optim.SGD(parameters, lr=0.1)
+
+        for optimizer in (loops.adamw(), loops.sgd(momentum=0.5), loops.sgd(weight_decay=0.5), tenth):
+            with self.assertRaisesRegex(CaptureError, "^optimizer, its parameters: found bfloat16 under .*, expected "
+                                                      "float32, .*; keep the parameters in fp32 and compute under "
+                                                      "torch.autocast"):
+                loops.in_16_bits(optimizer).record("state")
+        with self.assertRaisesRegex(CaptureError, "its parameters: found float16 under SGD at the rate 0.125"):
+            loops.in_16_bits(loops.sgd(), torch.float16).record("state")
+
+    def test_a_rate_that_moves_there(self):
+        def schedule(optimizer):
+            return torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.3)
+
+        self.refused(loops.in_16_bits(loops.sgd(), schedule=schedule),
+                     "error: window 1, its parameters: found bfloat16")
+
+
+class Passes(Refusals):
+    """Losses that are summed, and one backward pass for all of them."""
+
+    def test_one_backward_pass_over_several_forward_passes(self):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                self.opt.zero_grad()
+                loss = 0
+                for rows in sizes:
+                    x, target = self.data(rows)
+                    loss = loss + self.divided(self.net(x), target, sizes)
+                loss.backward()
+                self.step()
+
+        self.refused(Loop(), ("window 0, after micro-batch 0 of 4: found a step after one backward over 4 forward "
+                              "passes", "expected 4 backward passes, as micro_batches counts those"))
+        code, said = verdict_of(Loop().record("state", micro_batches=1))
+        self.assertEqual(code, PASS, said)
+
+    def test_a_micro_batch_that_is_left_out_is_judged(self):
+        for skipped in ((1,), (1, 2)):
+            class Loop(loops.Loop):
+                def micro_batch(self, w, k, rows, sizes):
+                    x, target = self.data(rows)
+                    loss = self.divided(self.net(x), target, sizes)
+                    if k not in skipped:
+                        loss.backward()
+
+            code, said = verdict_of(Loop().record("state"))
+            self.assertEqual(code, FAIL, said)
+
+
+if __name__ == "__main__":
+    unittest.main()

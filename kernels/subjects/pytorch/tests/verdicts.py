@@ -1,0 +1,12 @@
+"""What the recorder says of a loop, for tests."""
+import tempfile
+
+PASS, FAIL, ERROR, UNJUDGED = 0, 1, 2, 4
+
+
+def verdict_of(recorder):
+    """The exit code, and all lines."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        code = recorder.check(folder, show=lines.append)
+    return code, "\n".join(lines)
