@@ -29,6 +29,9 @@ def not_finite(segment):
     return [f"not finite: {counted(f'window {segment.first + w}, micro-batch {m}, {what}', len(found) - 1)}"]
 
 
+IN_VAIN = "pass, but some tensors were compared in vain"  # of tally check
+
+
 def last_line(said, lines):
     """What `tally check` said, with a pass that says what else it leaves out."""
     left_out = ["elements outside the sample"] if any(line.startswith("judged by samples") for line in lines) else []
@@ -41,8 +44,10 @@ def last_line(said, lines):
     if any(line.startswith("not judged: the batch statistics") for line in lines):
         left_out.append("batch statistics")
     head, newline, last = said.rstrip().rpartition("\n")
-    if last != "pass" or not left_out:
+    if last not in ("pass", IN_VAIN) or not left_out:
         return said.rstrip()
+    if last == IN_VAIN:
+        left_out.append("tensors that were compared in vain")
     return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
 
 
