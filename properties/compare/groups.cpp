@@ -94,8 +94,12 @@ oracle::Matrix<long double> before_step(const EndToEndWalk& walk, const TapName&
   return oracle::as_read(walk.c.tensors.at(name.tensor)).v;
 }
 
+/// A parameter is rounded by the decay and by the step, each in fp32 and as it is stored.
+constexpr double roundings_of_a_parameter = 4;
+
 /// Whether the bound of a parameter admits that its window took no step, or one the other way: then nothing is shown
-/// of the stages between. A parameter that is not to move is another matter.
+/// of the stages between. A parameter that is not to move is another matter, and so is a step that is lost in the
+/// parameter's own rounding, as that of a bias before batch_norm: no tap would show more of it.
 bool admits_no_step(const EndToEndWalk& walk, const TensorCheck& check) {
   const TapName name = tap_name_of(check.tap);
   const bool parameter =
@@ -106,6 +110,8 @@ bool admits_no_step(const EndToEndWalk& walk, const TensorCheck& check) {
   const oracle::Matrix<long double>& after = known->second.v;
   const oracle::Matrix<long double> before = before_step(walk, name);
   if (before.size() != after.size()) return false;
+  const double u = oracle::format_of(walk.c.precision.master).unit_roundoff();
+  if (check.norm_bound <= roundings_of_a_parameter * u * check.norm_expected) return false;
   const double step = squared_norm(after.reshaped<Eigen::RowMajor>() - before.reshaped<Eigen::RowMajor>());
   return step > 0 && check.norm_bound * check.norm_bound >= step;
 }
