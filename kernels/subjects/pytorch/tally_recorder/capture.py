@@ -128,7 +128,7 @@ class Capture:
     def unexplained(self, place, change):
         self.report.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
                             "the bits of the last accumulation",
-                            "keep other code from writing to .grad, or record without it")
+                            "keep other code from writing to .grad, as with torch.autograd.grad, or record without it")
 
     @unseen
     def gradient(self, name, value):

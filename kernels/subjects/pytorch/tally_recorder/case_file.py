@@ -170,7 +170,7 @@ def leave_out_unused(segment, capture, taps, tensors, lines):
     """A parameter that no gradient reaches is none of the case; one that some micro-batches do not reach has a gradient
     of zeros there."""
     for name, place in segment.without.items():
-        if name in segment.touched:
+        if name in segment.touched and not capture.members.told:
             capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
                                    "record windows in which every parameter takes part: PyTorch leaves others alone")
     unused = [name for name in capture.parameters if name not in segment.touched]

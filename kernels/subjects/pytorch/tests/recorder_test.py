@@ -130,9 +130,12 @@ class Errors(unittest.TestCase):
                     parameter.grad = gradient
 
         recorder = Loop().record("state")
-        with self.assertRaisesRegex(tally_recorder.CaptureError, "found 0 backward passes .*torch.autograd.grad in place "
-                                                                 "of backward.. are not seen"):
+        try:
             recorder.whole()
+            said = recorder.capture.report.problems()[0]  # a PyTorch that calls hooks of gradients there
+        except tally_recorder.CaptureError as problem:
+            said = str(problem)
+        self.assertRegex(said, "found (0 backward passes|a change that is no accumulation).*torch.autograd.grad")
 
     def test_a_term_beside_the_loss(self):
         for said in ({}, {"weight_decay": "none"}):
