@@ -1,5 +1,6 @@
 #include "reports/command_line/vacuous_tensors.hpp"
 
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -63,9 +64,12 @@ std::string compared_in_vain(const std::vector<TensorCheck>& checks) {
   if (first == nullptr) return "";
   if (window)
     return "nothing is shown of the step of window " + std::to_string(*window) + ", as every bound admits that there " +
-           "was none: " + numbers_of(*first) + "; taps nearer to the step, as of its gradients, would tell";
-  return "compared in vain, as the bounds admit as much as there is: " + numbers_of(*first) +
-         (count == 1 ? "" : ", and " + counted(count - 1, "tensor") + " more");
+           "was none: " + (std::isinf(first->norm_bound) ? first->tap + " may be anything" : numbers_of(*first)) +
+           "; taps nearer to the step, as of its gradients, would tell";
+  const std::string more = count == 1 ? "" : ", and " + counted(count - 1, "tensor") + " more";
+  if (std::isinf(first->norm_bound))
+    return "could not be judged, as what it was computed from left no taps: " + first->tap + more;
+  return "compared in vain, as the bounds admit as much as there is: " + numbers_of(*first) + more;
 }
 
 }  // namespace tally::command_line

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/stage_table.hpp"
 
@@ -22,6 +24,10 @@ TEST(VacuousTensors, AreThoseOfWhichEveryComparisonIsVacuous) {
   EXPECT_EQ(compared_in_vain(checks),
             "compared in vain, as the bounds admit as much as there is: w0/accumulate/b may be off by 2 and is 1 long");
   EXPECT_EQ(compared_in_vain({checks[0], checks[1]}), "");
+  TensorCheck unknown = checks[2];
+  unknown.norm_bound = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(compared_in_vain({unknown, check("w0/accumulate/c", "group", Status::vacuous)}),
+            "could not be judged, as what it was computed from left no taps: w0/accumulate/b, and 1 tensor more");
   EXPECT_EQ(exit_code_of(checks), pass);
 }
 

@@ -29,7 +29,7 @@ def not_finite(segment):
     return [f"not finite: {counted(f'window {segment.first + w}, micro-batch {m}, {what}', len(found) - 1)}"]
 
 
-IN_VAIN = "pass, but some tensors were compared in vain"  # of tally check
+IN_VAIN = "pass, but some tensors could not be judged"  # of tally check
 
 
 def last_line(said, lines):
@@ -47,7 +47,7 @@ def last_line(said, lines):
     if last not in ("pass", IN_VAIN) or not left_out:
         return said.rstrip()
     if last == IN_VAIN:
-        left_out.append("tensors that were compared in vain")
+        left_out.append("some tensors")
     return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
 
 
