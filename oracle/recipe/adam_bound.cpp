@@ -1,6 +1,7 @@
 #include "oracle/recipe/adam_bound.hpp"
 
 #include "oracle/recipe/begun_at_zero.hpp"
+#include "oracle/recipe/either_product.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
@@ -141,6 +142,7 @@ Expected adam_parameter(const Declared& declared, const Choice& optimizer, const
   // In a narrower format moments are rounded by more than the cap counts.
   const bool capped = from_zero && declared.master.p == 24;
   const double cap = capped ? longest_step(declared, optimizer, c, rate, step, least_divisor) : infinite;
+  const bool as_written = claim_of(declared, "adam").as_written;
   const auto step_of = [&](Bounded p, Bounded m, Bounded v) {
     const Bounded divisor = fp32.add(fp32.div(fp32.sqrt({std::max(v.v, 0.0), v.e}), c.root_of_second), eps);
     const double least = std::max(divisor.v - divisor.e, least_divisor);
@@ -152,6 +154,7 @@ Expected adam_parameter(const Declared& declared, const Choice& optimizer, const
     }
     Bounded move = fp32.mul(c.rate, quotient);
     if (decided(m) && decided(v)) move = held_to(move, cap);
+    if (!as_written) move = either_product(move, c.rate, m, least);
     return master.store(fp32.sub(p, move));
   };
   return joined(exact, each(step_of, parameter, exp_avg, exp_avg_sq));

@@ -2,6 +2,7 @@
 #include "oracle/recipe/rmsprop_bound.hpp"
 
 #include "oracle/recipe/begun_at_zero.hpp"
+#include "oracle/recipe/either_product.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
@@ -30,8 +31,14 @@ class Quotient {
     if (own * inflation < fp32_.threshold()) own_ = own;
   }
 
+  /// What the root of v and eps come to at least.
+  double least(Bounded v) const {
+    const Bounded divisor = divisor_of(v);
+    return std::max(divisor.v - divisor.e, least_divisor_);
+  }
+
   Bounded of(Bounded g, Bounded v) const {
-    const Bounded divisor = fp32_.add(fp32_.sqrt({std::max(v.v, 0.0), v.e}), eps_);
+    const Bounded divisor = divisor_of(v);
     const double least = std::max(divisor.v - divisor.e, least_divisor_);
     Bounded quotient = fp32_.div(g, divisor);
     if (!decided(quotient) && decided(g) && decided(v) && least > 0) {
@@ -44,6 +51,8 @@ class Quotient {
   }
 
  private:
+  Bounded divisor_of(Bounded v) const { return fp32_.add(fp32_.sqrt({std::max(v.v, 0.0), v.e}), eps_); }
+
   const Arithmetic fp32_ = single();
   Bounded eps_;
   double least_divisor_ = 0, own_ = infinite;
@@ -89,9 +98,14 @@ Expected rmsprop_parameter(const Declared& declared, const Choice& optimizer, co
     return joined([&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * buffer.v; },
                   each(moved, parameter, buffer));
   const Quotient quotient(declared, optimizer);
+  const bool as_written = claim_of(declared, "rmsprop").as_written;
+  const auto step_of = [&](Bounded p, Bounded g, Bounded v) {
+    if (as_written) return moved(p, quotient.of(g, v));
+    return master.store(fp32.sub(p, either_product(fp32.mul(lr, quotient.of(g, v)), lr, g, quotient.least(v))));
+  };
   return joined(
       [&]() -> Matrix<long double> { return parameter.v - rate.v(0, 0) * exact_quotient(optimizer, gradient, square); },
-      each([&](Bounded p, Bounded g, Bounded v) { return moved(p, quotient.of(g, v)); }, parameter, gradient, square));
+      each(step_of, parameter, gradient, square));
 }
 
 }  // namespace tally::oracle
