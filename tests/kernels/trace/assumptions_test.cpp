@@ -15,7 +15,8 @@ std::vector<std::string> read_by(Of of, const std::map<std::string, std::string>
   TensorFile content;
   content.metadata = metadata;
   content.tensors["x"] = Tensor(Dtype::fp32, {2});
-  const auto file = std::filesystem::path(testing::TempDir()) / "assumptions.safetensors";
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();  // they run side by side
+  const auto file = std::filesystem::path(testing::TempDir()) / ("assumptions_" + test + ".safetensors");
   std::ofstream(file, std::ios::binary) << write_safetensors(content);
   return of(file);
 }
