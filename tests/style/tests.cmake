@@ -8,6 +8,7 @@ if(TARGET Eigen3::Eigen)
   get_target_property(eigen_folder Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
   list(APPEND style_includes --include ${eigen_folder})
 endif()
+list(APPEND style_includes --include ${CMAKE_CURRENT_BINARY_DIR}/subjects/include)  # as an installed Tally has it
 foreach(check IN LISTS style_checks)
   cmake_path(GET check STEM name)
   set(command /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/check.py ${name})
