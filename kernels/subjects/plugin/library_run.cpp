@@ -161,7 +161,11 @@ class LibraryRun {
       wrong("device memory; expected host memory, as this tally was built without CUDA");
     } else {
       value.resize(bytes);
-      device(ExecutorKind::cuda).functions().read(data, value.data(), bytes);
+      try {
+        device(ExecutorKind::cuda).functions().read(data, value.data(), bytes);
+      } catch (const std::exception& unreadable) {  // no device, or memory that is none of its own
+        wrong(std::string("device memory: ") + unreadable.what());
+      }
     }
     trace_.add(std::move(tap), Tensor(layout->dtype, layout->shape, std::move(value)));
   }
