@@ -8,6 +8,7 @@
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/expected.hpp"
 #include "oracle/window/exact_stages.hpp"
+#include "oracle/window/norm_terms.hpp"
 
 namespace tally::oracle {
 
@@ -62,6 +63,8 @@ Expected inverse_scale(const Declared& declared, const Case& c, std::size_t wind
 
 /// Gradients may be only_read().
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients);
+/// The same of gradients that are not at hand together. Of a claim in chunks the largest height holds.
+Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms);
 /// Of a clip by norm.
 Expected coefficient(const Choice& clip, const Expected& norm);
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);

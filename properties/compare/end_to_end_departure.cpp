@@ -98,7 +98,12 @@ Expected with_penalty(const EndToEndWalk& walk, const std::string& p, Expected g
 void clip_together(const EndToEndWalk& walk, oracle::ExpectedTensors& gradients) {
   const Choice& clip = walk.c.recipe.clip;
   Expected coefficient = oracle::scalar(1);
-  if (clips_by_norm(clip)) coefficient = oracle::coefficient(clip, oracle::norm(walk.declared, clip, gradients));
+  if (clips_by_norm(clip)) {
+    Expected norm = oracle::norm(walk.declared, clip, gradients);
+    // Of elements that are not here the sums of whole windows are known, of one micro-batch nothing is.
+    if (whole_window(walk.window) != nullptr) norm.e.setConstant(std::numeric_limits<double>::infinity());
+    coefficient = oracle::coefficient(clip, norm);
+  }
   for (auto& [p, gradient] : gradients) gradient = oracle::clipped(clip, coefficient, gradient);
 }
 

@@ -5,9 +5,8 @@
 #include "properties/compare/lens.hpp"
 
 namespace tally {
-namespace {
 
-void expect_window(EndToEndWalk& walk) {
+void expect_buffers(EndToEndWalk& walk) {
   walk.skipped = false;
   begin_buffers(walk);
   walk.addends.clear();
@@ -28,6 +27,13 @@ void expect_window(EndToEndWalk& walk) {
     }
     if (walk.is_done()) return;
   }
+}
+
+namespace {
+
+void expect_window(EndToEndWalk& walk) {
+  expect_buffers(walk);
+  if (walk.is_done()) return;
   if (checks_overflow(walk.c.recipe.loss_scale)) expect_overflow_check(walk);
   if (walk.ended) return;
   if (!walk.skipped) {

@@ -9,22 +9,28 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
 namespace tally {
+
+OverflowFound overflow_of(const oracle::ExpectedTensors& buffers) {
+  OverflowFound found = OverflowFound::none;
+  for (const auto& [name, buffer] : buffers) {
+    for (Eigen::Index i = 0; i < buffer.v.size(); ++i) {
+      const bool decided = std::isfinite(buffer.e.data()[i]), finite = std::isfinite(buffer.v.data()[i]);
+      if (decided && !finite) return OverflowFound::certain;
+      if (!decided) found = OverflowFound::open;
+    }
+  }
+  return found;
+}
+
 namespace {
 
 using oracle::Expected;
 
-enum class Overflow { none, certain, open };
-
-Overflow overflow_of(const oracle::ExpectedTensors& buffers) {
-  Overflow found = Overflow::none;
-  for (const auto& [name, buffer] : buffers) {
-    for (Eigen::Index i = 0; i < buffer.v.size(); ++i) {
-      const bool decided = std::isfinite(buffer.e.data()[i]), finite = std::isfinite(buffer.v.data()[i]);
-      if (decided && !finite) return Overflow::certain;
-      if (!decided) found = Overflow::open;
-    }
-  }
-  return found;
+/// Where the walk holds a part of the model: the window's buffers of all of it.
+const BuffersOfAll* buffers_of_all(const EndToEndWalk& walk) {
+  const WholeWindow* whole = whole_window(walk.window);
+  if (whole == nullptr) return nullptr;
+  return walk.resynchronise ? &whole->seen : &whole->expected;
 }
 
 void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
@@ -57,10 +63,11 @@ void expect_cast(EndToEndWalk& walk) {
 }
 
 void expect_overflow_check(EndToEndWalk& walk) {
-  const Overflow overflow = overflow_of(walk.buffers);
+  const BuffersOfAll* all = buffers_of_all(walk);
+  const OverflowFound overflow = all != nullptr ? all->overflow : overflow_of(walk.buffers);
   const Tensor* found = walk.tap("overflow_check", "found");
-  walk.skipped = overflow == Overflow::certain;
-  if (overflow != Overflow::open) {
+  walk.skipped = overflow == OverflowFound::certain;
+  if (overflow != OverflowFound::open) {
     walk.check_output("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
     if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
     return;
@@ -73,21 +80,35 @@ void expect_overflow_check(EndToEndWalk& walk) {
 
 namespace {
 
+Expected inverse_scale(const EndToEndWalk& walk) {
+  return oracle::inverse_scale(walk.declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
+}
+
 void unscale(EndToEndWalk& walk, const oracle::ExpectedTensors& buffers) {
-  const Expected by =
-      oracle::inverse_scale(walk.declared, walk.c, static_cast<std::size_t>(walk.window), walk.state.scale.scale);
+  const Expected by = inverse_scale(walk);
   for (const std::string& p : walk.parameters) {
     hold_input(walk, "unscale", "in.buffer." + p, buffers.at(p));
     walk.gradients[p] = walk.held("unscale", "d." + p, [&] { return oracle::scaled(buffers.at(p), by); });
   }
 }
 
-void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients) {
+/// The norm of all gradients, unscaled or the buffers themselves.
+Expected norm_of_all(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, bool unscaled) {
+  const Choice& clip = walk.c.recipe.clip;
+  const BuffersOfAll* all = buffers_of_all(walk);
+  if (all == nullptr) return oracle::norm(walk.declared, clip, gradients);
+  if (!unscaled) return oracle::norm(walk.declared, clip, all->terms);
+  const auto& tapped = whole_window(walk.window)->unscaled;
+  if (walk.resynchronise && tapped) return oracle::norm(walk.declared, clip, *tapped);
+  return oracle::norm(walk.declared, clip, all->terms.times(clip, inverse_scale(walk)));
+}
+
+void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients, bool unscaled) {
   const Choice& clip = walk.c.recipe.clip;
   Expected coefficient = oracle::scalar(1);
   if (clips_by_norm(clip)) {
     for (const std::string& p : walk.parameters) hold_input(walk, "norm", "in.d." + p, gradients.at(p));
-    const Expected norm = walk.held("norm", "norm", [&] { return oracle::norm(walk.declared, clip, gradients); });
+    const Expected norm = walk.held("norm", "norm", [&] { return norm_of_all(walk, gradients, unscaled); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
   for (const std::string& p : walk.parameters) {
@@ -104,11 +125,11 @@ void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients) {
 void expect_gradient(EndToEndWalk& walk) {
   const ClipPlace place = clip_place(walk);
   if (place == ClipPlace::before_unscale) {
-    clip_gradients(walk, walk.buffers);
+    clip_gradients(walk, walk.buffers, false);
     unscale(walk, walk.buffers);
   } else {
     unscale(walk, walk.buffers);
-    if (place != ClipPlace::each_gradient) clip_gradients(walk, walk.gradients);
+    if (place != ClipPlace::each_gradient) clip_gradients(walk, walk.gradients, true);
   }
   if (walk.departure != nullptr) walk.stepped = walk.gradients;
   const Choice decay = decay_in_force(walk);

@@ -17,6 +17,7 @@
 #include "properties/compare/departure.hpp"
 #include "properties/compare/evaluation.hpp"
 #include "properties/compare/layer_view.hpp"
+#include "properties/compare/whole_model.hpp"
 
 namespace tally {
 
@@ -132,6 +133,10 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
 
 /// All windows, one after another.
 void expect_all(EndToEndWalk& walk);
+/// Of one window what stands before the overflow check: everything up to the buffers that its micro-batches leave.
+void expect_buffers(EndToEndWalk& walk);
+/// Whether what stands there overflowed.
+OverflowFound overflow_of(const oracle::ExpectedTensors& buffers);
 
 /// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);

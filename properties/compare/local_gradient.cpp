@@ -3,6 +3,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
+#include "properties/compare/whole_model.hpp"
 
 namespace tally {
 namespace {
@@ -70,6 +71,8 @@ void check_overflow(LocalWalk& walk) {
     complete = complete && buffer != nullptr;
     found = found || (buffer != nullptr && oracle::any_non_finite(*buffer));
   }
+  const WholeWindow* whole = whole_window(walk.window);
+  found = found || (whole != nullptr && whole->non_finite);
   walk.overflows = complete ? std::optional(found) : std::nullopt;
   if (complete) {
     const Tensor* decision = walk.check_output("overflow_check", "found", oracle::scalar(found ? 1 : 0));
@@ -103,7 +106,13 @@ void check_norm(LocalWalk& walk) {
     if (gradient != nullptr) read[p] = gradient;
   }
   if (read.size() != walk.parameters.size()) return;
+  const WholeWindow* whole = whole_window(walk.window);
+  if (whole != nullptr && !whole->read_by_norm) {
+    walk.checks.push_back(not_run({"local", TapName{walk.window, -1, "norm", "norm"}.text(), "norm"}));
+    return;
+  }
   walk.check_output("norm", "norm", [&] {
+    if (whole != nullptr) return oracle::norm(walk.declared, walk.c.recipe.clip, *whole->read_by_norm);
     oracle::ExpectedTensors gradients;
     for (const auto& [p, gradient] : read) gradients.emplace(p, oracle::only_read(*gradient));
     return oracle::norm(walk.declared, walk.c.recipe.clip, gradients);

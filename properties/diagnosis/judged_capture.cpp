@@ -6,6 +6,7 @@
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/piecewise.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/restated_causes.hpp"
 
@@ -44,9 +45,12 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
     if (options.progress) options.progress(bytes += more, tap);
   };
   const Grouping grouping = trace.groups.empty() ? Grouping::inferred : Grouping::declared;
-  auto [checks, groups] =
-      options.all_lenses ? hard_lenses(c, trace, grouping, told) : GroupedChecks{local_lens(c, trace, told), {}};
-  split_bounds(c, trace, checks);
+  const WholeModelScope whole(options.whole);
+  const bool in_pieces = options.all_lenses && is_judged_in_pieces(c);
+  auto [checks, groups] = in_pieces            ? piecewise_lenses(c, trace, told)
+                          : options.all_lenses ? hard_lenses(c, trace, grouping, told)
+                                               : GroupedChecks{local_lens(c, trace, told), {}};
+  if (!in_pieces) split_bounds(c, trace, checks);
   JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
   if (options.all_lenses) find_causes(c, trace, judged);
   put_first(options.seen, judged.suspects);

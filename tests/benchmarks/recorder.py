@@ -115,11 +115,11 @@ def ratios(subject, rounds, ways):
             for name, times in found.items()}, last
 
 
-def checked(recorder, tally, folder, options=()):
+def checked(recorder, tally, folder):
     """Seconds that a check takes with its writing, its exit code, its last line, and the capture's megabytes."""
     lines = []
     began = time.perf_counter()
-    code = recorder.check(folder, tally, lines.append, options)
+    code = recorder.check(folder, tally, lines.append)
     size = sum(entry.stat().st_size for entry in pathlib.Path(folder).iterdir())
     said = lines[-1].splitlines()[-1] if lines else ""
     return {"check_s": time.perf_counter() - began, "exit": code, "said": said, "capture_mb": size / 1e6}
@@ -142,7 +142,7 @@ def large(options):
         name = "whole, one window, level window"
         rows[name] = {"recorded_s": seconds[0], "slowdown": seconds[0] / rows["samples"]["alone_s"]}
         with tempfile.TemporaryDirectory() as folder:
-            rows[name].update(checked(whole, options.tally, folder, ("--lens", "local")))
+            rows[name].update(checked(whole, options.tally, folder))
     return rows
 
 

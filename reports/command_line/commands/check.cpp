@@ -7,6 +7,7 @@
 #include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/compare/ahead.hpp"
+#include "properties/compare/piecewise.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
 #include "reports/capture/capture_report.hpp"
 #include "reports/command_line/capture_progress.hpp"
@@ -43,6 +44,14 @@ Trace trace_of(const CheckOptions& options, const Case& c) {
   }
 }
 
+WholeModel whole_model_in(const std::string& trace_file, const Case& c) {
+  try {
+    return whole_model_of(sums_of_squares_of(trace_file, c));
+  } catch (const std::runtime_error& problem) {
+    throw UsageError(problem.what());
+  }
+}
+
 /// Before hours of work, not after.
 void require_out(const std::string& out) {
   if (out.empty()) return;
@@ -54,14 +63,14 @@ int check(const CheckOptions& options) {
   const Case c = read_case_file(options.case_file);
   const Trace trace = trace_of(options, c);
   const bool all_lenses = options.lens == "all";
-  if (all_lenses) require_room(c, free_memory());
+  if (all_lenses && !is_judged_in_pieces(c)) require_room(c, free_memory());
   require_out(options.out);
   set_threads_of_a_case(static_cast<int>(std::thread::hardware_concurrency()));
   CaptureProgress progress(bytes_in(trace));
   JudgedCapture judged =
       judged_capture(c, trace,
                      {all_lenses, [&](std::size_t bytes, const std::string& tap) { progress.show(bytes, tap); },
-                      seen_causes_of(options.trace_file)});
+                      seen_causes_of(options.trace_file), whole_model_in(options.trace_file, c)});
   const int code = exit_code_of(judged.checks);
   const CaptureRecord capture =
       capture_record(c, trace, all_lenses, std::move(judged), assumptions_of(options.trace_file));

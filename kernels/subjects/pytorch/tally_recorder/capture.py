@@ -168,6 +168,9 @@ class Capture:
             for name in self.parameters:
                 if name not in self.touched and name in self.latest and self.meaning.at("state"):
                     self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.latest[name])
+            _, m, size = self.meaning.place(self.count)
+            if self.samples.places and m + 1 == size:
+                self.segment.sums[len(self.segment.windows) - 1] = self.views.sum_of_squares()
         self.last, self.open = self.open, None
         self.count += 1
         self.after_last = False

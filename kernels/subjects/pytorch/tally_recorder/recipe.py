@@ -76,6 +76,27 @@ def clip_assumed(changes, called, report, why_none=UNCHANGED):
     return {"kind": "none"}, "as nothing explains the change of the gradients"
 
 
+def require_a_stated_clip(clip, called):
+    """The norm of a sample tells nothing of the limit by which all elements were clipped."""
+    if clip["kind"] == "global_norm" and clip not in called:
+        raise CaptureError("clip: found gradients that were multiplied by one factor and no call of PyTorch's clips, "
+                           "expected one where elements are sampled; pass clip, as it is meant")
+
+
+def require_sums(segment, clip):
+    """What a recorder of samples sums up of all elements, where the recipe reads them."""
+    if clip["kind"] == "global_norm" and str(clip.get("norm", 2)) != "2":
+        raise CaptureError(f"clip: found the norm {clip['norm']}, expected 2 where elements are sampled; record all of "
+                           "them (samples=None)")
+    if clip["kind"] != "global_norm" and segment.scale is None:
+        return
+    missing = [w for w in range(len(segment.windows)) if w not in segment.sums]
+    if missing:
+        raise CaptureError(f"window {segment.first + missing[0]}: found fewer micro-batches than are meant, expected all "
+                           "of them where elements are sampled and all are read, by a clip or a scaler; pass "
+                           "micro_batches as a list of what is meant")
+
+
 def rate_section(rates, first):
     if len(set(rates)) == 1:
         return {"kind": "constant", "base": rates[0]}
@@ -103,9 +124,10 @@ def recipe_of(segment, capture, clips, lines):
         looked_at, why_none = (changed, UNCHANGED) if meaning.divide == "micro_batch" else ([], DIVIDED)
         assumed, why = clip_assumed(looked_at, called, capture.report, why_none)
         clip = said_or(meaning, "clip", assumed, why, lines)
-    if clip["kind"] == "global_norm" and capture.samples.places:
-        raise CaptureError("clip: found a clip by the norm of all elements, expected none or by value where elements are "
-                           "sampled; record all of them (samples=None)")
+        if capture.samples.places:
+            require_a_stated_clip(clip, called)
+    if capture.samples.places:
+        require_sums(segment, clip)
     optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
     lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
     decay = said_or(meaning, "weight_decay", capture.decay, f"as {type(reads.optimizer).__name__} does it",

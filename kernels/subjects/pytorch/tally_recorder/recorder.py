@@ -149,7 +149,8 @@ class Recorder:
                                      recipe["optimizer"]["kind"])
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
-                      ["decay-in-the-loss"] if segment.term_beside_loss else [])
+                      seen="decay-in-the-loss" if segment.term_beside_loss else "",
+                      sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))
         return code

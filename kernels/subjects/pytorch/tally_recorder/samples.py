@@ -4,6 +4,7 @@ import torch
 from .errors import CaptureError
 
 SEED = 1
+AT_ONCE = 1 << 20  # elements that are added up in one go
 
 
 class Samples:
@@ -35,6 +36,15 @@ class Samples:
         """How many elements are recorded."""
         return sum(len(self.places[name]) if name in self.places else parameter.numel()
                    for name, parameter in parameters.items())
+
+    def sum_of_squares(self, gradients):
+        """Of all elements, in binary64; what a norm or a search for overflow reads beside the sample."""
+        total = 0.0
+        for gradient in gradients:
+            for part in gradient.detach().reshape(-1).split(AT_ONCE):
+                part = part.double()
+                total += float(torch.dot(part, part))
+        return total
 
     def lines(self, parameters):
         if not self.places:

@@ -55,11 +55,6 @@ class ScalerTaps:
     def found(self, found):
         capture = self.capture
         capture.skips += found
-        if found and capture.samples.places:
-            window = capture.meaning.place(capture.count - 1)[0]
-            capture.report.problem(f"window {window}, the check for overflow", "an element that is not finite",
-                                   "none where elements are sampled: the sample need not hold it",
-                                   "record this window whole (samples=None), or another one")
         capture.segment.tap_number(f"{capture.window_prefix()}/overflow_check/found", int(found), torch.uint8)
 
     def unscale_ends(self, scaler, found):

@@ -17,6 +17,7 @@ class Segment:
         self.step, self.options = 0, None  # the optimizer's options at the first step
         self.term_beside_loss = False
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
+        self.sums = {}  # of samples: the sum of all squares of each window's buffers
         self.scale = None  # what the scaler held at the start, where there is one
 
     def tap(self, name, value):
@@ -58,6 +59,10 @@ class Segment:
         """Whether a rate was set between the last backward pass and the step, and none before."""
         return any(self.rate_of(w) != rate for w, rate in enumerate(self.rates))
 
+    def sums_of_squares(self, elements):
+        """A line for each window."""
+        return "".join(f"w{w} {elements} {value.hex()}\n" for w, value in sorted(self.sums.items()))
+
     def drop_window(self):
         """Forgets the last window, and the rows that its losses read."""
         forgotten = len(self.windows[-1])
@@ -72,3 +77,4 @@ class Segment:
         self.rates.pop()
         del self.rates_passed[-forgotten:]
         self.rates_at_steps.pop(len(self.windows), None)
+        self.sums.pop(len(self.windows), None)

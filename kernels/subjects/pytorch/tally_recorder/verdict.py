@@ -29,15 +29,15 @@ def run(tally, *arguments):
             from None
 
 
-def write(folder, tally, scratch, case, tensors, taps, claims, seen=()):
-    """All three files are whole before the first replaces an older one."""
+def write(folder, tally, scratch, case, tensors, taps, claims, **further):
+    """`further` entries of the trace's metadata, empty ones left out. All three files are whole before the first replaces an older one."""
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".recording-", dir=folder) as near:
         safetensors_file.write(os.path.join(near, FILES[0]), tensors, scratch, {})
         with open(os.path.join(near, FILES[1]), "w", encoding="utf-8") as file:
             json.dump(case, file, indent=1)
         metadata = {"tally_trace": "1", "case": hash_of(tally, os.path.join(near, FILES[1])),
-                    "claims": json.dumps(claims), **({"seen": "\n".join(seen)} if seen else {})}
+                    "claims": json.dumps(claims), **{key: text for key, text in further.items() if text}}
         safetensors_file.write(os.path.join(near, FILES[2]), taps, scratch, metadata)
         for name in FILES:
             os.replace(os.path.join(near, name), os.path.join(folder, name))

@@ -18,6 +18,11 @@ class Views:
         gradient = self.parameters[name].grad
         return None if gradient is None else self.part(name, gradient.detach())
 
+    def sum_of_squares(self):
+        """Of every .grad, sampled or not."""
+        gradients = (parameter.grad for parameter in self.parameters.values())
+        return self.samples.sum_of_squares(dense(each) for each in gradients if each is not None)
+
     def value(self, name):
         return self.samples.of(name, self.parameters[name])
 

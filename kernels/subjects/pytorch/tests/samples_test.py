@@ -21,8 +21,21 @@ FEW = 10  # of 48 and 32 elements in the two weights
 BY_ELEMENT = ("SGD", "SGD, momentum", "SGD, L2", "Adam, L2", "AdamW", "AdamW, groups", "RMSprop", "clip by value",
               "schedule, stated", "unequal, by items", "divided at the end", "ignored targets", "short last window",
               "GradScaler", "step with a closure")
+BY_ALL = ("clip by norm", "GradScaler, clip", "GradScaler, skipped step", "divided at the end, clip")
 WRONG = ("mean of means", "no zero_grad", "step per micro-batch", "not divided", "tail by the configured K",
-         "schedule per micro-batch", "L2 for decoupled")
+         "schedule per micro-batch", "L2 for decoupled", "clip before unscale")
+
+
+class OwnClip(loops.Loop):
+    """A loop that scales its gradients by code of its own."""
+
+    def __init__(self, own, **options):
+        super().__init__(**options)
+        self.own = own
+
+    def step(self):
+        self.own(self.net)
+        super().step()
 
 
 class Sampled(unittest.TestCase):
@@ -30,7 +43,7 @@ class Sampled(unittest.TestCase):
         warnings.simplefilter("ignore")
 
     def test_right_loops_pass_and_say_that_they_were_sampled(self):
-        for name in BY_ELEMENT:
+        for name in BY_ELEMENT + BY_ALL:
             for level in ("parameters", "state", "all"):
                 with self.subTest(name, level=level):
                     code, said = loops.judged(loops.right_loops()[name], level, samples=FEW)
@@ -47,21 +60,33 @@ class Sampled(unittest.TestCase):
                     code, said = loops.judged(loops.wrong_loops()[name], level, samples=FEW)
                     self.assertEqual((code, loops.cause(said)), (FAIL, loops.CAUSES[name]), said)
 
+    def test_a_clip_per_micro_batch_fails_and_is_told_by_the_recorder(self):
+        """Of a micro-batch alone no sum is taken, so that no restatement has its norm."""
+        code, said = loops.judged(loops.wrong_loops()["clip per micro-batch"], "state", samples=FEW)
+        self.assertEqual((code, loops.cause(said)), (FAIL, ""), said)
+        self.assertIn("were changed between two micro-batches, as a clip per micro-batch does", said)
+
     def test_every_element_is_taken_where_there_are_no_more(self):
         code, said = loops.judged(loops.Loop(), "state", samples=48)
         self.assertEqual(code, PASS, said)
         self.assertNotIn("judged by samples", said)
 
-    def test_a_clip_by_the_norm_of_all_elements_is_refused(self):
-        code, said = loops.judged(loops.Loop(clip=0.3), "state", samples=FEW)
+    def test_a_clip_by_another_norm_is_refused(self):
+        code, said = loops.judged(loops.Loop(clip=0.3), "state", samples=FEW, clip={"kind": "global_norm", "max_norm": 0.3, "norm": 1})
         self.assertEqual(code, ERROR, said)
-        self.assertIn("error: clip: found a clip by the norm of all elements, expected none or by value", said)
+        self.assertIn("error: clip: found the norm 1, expected 2 where elements are sampled", said)
 
-    def test_an_overflow_that_no_sample_need_hold_is_refused(self):
-        loop = loops.right_loops()["GradScaler, skipped step"]
-        code, said = loops.judged(loop, "state", samples=FEW)
-        self.assertEqual(code, ERROR, said)
-        self.assertIn("window 1, the check for overflow: found an element that is not finite", said)
+    def test_a_clip_that_no_call_states_is_refused(self):
+        def clip(net):
+            norm = torch.cat([each.grad.flatten() for each in net.parameters()]).norm()
+            for each in net.parameters():
+                each.grad.mul_(min(1.0, 0.05 / float(norm)))
+        for windows, found in ((loops.EQUAL[:1], "clip: found gradients that were multiplied by one factor and no call"),
+                               (loops.EQUAL, "the clip: found factors that ask for the limits")):
+            code, said = loops.judged(OwnClip(clip, windows=windows), "state", samples=FEW)
+            self.assertEqual(code, ERROR, said)
+            self.assertIn("error: " + found, said)
+            self.assertIn("pass clip", said)
 
     def test_a_count_that_is_none_is_refused(self):
         for count in (0, -1, 1.5, True, "many"):

@@ -1,0 +1,72 @@
+#include "kernels/trace/sums_of_squares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "oracle/case/json_form.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/safetensors.hpp"
+
+namespace tally {
+namespace {
+
+/// All of a word, as a number; nullopt otherwise.
+std::optional<double> number_of(const std::string& word) {
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  return word.empty() || *end != '\0' ? std::nullopt : std::optional(value);
+}
+
+/// nullopt where the line is not of the form.
+std::optional<SquaresOfWindow> sum_of(const std::string& line) {
+  std::istringstream words(line);
+  std::string window, elements, sum, more;
+  words >> window >> elements >> sum;
+  if (!window.starts_with('w') || words >> more) return std::nullopt;
+  const auto w = number_of(window.substr(1)), n = number_of(elements), s = number_of(sum);
+  const bool whole =
+      w && n && *w >= 0 && *w < 1e9 && *n > 0 && *n <= 0x1p53 && *w == std::floor(*w) && *n == std::floor(*n);
+  if (!whole || !s || *s < 0) return std::nullopt;
+  return SquaresOfWindow{static_cast<int>(*w), *n, *s};
+}
+
+}  // namespace
+
+std::vector<SquaresOfWindow> sums_of_squares_of(const std::filesystem::path& trace_file, const Case& c) {
+  const auto metadata = safetensors_metadata(trace_file);
+  const auto entry = metadata.find("sums_of_squares");
+  if (entry == metadata.end() || entry->second.empty()) return {};
+  const auto reject = [&](const std::string& found, const std::string& expected) {
+    throw std::runtime_error(trace_file.string() + ": metadata sums_of_squares: found " + found + "; expected " +
+                             expected);
+  };
+  if (!is_opaque(c.model)) reject("it beside a model of known layers", "an opaque model, or no such entry");
+  if (clips_by_norm(c.recipe.clip) && c.recipe.clip.text("norm") != "2")
+    reject("it beside a clip by the norm " + c.recipe.clip.text("norm"), "the 2-norm, or no such entry");
+  double held = 0;
+  for (const std::string& p : parameters_of(c.model)) held += static_cast<double>(c.tensors.at(p).elements());
+  std::vector<SquaresOfWindow> sums;
+  std::istringstream lines(entry->second);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    const auto next = sum_of(line);
+    const std::string found = "'" + named(shortened(line)) + "'";
+    if (!next) reject(found, "w<window> <elements> <sum>");
+    if (next->window >= static_cast<int>(c.windows.size()))
+      reject(found, "a window below " + std::to_string(c.windows.size()));
+    if (next->elements < held) reject(found, "at least the elements that the case has");
+    if (std::ranges::any_of(sums, [&](const SquaresOfWindow& one) { return one.window == next->window; }))
+      reject(found, "each window once");
+    sums.push_back(*next);
+  }
+  if (sums.size() != c.windows.size())
+    reject(std::to_string(sums.size()) + " lines", "one for each of " + std::to_string(c.windows.size()) + " windows");
+  return sums;
+}
+
+}  // namespace tally
