@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace tally {
 
@@ -34,6 +35,8 @@ struct Departure {
   bool leaves_corrections_out = false;  // of the optimizer's moments, as if it had taken steps for ever
   ClipPlace clip = ClipPlace::of_window;
   BufferStart buffer = BufferStart::cleared;
+  /// Parameters whose buffers are never cleared, whatever `buffer` says of others.
+  std::function<bool(const std::string& parameter)> keeps = {};
   /// Windows that begin with the buffers of the one before, whatever `buffer` says of others.
   std::function<bool(int window)> goes_on = {};
 };

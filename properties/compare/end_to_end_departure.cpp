@@ -27,6 +27,10 @@ Decimal decimal(long double value) {
 void begin_buffers(EndToEndWalk& walk) {
   const Departure* departure = walk.departure;
   const bool goes_on = departure != nullptr && departure->goes_on && departure->goes_on(walk.window);
+  if (departure != nullptr && departure->keeps) {
+    std::erase_if(walk.buffers, [&](const auto& each) { return !departure->keeps(each.first); });
+    return;
+  }
   if (departure == nullptr || (departure->buffer == BufferStart::cleared && !goes_on)) return walk.buffers.clear();
   if (departure->buffer == BufferStart::kept_as_stepped) walk.buffers = walk.stepped;
 }

@@ -147,16 +147,28 @@ void expect_gradient(EndToEndWalk& walk) {
   }
 }
 
+namespace {
+
+/// The steps taken before this window and `more`; where the optimizer counts otherwise, either count may be what a
+/// recorder saw.
+Expected steps_seen(const EndToEndWalk& walk, const std::string& stage, const std::string& tensor, std::int64_t more) {
+  const Tensor* told = walk.tap(stage, tensor);
+  const std::int64_t own = optimizer_count(walk) + more;
+  const bool its_own = told != nullptr && told->integer(0) == own;
+  return oracle::scalar(static_cast<long double>(its_own ? own : walk.state.step + more));
+}
+
+}  // namespace
+
 void expect_update(EndToEndWalk& walk) {
   const Recipe& recipe = walk.c.recipe;
   const oracle::StepRate derived_rate = oracle::step_rate(recipe.learning_rate, schedule_count(walk));
   const Choice decay = decay_in_force(walk);
   const Expected rate = oracle::rate(walk.declared, recipe.learning_rate, schedule_count(walk));
   hold_input(walk, "optimizer", "in.learning_rate", oracle::predicted_constant(rate));
-  const Tensor* told = walk.tap("optimizer", "in.step");  // either count may be what a recorder saw
-  const bool its_own = told != nullptr && told->integer(0) == optimizer_count(walk);
-  const std::int64_t count = its_own ? optimizer_count(walk) : walk.state.step;
-  hold_input(walk, "optimizer", "in.step", oracle::scalar(static_cast<long double>(count)));
+  hold_input(walk, "optimizer", "in.step", steps_seen(walk, "optimizer", "in.step", 0));
+  if (walk.departure != nullptr && walk.departure->optimizer_count)
+    hold_input(walk, "schedule", "in.step", steps_seen(walk, "schedule", "in.step", 0));
   for (const std::string& p : walk.parameters) {
     Expected& parameter = walk.state.slots[p].parameter;
     if (!decays_gradient(decay) && oracle::decays(walk.c.model, decay, p)) {
@@ -195,8 +207,9 @@ void expect_end(EndToEndWalk& walk) {
   walk.check_output(
       "schedule", "learning_rate",
       oracle::predicted_constant(oracle::rate(walk.declared, recipe.learning_rate, schedule_count(walk))));
+  const Expected after = steps_seen(walk, "schedule", "step", walk.skipped ? 0 : 1);
   walk.state.step += walk.skipped ? 0 : 1;
-  walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(walk.state.step)));
+  walk.check_output("schedule", "step", after);
 }
 
 }  // namespace tally

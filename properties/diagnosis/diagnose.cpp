@@ -140,6 +140,11 @@ std::vector<Suspicion> stage_not_run(const TensorCheck& check) {
   return {found};
 }
 
+/// A number alone is some multiple of whatever one likes: what suits any tensor says nothing of it.
+bool holds_more_than_numbers(const Evidence& evidence) {
+  return std::ranges::any_of(evidence.held, [](const HeldTensor& held) { return held.got.size() > 1; });
+}
+
 /// Nothing but the name puts one before the other.
 bool as_good(const Tried& a, const Tried& b) {
   return a.unexplained() == b.unexplained() && a.suspicion.parameters == b.suspicion.parameters;
@@ -157,7 +162,8 @@ std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::ve
   const Evidence evidence(c, trace, *failure);
   if (evidence.failing() == nullptr) return {};
   std::vector<Tried> all = likely(evidence, {}, false);
-  if (std::none_of(all.begin(), all.end(), [](const Tried& t) { return t.suspicion.parameters == 0; })) {
+  const bool named = std::ranges::any_of(all, [](const Tried& t) { return t.suspicion.parameters == 0; });
+  if (!named && holds_more_than_numbers(evidence)) {
     all = likely(evidence, std::move(all), true);
   }
   std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) {
@@ -166,9 +172,10 @@ std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::ve
   });
   std::vector<Suspicion> listed;
   for (const Tried& each : all) {
-    const bool named = std::any_of(listed.begin(), listed.end(),
-                                   [&](const Suspicion& other) { return other.name == each.suspicion.name; });
-    if (listed.size() < listed_suspects || (as_good(each, all.front()) && !named)) listed.push_back(each.suspicion);
+    const bool listed_before = std::any_of(listed.begin(), listed.end(),
+                                           [&](const Suspicion& other) { return other.name == each.suspicion.name; });
+    if (listed.size() < listed_suspects || (as_good(each, all.front()) && !listed_before))
+      listed.push_back(each.suspicion);
   }
   return listed;
 }

@@ -1,6 +1,9 @@
 // Restatements of what a micro-batch's sum is divided by.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/window/exact_stages.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
@@ -147,6 +150,41 @@ const RegisterRestatement registered_k_minus_one{{
                    4)) {
             ways.push_back(way);
           }
+          return ways;
+        },
+}};
+
+/// The number of micro-batches that the first tapped factor was divided for; 0: none, or no whole number.
+long double divided_for(const Case& c, const Trace& trace) {
+  const Tensor* factor = trace.find(TapView{0, 0, "loss", "in.factor"});
+  const Counts n = counts_of(c, 0);
+  if (factor == nullptr || is_opaque(c.model.loss) || !(factor->value(0) > 0) || c.recipe.loss_scale.kind != "none")
+    return 0;
+  const bool own = c.normalisation == Normalisation::mean_of_means;
+  const long double items = own ? own_items(c, 0, 0) : n.items / n.micro_batches;
+  const long double count = 1 / (factor->value(0) * items), whole = std::round(count);
+  return std::fabs(count - whole) <= count * std::numeric_limits<float>::epsilon() * 2 ? whole : 0;
+}
+
+const RegisterRestatement registered_another_count{{
+    .name = "divided-by-another-k",
+    .sentence = "every window is divided by another number of micro-batches than it has",
+    .formula = "c = S K / (K' N), or S / (K' n_k)",
+    .ways =
+        [](const Case& c, const Trace& trace) {
+          const long double count = divided_for(c, trace);
+          if (count < 1 || count == counts_of(c, 0).micro_batches) return Ways{};
+          const bool own = c.normalisation == Normalisation::mean_of_means;
+          Ways ways = divided_by(
+              trace,
+              [&c, count, own](int w, int k) {
+                const Counts n = counts_of(c, w);
+                return own ? count * own_items(c, w, k) : count * n.items / n.micro_batches;
+              },
+              5);
+          for (Restated& way : ways)
+            way.sentence = "every window is divided by " + std::to_string(static_cast<int>(count)) +
+                           " micro-batches, whatever it has";
           return ways;
         },
 }};

@@ -1,4 +1,6 @@
 // Restatements of what the schedule and the optimizer count.
+#include <algorithm>
+
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
@@ -88,6 +90,36 @@ const RegisterRestatement registered_counts_micro_batches{{
     .ways = [](const Case& c, const Trace&) -> Ways {
       if (!counts_steps(c.recipe.optimizer)) return {};
       return {counted_by([&c](int w, std::int64_t) { return begun(c) + micro_batches_before(c, w + 1) - 1; })};
+    },
+}};
+
+/// What each window's optimizer said it had counted, where it was tapped in all.
+std::vector<std::int64_t> counts_told(const Case& c, const Trace& trace) {
+  std::vector<std::int64_t> told;
+  for (int window = 0; window < static_cast<int>(c.windows.size()); ++window) {
+    const Tensor* count = trace.find(TapView{window, -1, "optimizer", "in.step"});
+    if (count != nullptr) told.push_back(count->integer(0));
+  }
+  return told.size() == c.windows.size() ? told : std::vector<std::int64_t>{};
+}
+
+bool stays_in_range(const std::vector<std::int64_t>& counts) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  return std::ranges::all_of(counts, [](std::int64_t count) { return count >= 0 && count < most; });
+}
+
+const RegisterRestatement registered_other_count{{
+    .name = "optimizer-count-taken-as",
+    .sentence = "the optimizer counts other steps than were taken",
+    .formula = "t = what it was told",
+    .ways = [](const Case& c, const Trace& trace) -> Ways {
+      const std::vector<std::int64_t> told = counts_told(c, trace);
+      if (!counts_steps(c.recipe.optimizer) || told.empty() || !stays_in_range(told)) return {};
+      Restated way = counted_by([told](int w, std::int64_t) { return told[static_cast<std::size_t>(w)]; });
+      way.changed = 3;  // of the counts that say more, one stands first
+      for (const std::int64_t count : told)
+        way.formula += (way.formula.empty() ? "t = " : ", ") + std::to_string(count);
+      return {way};
     },
 }};
 

@@ -25,6 +25,7 @@ class Capture:
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
+        self.norms = []       # that clips found in this window, where all its micro-batches had run
 
     # Backward passes
 
@@ -66,7 +67,7 @@ class Capture:
         self.segment.rates.append(self.reads.rate())
         compare_parameters(self, window)
         self.steps = self.skips = 0
-        self.unscaled = False
+        self.unscaled, self.norms = False, []
 
     def start_state(self):
         segment = self.segment
@@ -181,6 +182,12 @@ class Capture:
         """Whether a step now belongs to a window that is recorded."""
         return self.segment is not None and bool(self.segment.windows)
 
+    @unseen
+    def norm_seen(self, norm):
+        """The norm that a clip of PyTorch gave back."""
+        _, m, size = self.meaning.place(self.count - 1)
+        self.norms.append(norm if m + 1 == size and self.open is None else None)
+
     def window_prefix(self):
         return f"w{len(self.segment.windows) - 1}"
 
@@ -219,6 +226,8 @@ class Capture:
                 for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
+        if len(self.norms) == 1 and self.norms[0] is not None:
+            segment.tap_first(f"{w}/@norm", self.norms[0].detach().float().reshape(()))
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             if change.divisor:

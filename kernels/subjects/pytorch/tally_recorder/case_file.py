@@ -149,6 +149,9 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
         elif rest.startswith("loss/"):
             if keep_loss:
                 taps[f"{window}/{rest}"] = parts
+        elif rest == "norm":
+            if clip == "global_norm":
+                taps[f"{window}/norm/norm"] = parts
         elif rest == "factor":
             if is_factor_alone(segment):
                 taps[f"{window}/loss/in.factor"] = parts

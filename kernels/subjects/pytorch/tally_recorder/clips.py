@@ -33,6 +33,7 @@ class SeesClips:
     def __init__(self):
         self.called, self.over, self.restore = [], [], []
         self.wanted = lambda: True
+        self.normed = lambda norm: None  # is told of each norm of all that a clip found
         self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
             original = getattr(torch.nn.utils.clip_grad, name)
@@ -48,7 +49,11 @@ class SeesClips:
             found = section(float(limit), *args[1:], **kwargs)
             if found is not None and self.wanted():
                 self.note(found, [parameters] if isinstance(parameters, torch.Tensor) else parameters)
-            return original(parameters, *args, **kwargs)
+            result = original(parameters, *args, **kwargs)
+            of_all = self.recorded <= set(map(id, [parameters] if isinstance(parameters, torch.Tensor) else parameters))
+            if found is not None and found["kind"] == "global_norm" and self.wanted() and of_all:
+                self.normed(result)
+            return result
         return clip
 
     def note(self, section, parameters):

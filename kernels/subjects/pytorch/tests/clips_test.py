@@ -5,6 +5,7 @@ The program is named by the variable TALLY, or found on the PATH."""
 import os
 import sys
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -158,6 +159,23 @@ class NotStated(unittest.TestCase):
         code, said = verdict_of(Loop().record("state", start=2))
         self.assertEqual(code, PASS, said)
         self.assertIn("assumed: clip is global_norm (max_norm 0.01, norm 2), as the loop calls it", said)
+
+
+class Norms(unittest.TestCase):
+    def test_the_norm_of_a_clip_over_all_is_judged(self):
+        for level in ("parameters", "state", "all"):
+            code, said = verdict_of(loops.Loop(clip=0.02).record(level))
+            self.assertEqual(code, PASS, said)
+            self.assertRegex(said, r"\n(unscale\.\.)?norm +3 +0 ")
+
+    def test_another_norm_than_that_of_the_gradients_fails(self):
+        def twice(parameters, limit):
+            return 2 * clip_grad_norm_(parameters, limit / 2)
+        with unittest.mock.patch("torch.nn.utils.clip_grad.clip_grad_norm_", twice):
+            code, said = verdict_of(clipping(lambda net: torch.nn.utils.clip_grad.clip_grad_norm_(net.parameters(), 0.02))
+                                    .record("state"))
+        self.assertEqual(code, FAIL, said)
+        self.assertIn("w0/norm/norm", said)
 
 
 class Divisions(unittest.TestCase):
