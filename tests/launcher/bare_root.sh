@@ -10,6 +10,7 @@ set -euo pipefail
 mode='' ci=''
 [[ ${1:-} != --ci && ${1:-} != --recipe && ${1:-} != --make ]] || { mode=$1 ci=1 && shift; }
 folder=${1:?usage: bare_root.sh [--ci | --recipe | --make] FOLDER [ARGUMENTS…]}
+[[ $folder != -* ]] || { echo "usage: bare_root.sh [--ci | --recipe | --make] FOLDER [ARGUMENTS…]; found $folder" >&2; exit 2; }
 shift
 [[ -n $ci ]] || (($#)) || set -- verify --yes --no-cuda
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

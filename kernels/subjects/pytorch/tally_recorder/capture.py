@@ -2,6 +2,7 @@
 import torch
 
 from .changes import Change, is_zero, same
+from .norms import Norms
 from .report import Report
 from .segment import Segment
 from .settings import compare_options, compare_parameters
@@ -25,7 +26,7 @@ class Capture:
         self.latest = {}      # each buffer as last seen
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
-        self.norms = []       # that clips found in this window, where all its micro-batches had run
+        self.norms = Norms(self)
 
     # Backward passes
 
@@ -67,7 +68,7 @@ class Capture:
         self.segment.rates.append(self.reads.rate())
         compare_parameters(self, window)
         self.steps = self.skips = 0
-        self.unscaled, self.norms = False, []
+        self.unscaled, self.norms.found = False, []
 
     def start_state(self):
         segment = self.segment
@@ -140,9 +141,9 @@ class Capture:
             self.report.problem(f"{self.open}, gradient of {name}", "two accumulations in one backward pass", "one",
                                 "use checkpoints with use_reentrant=False")
         self.touched.add(name)
-        if self.segment and value.is_sparse:
-            self.report.sparse(self.open, name)
         if self.segment:
+            if value.is_sparse:
+                self.report.sparse(self.open, name)
             self.segment.touched.add(name)
             value = self.views.part(name, value)
             note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
@@ -182,12 +183,6 @@ class Capture:
         """Whether a step now belongs to a window that is recorded."""
         return self.segment is not None and bool(self.segment.windows)
 
-    @unseen
-    def norm_seen(self, norm):
-        """The norm that a clip of PyTorch gave back."""
-        _, m, size = self.meaning.place(self.count - 1)
-        self.norms.append(norm if m + 1 == size and self.open is None else None)
-
     def window_prefix(self):
         return f"w{len(self.segment.windows) - 1}"
 
@@ -226,8 +221,7 @@ class Capture:
                 for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
         self.buffers_are_final()
-        if len(self.norms) == 1 and self.norms[0] is not None:
-            segment.tap_first(f"{w}/@norm", self.norms[0].detach().float().reshape(()))
+        self.norms.tap(w)
         segment.changes.append(change)
         if change.kind == "unexplained" and self.meaning.clip is None and self.meaning.divide == "micro_batch":
             if change.divisor:
@@ -299,8 +293,7 @@ class Capture:
         _, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and not self.after_last and not self.skips:
             self.leave_out_last_window()
-            self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
-            return
+            return self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
         if m + 1 < size:
             self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "
                             "as the loop took a step there and ended (argument micro_batches, a list)")

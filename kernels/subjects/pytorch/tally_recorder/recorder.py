@@ -85,7 +85,7 @@ class Recorder:
         losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
-        self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norm_seen
+        self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
