@@ -27,6 +27,7 @@ class Capture:
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
+        self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
 
     # Backward passes
 
@@ -91,15 +92,17 @@ class Capture:
                 if not is_zero(now):
                     left = left or name
                 self.latest.pop(name, None)  # of the window before: what .grad holds now is what counts
-                before = None
+                handed_over = now is None
             else:
                 before = self.scratch.tensor(self.latest[name]) if name in self.latest else None
-                if is_zero(now) and not is_zero(before):
+                now = now if now is not None or before is None else torch.zeros_like(before)
+                handed_over = now is None or before is not None and same(before, now)
+                if handed_over and now is not None:
+                    change.offer_unchanged(now)
+                elif is_zero(now) and not is_zero(before):
                     cleared = cleared or name
                 else:
                     change.offer(name, before, now)
-            now = now if now is not None or before is None else torch.zeros_like(before)
-            handed_over = now is None or before is not None and same(before, now)
             if self.meaning.at("window") or m == 0 or not handed_over:
                 self.tap_buffer_before(name, now, m)
             if not handed_over:
@@ -110,27 +113,12 @@ class Capture:
         if cleared:
             self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
                               "was cleared before the window's step", "gradients")
-        self.changed_between(change, f"window {window}, before micro-batch {m}")
+        self.report.changed_between(change, f"window {window}, before micro-batch {m}")
 
     def tap_buffer_before(self, name, value, m):
         """Where the buffer after the last micro-batch is not tapped, this would hide what happened in between."""
         if value is not None and self.meaning.at("gradients" if m == 0 else "state"):
             self.segment.tap_first(f"{self.open}/accumulate/in.buffer.{name}", value)
-
-    def changed_between(self, change, place):
-        if change.kind == "factor":
-            self.report.noted(f"{place}, all gradients times {change.factor!r}",
-                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
-        elif change.kind == "clamp":
-            self.report.noted(f"{place}, all gradients clamped to {change.limit!r}",
-                              "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
-        elif change.kind == "unexplained":
-            self.unexplained(place, change)
-
-    def unexplained(self, place, change):
-        self.report.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
-                            "the bits of the last accumulation",
-                            "keep other code from writing to .grad, as with torch.autograd.grad, or record without it")
 
     @unseen
     def gradient(self, name, value):
@@ -148,7 +136,7 @@ class Capture:
             value = self.views.part(name, value)
             note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
         if self.segment and self.meaning.at("gradients"):
-            self.segment.tap(f"{self.open}/backward/d.{name}", value)
+            self.given = self.segment.tap(f"{self.open}/backward/d.{name}", value)
 
     @unseen
     def accumulated(self, name):
@@ -156,7 +144,8 @@ class Capture:
             return
         gradient = self.views.gradient(name)
         if self.meaning.at("state"):
-            self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", gradient)
+            first = self.open.endswith("/m0") and same(self.scratch.tensor(self.given), gradient)  # one copy is enough
+            self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.given if first else gradient)
         else:
             self.latest[name] = self.scratch.put(gradient, over=self.latest.get(name))
 
@@ -227,7 +216,7 @@ class Capture:
             if change.divisor:
                 self.report.divided(change)
             else:
-                self.unexplained(f"window {window}, before the step", change)
+                self.report.unexplained(f"window {window}, before the step", change)
         self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)

@@ -64,6 +64,20 @@ class Change:
         self.candidates, self.place, self.squares, self.changed = None, None, 0.0, False
         self.divisors = set()
         self.clamped, self.limit, self.unclamped = True, None, 0.0
+        self.unchanged = []  # what they hold counts once another has changed
+
+    def offer_unchanged(self, value):
+        """One tensor that holds the bits of before."""
+        if self.changed:
+            self.take_unchanged(value)
+        else:
+            self.unchanged.append(value)
+
+    def take_unchanged(self, value):
+        largest = largest_of(value)
+        if largest:
+            self.candidates = [1.0] if self.candidates is None else [f for f in self.candidates if f == 1]
+        self.unclamped = max(self.unclamped, largest)
 
     def offer(self, name, before, after):
         """One tensor at two moments; either may be None, which means zeros."""
@@ -74,14 +88,13 @@ class Change:
         after = torch.zeros_like(before) if after is None else after.detach().to("cpu")
         if not before.numel():
             return
-        largest = largest_of(after)
-        unchanged = same(before, after)
-        found = [1.0] if unchanged and largest else factors(before, after)
+        if same(before, after):
+            return self.offer_unchanged(after)
+        for value in self.unchanged:
+            self.take_unchanged(value)
+        self.unchanged, largest, found = [], largest_of(after), factors(before, after)
         if found is not None:
             self.candidates = found if self.candidates is None else [f for f in self.candidates if f in found]
-        if unchanged:
-            self.unclamped = max(self.unclamped, largest)
-            return
         self.changed, self.place = True, self.place or name
         self.divisors.add(divisor(before, after))
         self.squares += float(before.double().square().sum())
@@ -95,6 +108,7 @@ class Change:
     def kind(self):
         """`none`, a common `factor`, `clamp` to a largest magnitude, or `unexplained`."""
         if not self.changed:
+            self.unchanged = []
             return "none"
         if self.candidates:
             return "factor"

@@ -43,6 +43,22 @@ class Report:
             self.add(self.problem_lines, did, f"{place}: {did}; record at level {shown_from!r}, which shows it to "
                                               "`tally check`")
 
+    def changed_between(self, change, place):
+        """What happened to gradients between two micro-batches."""
+        if change.kind == "factor":
+            self.noted(f"{place}, all gradients times {change.factor!r}",
+                       "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
+        elif change.kind == "clamp":
+            self.noted(f"{place}, all gradients clamped to {change.limit!r}",
+                       "were changed between two micro-batches, as a clip per micro-batch does", "gradients")
+        elif change.kind == "unexplained":
+            self.unexplained(place, change)
+
+    def unexplained(self, place, change):
+        self.problem(f"{place}, gradient of {change.place}", "a change that is no accumulation, clip or scaler",
+                     "the bits of the last accumulation",
+                     "keep other code from writing to .grad, as with torch.autograd.grad, or record without it")
+
     def say(self, line):
         self.noted_lines[line] = line, 0
 

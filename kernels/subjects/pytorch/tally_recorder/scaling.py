@@ -35,7 +35,7 @@ class ScalerTaps:
                     segment.tap_first(f"{w}/{tap}.{name}", gradient)
         window = capture.meaning.place(capture.count - 1)[0]
         if change.kind == "unexplained":
-            capture.unexplained(f"window {window}, before unscale_", change)
+            capture.report.unexplained(f"window {window}, before unscale_", change)
         elif change.kind != "none":
             capture.report.noted(f"window {window}, all gradients",
                                  "were changed before unscale_, as a clip before unscaling does")

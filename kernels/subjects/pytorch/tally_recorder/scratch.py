@@ -1,4 +1,4 @@
-"""A file that grows: tensors go there as they come, so that memory holds one of them at a time."""
+"""A file that grows: tensors go there as they come, so that memory holds some megabytes of them at a time."""
 import ctypes
 import tempfile
 
@@ -7,10 +7,13 @@ import torch
 from .errors import CaptureError
 
 CHUNK = 1 << 22
+ALIGNED = 8  # bytes: no element is longer
+IN_MEMORY = 1 << 24  # bytes that wait for the file together; a tensor of more goes there at once
 
 
 class Kept:
-    """Where a tensor lies in the scratch file."""
+    """Where a tensor lies: bytes [offset, offset + size) of the file."""
+    __slots__ = ("offset", "size", "dtype", "shape")
 
     def __init__(self, offset, size, dtype, shape):
         self.offset, self.size, self.dtype, self.shape = offset, size, dtype, tuple(shape)
@@ -23,7 +26,8 @@ def memory_of(tensor):
 
 
 class Scratch:
-    """The file has no name where the system allows it, so nothing stays behind when the process ends."""
+    """The file has no name where the system allows it, so nothing stays behind when the process ends. Its last bytes,
+    from `written` on, wait in memory."""
 
     def __init__(self, folder=None):
         self.file = None
@@ -32,29 +36,57 @@ class Scratch:
         except (OSError, TypeError) as problem:
             raise CaptureError(f"scratch: found {folder!r} ({problem}), expected a folder that can be written; pass one") \
                 from None
-        self.end = 0
+        self.end = self.written = 0
+        self.waiting = torch.empty(IN_MEMORY, dtype=torch.uint8)
 
     def put(self, tensor, over=None):
-        """Writes a tensor at the end, or over one of the same size that is no longer needed."""
+        """Keeps a tensor at the end, or over one of the same size that is no longer needed."""
         value = tensor.detach().to("cpu").contiguous()
         size = value.numel() * value.element_size()
-        reuse = over is not None and over.size == size
-        offset = over.offset if reuse else self.end
-        self.file.seek(offset)
-        self.file.write(memory_of(value))
-        if not reuse:
-            self.end += size
-        return Kept(offset, size, value.dtype, value.shape)
+        if over is None or over.size != size:
+            kept = Kept(self.place_for(size), size, value.dtype, value.shape)
+        else:
+            kept = Kept(over.offset, size, value.dtype, value.shape)
+        if kept.offset >= self.written:
+            self.in_memory(kept).copy_(value.reshape(-1).view(torch.uint8))
+        else:
+            self.file.seek(kept.offset)
+            self.file.write(memory_of(value))
+        return kept
+
+    def place_for(self, size):
+        """Room at the end: in memory, or in the file where it holds no more."""
+        place = self.end = -(-self.end // ALIGNED) * ALIGNED
+        if place + size - self.written > IN_MEMORY:
+            self.write_out()
+        self.end += size
+        if size > IN_MEMORY:
+            self.written = self.end
+        return place
+
+    def in_memory(self, kept):
+        at = kept.offset - self.written
+        return self.waiting[at:at + kept.size]
+
+    def write_out(self):
+        """Whoever has a tensor of what was waiting keeps it."""
+        self.file.seek(self.written)
+        self.file.write(memory_of(self.waiting[:self.end - self.written]))
+        self.written, self.waiting = self.end, torch.empty(IN_MEMORY, dtype=torch.uint8)
 
     def tensor(self, kept):
-        """The tensor again."""
+        """The tensor again, until another is put over it."""
         if not kept.size:
             return torch.empty(kept.shape, dtype=kept.dtype)
+        if kept.offset >= self.written:
+            return self.in_memory(kept).view(kept.dtype).view(kept.shape)
         self.file.seek(kept.offset)
         return torch.frombuffer(bytearray(self.file.read(kept.size)), dtype=kept.dtype).reshape(kept.shape)
 
     def copy(self, kept, into):
         """Copies the tensor's bytes to another file, in pieces."""
+        if kept.size and kept.offset >= self.written:
+            self.write_out()
         self.file.seek(kept.offset)
         left = kept.size
         while left:
