@@ -10,7 +10,8 @@ TEST(KnownClaims, AreThoseOfTheTextWhateverWasReadBefore) {
   one.subject = "one";
   other.subject = "other";
   other.flushes_subnormals = true;
-  for (const Claims* each : {&one, &other, &other, &one}) EXPECT_EQ(to_json(known_claims(to_json(*each))), to_json(*each));
+  for (const Claims* each : {&one, &other, &other, &one})
+    EXPECT_EQ(to_json(known_claims(to_json(*each))), to_json(*each));
 }
 
 TEST(KnownClaims, OfAWrongTextAreNoneAndDoNotStay) {
