@@ -10,13 +10,15 @@ from .views import dense
 NORMS = (1, 2, "inf")  # of which a case states the clip by norm
 
 
-def put_everywhere(old, new):
-    """Replaces an object in the namespaces of all modules that are loaded, also where they imported it by name."""
+def put_everywhere(pairs):
+    """Replaces objects, each by its other, in the namespaces of all modules that are loaded, also where they imported
+    one by name."""
+    other = {id(old): new for old, new in pairs}
     for module in list(sys.modules.values()):
         space = getattr(module, "__dict__", None)
-        if isinstance(space, dict):
-            for name in [name for name, value in list(space.items()) if value is old]:
-                space[name] = new
+        if isinstance(space, dict) and not other.keys().isdisjoint(map(id, list(space.values()))):
+            for name in [name for name, value in list(space.items()) if id(value) in other]:
+                space[name] = other[id(space[name])]
 
 
 def words(section):
@@ -38,7 +40,7 @@ class SeesClips:
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
             original = getattr(torch.nn.utils.clip_grad, name)
             self.restore.append((self.around(original, section), original))
-            put_everywhere(original, self.restore[-1][0])
+        put_everywhere((original, wrapper) for wrapper, original in self.restore)
 
     def around(self, original, section):
         @functools.wraps(original)
@@ -108,5 +110,4 @@ class SeesClips:
 
     def remove(self):
         """Also takes the wrapper from modules that were loaded in between."""
-        for wrapper, original in self.restore:
-            put_everywhere(wrapper, original)
+        put_everywhere(self.restore)

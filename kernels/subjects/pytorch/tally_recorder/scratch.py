@@ -1,4 +1,4 @@
-"""A file that grows: tensors go there as they come, so that memory holds some megabytes of them at a time."""
+"""A file that grows: tensors go there as they come, so that memory holds little of them at a time."""
 import ctypes
 import tempfile
 
@@ -8,7 +8,7 @@ from .errors import CaptureError
 
 CHUNK = 1 << 22
 ALIGNED = 8  # bytes: no element is longer
-IN_MEMORY = 1 << 24  # bytes that wait for the file together; a tensor of more goes there at once
+IN_MEMORY = 1 << 20  # bytes that wait for the file together; a tensor of more goes there at once
 
 
 class Kept:
@@ -69,17 +69,16 @@ class Scratch:
         return self.waiting[at:at + kept.size]
 
     def write_out(self):
-        """Whoever has a tensor of what was waiting keeps it."""
         self.file.seek(self.written)
         self.file.write(memory_of(self.waiting[:self.end - self.written]))
-        self.written, self.waiting = self.end, torch.empty(IN_MEMORY, dtype=torch.uint8)
+        self.written = self.end
 
     def tensor(self, kept):
-        """The tensor again, until another is put over it."""
+        """The tensor again."""
         if not kept.size:
             return torch.empty(kept.shape, dtype=kept.dtype)
         if kept.offset >= self.written:
-            return self.in_memory(kept).view(kept.dtype).view(kept.shape)
+            return self.in_memory(kept).clone().view(kept.dtype).view(kept.shape)
         self.file.seek(kept.offset)
         return torch.frombuffer(bytearray(self.file.read(kept.size)), dtype=kept.dtype).reshape(kept.shape)
 
