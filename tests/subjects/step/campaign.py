@@ -44,8 +44,8 @@ class Steps(unittest.TestCase):
         return kept | {MARK: self.mark} | {name: str(value) for name, value in more.items()}
 
     def tally(self, *words, code=0, **environment):
-        ran = subprocess.run([TALLY, *map(str, words)], capture_output=True, text=True, timeout=1800, cwd=self.folder,
-                             env=self.environment(**environment))
+        ran = subprocess.run([TALLY, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                             timeout=float(os.environ.get("STEP_TIMEOUT", "1800")), env=self.environment(**environment))
         if code is not None:
             self.assertEqual(ran.returncode, code, f"{words}\n{ran.stdout}{ran.stderr}")
         self.assertNothingIsLeft()

@@ -75,7 +75,7 @@ class Deaths(Steps):
         self.hostile_campaign(int(os.environ.get("HOSTILE_CASES", "150")))
 
     def hostile_campaign(self, cases):
-        """By hand: HOSTILE_CASES=10000 HOSTILE_SHARE=300 HOSTILE_LIMIT=1s."""
+        """By hand: STEP_TIMEOUT=7200 HOSTILE_CASES=10000 HOSTILE_SHARE=300 HOSTILE_LIMIT=1s."""
         log = self.folder / "log"
         before = set(os.listdir("/dev/shm")) | set(os.listdir("/tmp"))
         results, said = self.verified(library("hostile_step"), *MEMORY, "--law", "every_tap_is_there", "--precision", "fp32",
