@@ -36,7 +36,8 @@ void expect_loss_of_outputs(EndToEndWalk& walk) {
   const int k = walk.micro_batch;
   Expected factor = factor_of(walk, k);
   walk.micro_batch = k;
-  if (walk.tap("loss", "in.factor") == nullptr) factor = folded(std::move(factor));
+  const bool is_folded = walk.tap("loss", "in.factor") == nullptr;
+  if (is_folded) factor = folded(std::move(factor));
   const Choice& loss = walk.c.model.loss;
   const Tensor* y = first_tap(walk, {{"loss", "in.y"}, {"forward", walk.layers.front().label + ".y"}});
   if (is_opaque(loss) || y == nullptr) return;
@@ -48,6 +49,7 @@ void expect_loss_of_outputs(EndToEndWalk& walk) {
   Evaluation expected([&] {
     auto both = oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y), target.v,
                                                             item_weights(walk.c, first, rows), factors);
+    if (is_folded) both.dy = of_folded(std::move(both.dy), factor, rows);
     both.loss = {both.loss.v.transpose().eval(), both.loss.e.transpose().eval()};  // one row an item
     return named(std::move(both));
   });

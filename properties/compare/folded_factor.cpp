@@ -13,4 +13,10 @@ oracle::Expected folded(oracle::Expected factor) {
   return factor;
 }
 
+oracle::Expected of_folded(oracle::Expected dy, const oracle::Expected& factor, std::int64_t rows) {
+  const double rest = std::fabs(static_cast<double>(factor.v(0, 0))) + factor.e(0, 0);
+  dy.e.array() += oracle::single().underflow() * rest * static_cast<double>(rows) * oracle::inflation;
+  return dy;
+}
+
 }  // namespace tally

@@ -135,9 +135,11 @@ void check_loss(LocalWalk& walk) {
     const Expected read = c == nullptr ? folded(wanted) : oracle::as_read(*c);
     const Expected factor{oracle::Matrix<long double>::Constant(1, rows, read.v(0, 0)),
                           oracle::Matrix<double>::Constant(1, rows, read.e(0, 0))};
-    return named(oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y),
-                                                             oracle::as_read(*target).v,
-                                                             item_weights(walk.c, first, rows), factor));
+    auto both = oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, oracle::as_read(*y),
+                                                            oracle::as_read(*target).v,
+                                                            item_weights(walk.c, first, rows), factor);
+    if (c == nullptr) both.dy = of_folded(std::move(both.dy), read, rows);
+    return named(std::move(both));
   });
   walk.check_output("loss", "loss", {expected, "loss"});
   const Bits gradient{[&]() -> oracle::Prediction {

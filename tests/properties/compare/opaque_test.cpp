@@ -1,4 +1,7 @@
 // Opaque models: what a recorder has of any network is judged, from the loss's factor to the schedule.
+#include <cmath>
+#include <random>
+
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
 #include "properties/compare/groups.hpp"
@@ -140,6 +143,40 @@ TEST(OpaqueModel, takes_a_factor_that_the_loss_folds_into_its_own) {
     }
     expect_pass(folded, "seed " + std::to_string(seed));
   }
+}
+
+/// The inner product of such a loss is rounded where it is subnormal, and that error is divided by K alone.
+TEST(OpaqueModel, takes_a_folded_factor_among_subnormal_numbers) {
+  Case known = mlp(1);
+  known.windows.assign(1, std::vector<std::int64_t>(6, 6));
+  known.tensors.clear();
+  fill_tensors(known);
+  draw_normal(known, 1);
+  const Opaque all = opaque_run(known);
+  Opaque tiny{all.c, {}};
+  tiny.trace.claims = all.trace.claims;
+  tiny.trace.claims.factor = "fp32_twice";
+  Tensor& target = tiny.c.tensors.at("target");
+  for (std::size_t i = 0; i < target.elements(); ++i) target.set(i, 0);
+  std::mt19937 draw(1);
+  std::map<int, Tensor> outputs;
+  for (const Tap& tap : all.trace.taps()) {
+    if (tap.name.tensor == "in.factor") continue;
+    Tensor value = tap.value;
+    if (tap.name.stage == "loss") {
+      const bool gradient = tap.name.tensor == "d.y";
+      for (std::size_t i = 0; i < value.elements() && !gradient; ++i)
+        value.set(i, tap.name.tensor == "in.y" ? std::ldexp(static_cast<double>(draw() % 4096), -142) : 0);
+      if (tap.name.tensor == "in.y") outputs[tap.name.micro_batch] = value;
+      if (gradient) {
+        const Tensor& y = outputs.at(tap.name.micro_batch);
+        value = mean_squared_gradient(y, Tensor(y.dtype, y.shape), 6);
+      }
+    }
+    tiny.trace.add(tap.name, std::move(value));
+  }
+  const GroupedChecks found = hard_lenses(tiny.c, tiny.trace, Grouping::inferred);
+  EXPECT_EQ(first_failure(found.checks), nullptr) << told(first_failure(found.checks));
 }
 
 TEST(OpaqueModel, needs_no_loss_and_takes_tensors_of_any_shape) {
