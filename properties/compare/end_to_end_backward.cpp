@@ -182,7 +182,7 @@ void hold_order(EndToEndWalk& walk, const std::string& p, const Expected& gradie
 /// One more gradient of a parameter, added to its buffer.
 void add_gradient(EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
   Expected buffer = added(walk, p, gradient);
-  if (walk.resynchronise) hold_order(walk, p, gradient);
+  if (walk.resynchronise && walk.judges) hold_order(walk, p, gradient);
   walk.buffers[p] = std::move(buffer);
 }
 

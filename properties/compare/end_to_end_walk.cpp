@@ -71,6 +71,10 @@ void EndToEndWalk::check_output(const std::string& stage, const std::string& ten
 
 oracle::Expected EndToEndWalk::held(const std::string& stage, const std::string& tensor,
                                     std::function<oracle::Expected()> rule) {
+  if (!judges) {
+    const Tensor* got = resynchronise ? tap(stage, tensor) : nullptr;
+    return got != nullptr ? oracle::as_read(*got) : rule();
+  }
   Evaluation evaluation = evaluation_of(std::move(rule));
   const Output output{evaluation};
   check_output(stage, tensor, output, count);

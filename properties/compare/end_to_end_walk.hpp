@@ -77,6 +77,7 @@ class EndToEndWalk {
   int window = 0, micro_batch = -1;
   bool skipped = false, ended = false;
   bool resynchronise = false;                                    // go on from every tap that is there, its error 0
+  bool judges = true;                                            // else only what follows is worked out
   oracle::ExpectedTensors copies;                                // S, by parameter
   oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
   std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped

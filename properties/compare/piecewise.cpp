@@ -23,12 +23,12 @@ void add_buffers(const PieceOfCapture& part, bool from_taps, WholeModel& whole) 
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   EndToEndWalk walk(part.c, part.trace);
   walk.resynchronise = from_taps;
+  walk.judges = false;
   for (walk.window = 0; walk.window < static_cast<int>(part.c.windows.size()); ++walk.window) {
     expect_buffers(walk);
     BuffersOfAll& all = from_taps ? whole[walk.window].seen : whole[walk.window].expected;
     all.overflow = worse(all.overflow, overflow_of(walk.buffers));
     for (const auto& [p, buffer] : walk.buffers) all.terms.add(part.c.recipe.clip, buffer);
-    walk.checks.clear();
   }
 }
 
