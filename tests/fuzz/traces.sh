@@ -41,5 +41,5 @@ for case in tests/readme/uneven_micro_batches.json tests/oracle/case/valid/{resu
   "$build/reports/tally" replay "$case" --subject host --dump "$folder/run" >/dev/null 2>&1 || true
   { cat "$folder/run/case.json"; printf '\0'; cat "$folder/run/trace.safetensors"; } >"$folder/seeds/$(basename "$case")"
 done
-"$folder/traces_fuzz" -max_total_time="$seconds" -max_len=262144 -timeout=60 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1 \
+TMPDIR=$folder/run "$folder/traces_fuzz" -max_total_time="$seconds" -max_len=262144 -timeout=60 -rss_limit_mb=2048 -detect_leaks=0 -print_final_stats=1 \
   -artifact_prefix="$folder/" "$folder/corpus" "$folder/seeds"

@@ -93,8 +93,10 @@ class Deaths(Steps):
             slow = case["status"] == "error" and "it took longer than" in case["message"]
             if behaviour in ("heap", "hoard"):  # a heap that is spoilt may end its process, or never return
                 self.assertTrue(case["status"] == "fail" or slow, case)
-            elif behaviour in SAID:
+            elif behaviour in SAID and not (slow and cases >= 1000):  # by hand, under a short limit, a death may be slow
                 self.assertEqual(case["status"], "fail", case)
+            elif behaviour in SAID:
+                counts[behaviour, "too slow to tell"] += 1
             elif behaviour in ERRORS:
                 self.assertEqual(case["status"], "error", case)
             elif behaviour == "no_taps":
