@@ -32,18 +32,19 @@ bool is_worse(const TensorCheck& a, const TensorCheck& b) {
   return fails_a != fails_b ? fails_a : a.worst_ratio > b.worst_ratio;
 }
 
-/// Which of two parts says what is said of both: what failed, then what could not be judged, then what was.
-int rank(Status status) {
-  switch (status) {
+/// Which of two parts says what is said of both: what failed, then what could not be judged, then what was. A part that
+/// was compared in vain leaves the tensor open; one of nothing but zeros shows as little of it as there is.
+int rank(const TensorCheck& check) {
+  switch (check.status) {
     case Status::error:
       return 0;
     case Status::fail:
       return 1;
     case Status::not_run:
       return 2;
-    case Status::pass:
-      return 3;
     case Status::vacuous:
+      return check.zero_signal ? 5 : 3;
+    case Status::pass:
       return 4;
   }
   return 0;
@@ -53,7 +54,7 @@ int rank(Status status) {
 void add_norm(double& a, double b) { a = std::hypot(a, b); }
 
 void join(TensorCheck& all, TensorCheck more) {
-  const Status status = rank(more.status) < rank(all.status) ? more.status : all.status;
+  const Status status = rank(more) < rank(all) ? more.status : all.status;
   TensorCheck worst = is_worse(more, all) ? more : all;
   const TensorCheck& other = is_worse(more, all) ? all : more;
   if (worst.failure == FailureClass::none) worst.failure = other.failure;

@@ -118,6 +118,28 @@ TEST(Pieces, FindWhatIsWrongWhereItIs) {
   EXPECT_GT(tried, 30);
 }
 
+/// A part that shows nothing leaves the tensor open, whatever the others show, but where it is nothing but zeros.
+TEST(Pieces, ThatWereComparedInVainLeaveTheTensorOpen) {
+  const Case c = opaque_of(normal_everything(3));
+  const std::string p = parameters_of(c.model).front();
+  const auto joined = [&](Status second, bool zero_signal) {
+    JoinedChecks all(c);
+    for (const std::size_t i : {0, 1}) {
+      TensorCheck check;
+      check.tap = "w0/optimizer/" + p;
+      check.status = i == 0 ? Status::pass : second;
+      check.zero_signal = i == 1 && zero_signal;
+      all.add({{p, i, 1}}, {check});
+    }
+    return std::move(all).all().at(0).status;
+  };
+  EXPECT_EQ(joined(Status::pass, false), Status::pass);
+  EXPECT_EQ(joined(Status::vacuous, false), Status::vacuous);
+  EXPECT_EQ(joined(Status::vacuous, true), Status::pass);
+  EXPECT_EQ(joined(Status::not_run, false), Status::not_run);
+  EXPECT_EQ(joined(Status::fail, false), Status::fail);
+}
+
 TEST(Pieces, AreCutOfLargeOpaqueModelsAlone) {
   EXPECT_FALSE(is_judged_in_pieces(normal_case(3)));
   EXPECT_FALSE(is_judged_in_pieces(opaque_of(normal_case(3))));
