@@ -137,7 +137,8 @@ void host_gemm(const GemmCall& call, const GemmOrder& order) {
   const std::size_t row_blocks = (m + GemmBlock::rows - 1) / GemmBlock::rows;
   const std::size_t a_panel = k * GemmBlock::rows;
   std::vector<float> a_panels(row_blocks * a_panel), b_panel(k * GemmBlock::columns);
-  for (std::size_t i = 0; i < row_blocks; ++i) a.pack(i * GemmBlock::rows, GemmBlock::rows, &a_panels[i * a_panel]);
+  for (std::size_t i = 0; i < row_blocks; ++i)
+    a.pack(i * GemmBlock::rows, GemmBlock::rows, a_panels.data() + i * a_panel);
   for (std::size_t column = 0; column < n; column += GemmBlock::columns) {
     b.pack(column, GemmBlock::columns, b_panel.data());
     for (std::size_t i = 0; i < row_blocks; ++i) {

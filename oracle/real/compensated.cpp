@@ -64,6 +64,7 @@ std::optional<Matrix<long double>> compensated_product(const Matrix<long double>
                                                        const Matrix<long double>& b, Side side_b) {
   const Parts left = split(a, side_a), right = split(b, side_b);
   if (!left.in_range || !right.in_range) return std::nullopt;
+  if (right.hi.rows() == 0) return Matrix<long double>::Zero(left.hi.rows(), right.hi.cols());  // sums of no addends
   const Matrix<double> wide = padded(right.hi);
   Matrix<double> sum(left.hi.rows(), wide.cols()), lost(left.hi.rows(), wide.cols());
   for (Eigen::Index j = 0; j < wide.cols(); j += lanes) {

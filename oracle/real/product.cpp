@@ -42,11 +42,18 @@ void require_equal(Eigen::Index a, Eigen::Index b) {
                            " differ");
 }
 
+/// The sums of no addends.
+template <class T>
+Matrix<T> zeros(Eigen::Index rows, Eigen::Index columns) {
+  return Matrix<T>::Constant(rows, columns, T(0));
+}
+
 }  // namespace
 
 template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.cols(), b.rows());
+  if (a.cols() == 0) return zeros<T>(a.rows(), b.cols());
   if (auto done = fast(a, Side::as_it_is, b, Side::as_it_is)) return *std::move(done);
   Matrix<T> result(a.rows(), b.cols());
   T term{};
@@ -59,6 +66,7 @@ Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
 template <class T>
 Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.cols(), b.cols());
+  if (a.cols() == 0) return zeros<T>(a.rows(), b.rows());
   if (auto done = fast(a, Side::as_it_is, b, Side::transposed)) return *std::move(done);
   Matrix<T> result(a.rows(), b.rows());
   T term{};
@@ -71,6 +79,7 @@ Matrix<T> product_with_transposed(const Matrix<T>& a, const Matrix<T>& b) {
 template <class T>
 Matrix<T> product_of_transposed(const Matrix<T>& a, const Matrix<T>& b) {
   require_equal(a.rows(), b.rows());
+  if (a.rows() == 0) return zeros<T>(a.cols(), b.cols());
   if (auto done = fast(a, Side::transposed, b, Side::as_it_is)) return *std::move(done);
   Matrix<T> result(a.cols(), b.cols());
   T term{};

@@ -22,7 +22,7 @@ class ControlTrials {
 
  private:
   const Law& law_;
-  const RunOptions& subject_;
+  const RunOptions subject_;
   bool differed_ = false;
   int tried_ = 0, run_ = 0, declined_ = 0;
 };

@@ -94,7 +94,7 @@ void hold_composed(Evidence& evidence, const std::set<std::string>& wanted) {
 }  // namespace
 
 Evidence::Evidence(const Case& the_case, const Trace& the_trace, const TensorCheck& the_check)
-    : c(the_case), trace(the_trace), check(the_check) {
+    : c(the_case), trace(the_trace), check(the_check), layouts_(the_case) {
   if (check.lens != "local" && check.lens != "group") return;
   const std::set<std::string> wanted = of_same_kind(c, trace, tap_name_of(check.tap));
   if (check.lens == "group") hold_composed(*this, wanted);
@@ -123,7 +123,8 @@ std::optional<Values> Evidence::tap(int window, int micro_batch, const std::stri
                                     const std::string& tensor) const {
   const Tensor* found = trace.find(TapView{window, micro_batch, stage, tensor});
   if (found == nullptr) return std::nullopt;
-  return numbers_of(*found);
+  const auto& layout = layouts_.of({window, micro_batch, stage, tensor});
+  return layout && layout->shape != found->shape ? std::nullopt : std::optional(numbers_of(*found));
 }
 
 double Evidence::scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/case.hpp"
 #include "properties/compare/held_tensor.hpp"
 #include "reports/record/record.hpp"
@@ -31,7 +32,7 @@ class Evidence {
   /// The tensor that fails; nullptr where it is not held.
   const HeldTensor* failing() const;
 
-  /// nullopt where it was not tapped.
+  /// nullopt where it was not tapped, or in another shape than the case gives it: formulas count on that.
   std::optional<Values> tap(int window, int micro_batch, const std::string& stage, const std::string& tensor) const;
   /// A number that was tapped, else `otherwise`.
   double scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const;
@@ -43,6 +44,9 @@ class Evidence {
   double items(int window) const;
   /// S, as the window was run with.
   double scale(int window) const;
+
+ private:
+  mutable TapLayouts layouts_;
 };
 
 /// The parameter in `<prefix><parameter>`; empty where the tensor is named otherwise.

@@ -5,14 +5,10 @@
 
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 namespace tally {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool own_heap = false;
-#else
-constexpr bool own_heap = true;
-#endif
 
 long faults() {
   rusage used{};
@@ -26,7 +22,7 @@ void fill_and_free() {
 }
 
 TEST(KeptHeap, FaultsEachPageInOnce) {
-  if (!own_heap) GTEST_SKIP() << "the sanitizer's own heap";
+  if (is_sanitized) GTEST_SKIP() << "the sanitizer's own heap";
 #ifdef __GLIBC__
   ASSERT_TRUE(heap_is_kept());
 #else

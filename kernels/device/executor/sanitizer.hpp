@@ -3,14 +3,22 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__)  // g++ says so
+#define TALLY_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)  // clang
+#define TALLY_ADDRESS_SANITIZER
+#endif
+#endif
+
+#ifdef TALLY_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
 namespace tally::executor {
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef TALLY_ADDRESS_SANITIZER
 
 struct SanitizedStack {
   const void* bottom = nullptr;  // unknown for the stack the program came with, until the first switch away from it

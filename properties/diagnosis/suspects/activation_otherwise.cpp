@@ -24,7 +24,8 @@ std::vector<ActivationElement> elements_of(const Evidence& evidence, const HeldT
   const auto x = evidence.tap(w, k, held.name.stage, "in." + label + ".x");
   const auto dy = backward ? evidence.tap(w, k, "backward", "in.d." + label + ".y") : std::nullopt;
   const auto mask = kind == "dropout" ? evidence.tap(w, k, "forward", "in." + label + ".mask") : std::nullopt;
-  if (!x || x->size() != held.got.size() || (backward && !dy) || (kind == "dropout" && !mask)) return {};
+  const auto fits = [&](const std::optional<Values>& read) { return read && read->size() == held.got.size(); };
+  if (!fits(x) || (backward && !fits(dy)) || (kind == "dropout" && !fits(mask))) return {};
   const double p = kind == "dropout" ? evidence.c.model.layers[*layer].number("p").to_double() : 0;
   std::vector<ActivationElement> all(x->size());
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -120,7 +120,7 @@ TEST(Magnitude, is_a_share_and_ends_with_its_scope) {
   EXPECT_EQ(magnitude(), 1);
   EXPECT_THROW(AtMagnitude(-0.5), std::invalid_argument);
   EXPECT_THROW(AtMagnitude(1.5), std::invalid_argument);
-  EXPECT_THROW(AtMagnitude(std::numeric_limits<double>::quiet_NaN()), std::invalid_argument);
+  EXPECT_THROW(AtMagnitude{std::numeric_limits<double>::quiet_NaN()}, std::invalid_argument);
   EXPECT_EQ(magnitude(), 1);
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 namespace tally {
 namespace {
 
@@ -107,6 +109,7 @@ TEST(GuardedProcess, WhateverItStartedEndsWithIt) {
 }
 
 TEST(GuardedProcess, MemoryIsLimited) {
+  if (is_sanitized) GTEST_SKIP() << "the sanitizer's own heap";
   GuardedProcess process(
       [](int in, int out) {
         char byte = 0;
