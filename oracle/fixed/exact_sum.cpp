@@ -41,7 +41,8 @@ void add_products(Limbs<L>& sum, const std::uint64_t* x, const std::uint64_t* y,
 #pragma GCC unroll 8
     for (int l = 0; l < L; ++l)
 #pragma GCC unroll 8
-      for (int m = 0; m < L; ++m) part[static_cast<std::size_t>(l + m)] += static_cast<Product>(x[l]) * y[m];
+      for (int m = 0; m < L; ++m)
+        part[static_cast<std::size_t>(l) + static_cast<std::size_t>(m)] += static_cast<Product>(x[l]) * y[m];
   for (std::size_t w = 0; w < part.size(); ++w) {
     sum[w] += static_cast<Wide>(part[w] & limb_mask);
     sum[w + 1] += static_cast<Wide>(part[w] >> limb_bits);
@@ -62,7 +63,7 @@ void write_nearest(Limbs<L> sum, int dropped, FixedMatrix& to, Eigen::Index at) 
   carry<L>(sum);
   const int shift = dropped % limb_bits;
   for (int l = 0; l < L; ++l) {
-    const auto from = static_cast<std::size_t>(dropped / limb_bits + l);
+    const auto from = static_cast<std::size_t>(dropped / limb_bits) + static_cast<std::size_t>(l);
     const Wide bits = (sum[from] >> shift) | (sum[from + 1] << (limb_bits - shift));
     to.plane(l)[at] = static_cast<std::uint64_t>(bits) & limb_mask;
   }

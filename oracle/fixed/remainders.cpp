@@ -70,7 +70,7 @@ ToResidue way(fmpz* times, std::int64_t m, int width, int pieces) {
   ToResidue result;
   Whole power;
   for (int s = 0; s < pieces; ++s) {
-    fmpz_mul_2exp(power, times, static_cast<ulong>(s * piece_bits));
+    fmpz_mul_2exp(power, times, static_cast<ulong>(s) * static_cast<ulong>(piece_bits));
     result.factors.push_back(balanced(power, m));
   }
   fmpz_mul_2exp(power, times, static_cast<ulong>(width));

@@ -90,7 +90,7 @@ ClipPlace clip_place(const EndToEndWalk& walk) {
   return walk.departure == nullptr ? ClipPlace::of_window : walk.departure->clip;
 }
 
-Expected with_penalty(const EndToEndWalk& walk, const std::string& p, Expected gradient) {
+Expected with_penalty(const EndToEndWalk& walk, const std::string& p, const Expected& gradient) {
   const Expected& scale = walk.state.scale.scale;
   const long double by = scale.v(0, 0) * walk.departure->penalty(walk.window, walk.micro_batch);
   const auto size = std::fabs(static_cast<double>(by));

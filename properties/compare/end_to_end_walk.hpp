@@ -158,7 +158,7 @@ int decays_of(const EndToEndWalk& walk);
 /// Where this walk's departure clips.
 ClipPlace clip_place(const EndToEndWalk& walk);
 /// A micro-batch's gradient of a parameter with what joins it.
-oracle::Expected with_penalty(const EndToEndWalk& walk, const std::string& p, oracle::Expected gradient);
+oracle::Expected with_penalty(const EndToEndWalk& walk, const std::string& p, const oracle::Expected& gradient);
 /// All of them, each in place, by their own norm, without a check.
 void clip_together(const EndToEndWalk& walk, oracle::ExpectedTensors& gradients);
 /// An input of this window (and micro-batch), where there is a departure and it was tapped.

@@ -236,7 +236,6 @@ void LocalWalk::check_tap(const Place& here, const Tensor& got, const Output& ou
   }
   checks.push_back(std::move(check));
   if (kept != nullptr) keep(here, output.expected(), got);
-  return;
 }
 
 const Tensor* LocalWalk::check_output(const std::string& stage, const std::string& tensor,

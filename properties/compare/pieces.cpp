@@ -53,7 +53,7 @@ int rank(const TensorCheck& check) {
 /// sqrt(a^2 + b^2), the 2-norm over both parts.
 void add_norm(double& a, double b) { a = std::hypot(a, b); }
 
-void join(TensorCheck& all, TensorCheck more) {
+void join(TensorCheck& all, const TensorCheck& more) {
   const Status status = rank(more) < rank(all) ? more.status : all.status;
   TensorCheck worst = is_worse(more, all) ? more : all;
   const TensorCheck& other = is_worse(more, all) ? all : more;

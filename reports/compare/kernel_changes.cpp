@@ -75,7 +75,7 @@ void add(ByName& kernels, const OperationChange& change, const Names& names) {
   found.parts.push_back(&change);
 }
 
-std::vector<KernelChange> sorted(ByName kernels) {
+std::vector<KernelChange> sorted(ByName&& kernels) {
   std::vector<KernelChange> list;
   for (auto& [name, kernel] : kernels) list.push_back(std::move(kernel));
   std::stable_sort(list.begin(), list.end(),

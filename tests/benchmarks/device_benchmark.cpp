@@ -50,7 +50,8 @@ Options options_from(int& count, char** words) {
 
 using Pass = std::function<void(WindowState&)>;
 
-void add(const char* name, std::shared_ptr<WindowState> window, const Options& options, std::int64_t bytes, Pass pass) {
+void add(const char* name, const std::shared_ptr<WindowState>& window, const Options& options, std::int64_t bytes,
+         const Pass& pass) {
   const auto time = [=](benchmark::State& state) {
     pass(*window);
     window->synchronize();

@@ -13,7 +13,7 @@ namespace tally {
 namespace {
 
 /// One tensor of drawn sixteenths, or of classes, as a case file writes it.
-std::string tensor(const std::string& name, std::vector<std::int64_t> shape, std::mt19937_64& random) {
+std::string tensor(const std::string& name, const std::vector<std::int64_t>& shape, std::mt19937_64& random) {
   const bool classes = shape.size() == 1 && name == "target";
   std::int64_t count = 1;
   std::string sizes, data;

@@ -44,8 +44,7 @@ int print_table(std::uint64_t schedules) {
                 static_cast<unsigned long long>(checked.drawn));
   }
   std::printf("\nright kernels: %llu reports or wrong values in %llu runs\n",
-              static_cast<unsigned long long>(false_alarms),
-              static_cast<unsigned long long>(2 * (schedules + 1) * device_faults().size()));
+              static_cast<unsigned long long>(false_alarms), 2ULL * (schedules + 1) * device_faults().size());
   return missed == 0 && false_alarms == 0 ? 0 : 1;
 }
 

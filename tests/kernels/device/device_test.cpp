@@ -49,7 +49,7 @@ TEST(Buffers, MoveTheirMemory) {
   Buffer second = std::move(first);
 
   EXPECT_EQ(second.data(), data);
-  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves
 }
 
 TEST(GuardZones, AreIntactAfterWritingEveryByte) {

@@ -127,7 +127,7 @@ void expect_order(const Problem<S>& problem, const GemmOrder& order) {
       float sum = dot(problem.row(i), problem.column(j), order);
       if (call.beta == 1) sum = sum + to_float(old[at]);
       const R expected = from_float<R>(sum);
-      ASSERT_EQ(std::memcmp(&c[at], &expected, sizeof(R)), 0)
+      ASSERT_EQ(std::memcmp(&c[at], &expected, sizeof(R)), 0)  // NOLINT(bugprone-suspicious-memory-comparison): bits
           << to_string(order) << ", " << call.m << " x " << call.n << " x " << call.k << " at " << i << ", " << j;
     }
   }

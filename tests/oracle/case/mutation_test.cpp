@@ -12,9 +12,10 @@ namespace {
 
 /// Flips, drops, doubles or replaces a few bytes. Only integer operations: the same mutations everywhere.
 std::string mutated(std::string text, std::mt19937& random) {
-  static const std::string pieces[] = {"\"", "{",     "}",     "[",     "]",    ",",    ":",
-                                       "-",  "0",     "9",     "1e400", "null", "true", "\\u00",
-                                       "\0", "1e300", "0x1p+", "tly1:", "--",   ".",    "\xff"};
+  static const std::string nothing(1, '\0');
+  static const std::string pieces[] = {"\"",    "{",     "}",     "[",     "]",    ",",    ":",
+                                       "-",     "0",     "9",     "1e400", "null", "true", "\\u00",
+                                       nothing, "1e300", "0x1p+", "tly1:", "--",   ".",    "\xff"};
   for (std::size_t n = 1 + random() % 3; n > 0 && !text.empty(); --n) {
     const std::size_t at = random() % text.size();
     const std::size_t from = random() % text.size();

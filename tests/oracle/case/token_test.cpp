@@ -103,7 +103,7 @@ TEST(Token, RefusesHugeAndUnknownDrawings) {
   const std::string text = tests::text_of(tests::case_folder / "valid/resumed_sgd.json");
   const auto with_x = [&](const std::string& x) {
     std::string changed = text;
-    const auto begin = changed.find("{", changed.find("\"x\""));
+    const auto begin = changed.find('{', changed.find("\"x\""));
     return changed.replace(begin, changed.find('}', begin) + 1 - begin, x);
   };
   EXPECT_EQ(

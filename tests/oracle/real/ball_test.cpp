@@ -87,7 +87,7 @@ TEST(Ball, KnowsThatSquaresAreNotNegative) {
 
 TEST(Ball, IsNothingMinusItself) {
   const BitsScope bits(few_bits);
-  const Ball x = third(), same = x;
+  const Ball x = third(), same = third();
 
   EXPECT_TRUE(x - x == 0);
   EXPECT_THROW(static_cast<void>(x - same == 0), Undecided);

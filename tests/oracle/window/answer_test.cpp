@@ -153,7 +153,8 @@ Case cancelling_case() {
   c.model.layers = {linear(1, false, "a"), linear(1, false, "b"), linear(2, true, "c"), linear(1, false, "d")};
   c.model.loss = {"mse", {{"item_weights", false}}};
   const auto held = [](std::vector<double> values, std::vector<std::int64_t> shape) {
-    return stored(Eigen::Map<Matrix<double>>(values.data(), 1, static_cast<Eigen::Index>(values.size())), shape);
+    return stored(Eigen::Map<Matrix<double>>(values.data(), 1, static_cast<Eigen::Index>(values.size())),
+                  std::move(shape));
   };
   const double tiny = 0x1p-126;
   c.tensors = {{"x", held({tiny}, {1, 1})},           {"target", held({0}, {1, 1})},

@@ -127,7 +127,7 @@ TEST(BoundOptimizer, HoldsAMomentThatIsInterpolatedWhereThatIsClaimed) {
       held.hold(adam_exp_avg(subject, optimizer, exactly(g), exactly(m)), now);
       not_held.hold(adam_exp_avg(other, optimizer, exactly(g), exactly(m)), now);
     }
-    held.expect_sound(("interpolated, beta1 " + std::to_string(beta)).c_str());
+    held.expect_sound("interpolated, beta1 " + std::to_string(beta));
     if (beta == 0.5) {
       EXPECT_GT(not_held.over, 0u) << "products by a half are exact, their distance is not";
     }

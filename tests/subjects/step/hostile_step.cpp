@@ -2,7 +2,7 @@
 // `any`: one of them in so many cases of a thousand as HOSTILE_SHARE says, chosen by the case's own hash. HOSTILE_LOG is
 // a file that gets a line for each run: hash and behaviour.
 #define tally_step_entry right_step_entry
-#include "../../examples/step/step.cpp"
+#include "../../examples/step/step.cpp"  // NOLINT(bugprone-suspicious-include): all of it, under another name
 #undef tally_step_entry
 
 #include <fcntl.h>
@@ -87,7 +87,7 @@ const struct Named {
      [](const tally_run&) -> std::int32_t {
        char* volatile small = new char[24];
        memset(small, 0x41, 4096);
-       for (int i = 0; i < 64; ++i) free(malloc(static_cast<std::size_t>(24 + i)));
+       for (int i = 0; i < 64; ++i) free(malloc(std::size_t{24} + static_cast<std::size_t>(i)));
        delete[] small;
        return TALLY_RAN;
      }},
