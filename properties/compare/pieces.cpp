@@ -174,7 +174,7 @@ void JoinedChecks::add(const Piece& piece, std::vector<TensorCheck> checks) {
     if (place == known.end()) {
       checks_.push_back(std::move(check));
     } else {
-      join(checks_[place->second], std::move(check));
+      join(checks_[place->second], check);
     }
   }
 }
