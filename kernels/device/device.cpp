@@ -44,8 +44,13 @@ void* Device::allocate(std::size_t bytes, std::string name) {
   std::byte* data = base + guard_bytes;
   const std::lock_guard lock(allocations_->mutex);
   const std::uint64_t number = ++allocations_->taken;
-  write_guards(*this, data, bytes, number);
-  fill(data, poison, bytes);
+  try {
+    write_guards(*this, data, bytes, number);
+    fill(data, poison, bytes);
+  } catch (...) {  // work is captured: nobody may write
+    functions_->release(base);
+    throw;
+  }
   MemoryAccount::note_taken(*this, data, name, bytes);
   if (kind_ == ExecutorKind::checked) checker::note_buffer(data, bytes, name);
   allocations_->live.emplace(data, Allocations::Block{std::move(name), bytes, number});
