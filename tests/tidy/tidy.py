@@ -21,9 +21,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SAMPLES = "tests/tidy/samples/"
 FINDING = re.compile(r"^(\S+?):(\d+):\d+: (?:warning|error): (.*) \[([\w.,-]+?)(?:,-warnings-as-errors)?\]$", re.MULTILINE)
-# Sources that only nvcc's toolkit or a fuzzer's compiler can read.
+# Sources that only nvcc's toolkit or a fuzzer's compiler can read, or that want a definition of what is odd.
 ELSEWHERE = ("kernels/device/cuda/", "tests/fuzz/", "tests/style/samples/", "tests/additions/samples/", "tests/kernels/ptx/", SAMPLES,
-             "tests/subjects/step/odd_entries.cpp")  # one oddity a definition
+             "tests/subjects/step/odd_entries.cpp")
 TOLD_BY_THE_BUILD = ("TALLY_SOURCE_DIR", "TALLY_DIGITS_FILE", "TALLY_CUDA_TOOLKIT",
                      "TALLY_VERSION", "TALLY_COMPILER", "TALLY_FLAGS", "TALLY_ARB_LIBRARY", "TALLY_EXAMPLE_STEP")
 BROKEN = "clang-diagnostic-error"
