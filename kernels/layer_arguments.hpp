@@ -41,6 +41,14 @@ struct ActivationArguments {
   std::int64_t elements;
 };
 
+/// out = a + b, element by element; `out` may be one of them. All S.
+struct AddArguments {
+  Dtype storage;
+  const void *a, *b;
+  void* out;
+  std::int64_t elements;
+};
+
 /// out = mask ? x * factor : 0, forward and backward alike. mask u8, factor = 1 / (1 - p).
 struct DropoutArguments {
   Dtype storage;

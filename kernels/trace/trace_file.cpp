@@ -60,7 +60,8 @@ void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, Tr
 /// Where a tap stands when the file does not say: window by window, in the order a window runs.
 auto running_order(const TapName& name) {
   const auto stage = std::ranges::find(stages_in_order, name.stage) - stages_in_order.begin();
-  const int phase = name.stage == "cast" ? 0 : stage <= 5 ? 1 : 2;
+  const auto last = std::ranges::find(stages_in_order, "accumulate") - stages_in_order.begin();
+  const int phase = name.stage == "cast" ? 0 : stage <= last ? 1 : 2;
   return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
 }
 

@@ -4,8 +4,10 @@
 #include <map>
 #include <string_view>
 
+#include "kernels/trace/fork_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
@@ -52,6 +54,13 @@ std::optional<LayerTap> layer_tap(const Place& at) {
   return std::nullopt;
 }
 
+bool hands_gradient_on(const Layer& layer) { return contract_of("layer", layer).hands_gradient_on; }
+
+/// Whether the tensor is one that the layer reads from others: "x", "x0".
+bool is_read(const Place& at, const LayerTap& tap) {
+  return input_called(at.c.model, tap.layer, tap.tensor).has_value();
+}
+
 bool is_batch_norm(const Layer& layer, std::string_view statistics) {
   return layer.kind == "batch_norm" && layer.text("statistics") == statistics;
 }
@@ -77,9 +86,9 @@ Layout forward_tap(const Place& at) {
   if (!tap) return std::nullopt;
   const Layer& layer = at.c.model.layers[tap->layer];
   const std::int64_t in = features_before(at.c.model, tap->layer);
-  const std::int64_t out = features_before(at.c.model, tap->layer + 1);
+  const std::int64_t out = features_after(at.c.model, tap->layer);
   const bool each = !at.whole_window;
-  if (tap->tensor == "x") return at.only_if(at.input && each, at.c.precision.storage, {at.rows, in});
+  if (is_read(at, *tap)) return at.only_if(at.input && each, at.c.precision.storage, {at.rows, in});
   if (tap->tensor == "y") return at.only_if(!at.input && each, at.c.precision.storage, {at.rows, out});
   if (tap->tensor == "mask") return at.only_if(at.input && each && layer.kind == "dropout", Dtype::u8, {at.rows, in});
   if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
@@ -117,11 +126,19 @@ Layout backward_tap(const Place& at) {
   if (at.whole_window) return std::nullopt;
   if (const Shape* shape = at.parameter()) return at.only_if(at.input != at.gradient, at.c.precision.storage, *shape);
   const auto tap = layer_tap(at);
-  if (!tap) return std::nullopt;
+  if (!tap || hands_gradient_on(at.c.model.layers[tap->layer])) return std::nullopt;
   const std::int64_t in = features_before(at.c.model, tap->layer);
-  const std::int64_t out = features_before(at.c.model, tap->layer + 1);
-  if (tap->tensor == "x") return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, in});
+  const std::int64_t out = features_after(at.c.model, tap->layer);
+  if (is_read(at, *tap)) return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, in});
   return at.only_if(tap->tensor == "y" && at.input && at.gradient, at.c.precision.storage, {at.rows, out});
+}
+
+Layout fork_tap(const Place& at) {
+  const auto tap = layer_tap(at);
+  if (at.whole_window || !at.gradient || !tap) return std::nullopt;
+  const auto features = at.input ? features_given(at.c.model, tap->layer, tap->tensor)
+                                 : features_forked(at.c.model, tap->layer, tap->tensor);
+  return features ? Layout{TapLayout{at.c.precision.storage, {at.rows, *features}}} : std::nullopt;
 }
 
 /// `compensation.<p>`, beside the buffer and like it.
@@ -222,6 +239,7 @@ Layout layout_at(const Place& at, std::string_view stage) {
   if (stage == "running_stats") return running_stats_tap(at);
   if (stage == "loss") return loss_tap(at);
   if (stage == "backward") return backward_tap(at);
+  if (stage == "fork") return fork_tap(at);
   if (stage == "accumulate") return accumulate_tap(at);
   if (stage == "overflow_check") return overflow_check_tap(at);
   if (stage == "unscale") return unscale_tap(at);

@@ -1,5 +1,6 @@
-// Backward over a group, last layer first, as far down as the first layer with parameters. With recomputation the
-// group's activations are thrown away first and computed again.
+// Backward over a group, last layer first, through every layer that a gradient reaches. What several layers read takes
+// the sum of what they give before it goes on. With recomputation the group's activations are thrown away first and
+// computed again.
 #include <utility>
 
 #include "kernels/training_step/stages.hpp"
@@ -48,7 +49,14 @@ void backward(Run& run) {
   const bool again = run.c.execution.recompute && run.options.follow == nullptr;
   if (again) throw_activations_away(run);
   if (again) recompute(run);
-  for (auto layer = run.layers.rbegin(); layer != run.layers.rend() && layer->has_gradient; ++layer) {
+  for (auto layer = run.layers.rbegin(); layer != run.layers.rend(); ++layer) {
+    if (!layer->has_gradient) continue;
+    for (int k = run.group_begin; k < run.group_end && layer->dy; ++k) {
+      run.micro_batch = k;
+      run.stages.fork(run, *layer, k);
+    }
+    run.micro_batch = -1;
+    if (layer->hands_on) continue;
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {
       run.micro_batch = k;

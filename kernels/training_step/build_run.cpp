@@ -129,7 +129,7 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
   state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
 }
 
-void add_layer(Run& run, std::size_t i, const Alive& alive) {
+void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) {
   const Layer& layer = run.c.model.layers[i];
   LayerState& state = run.layers.emplace_back();
   state.layer = &layer;
@@ -137,15 +137,23 @@ void add_layer(Run& run, std::size_t i, const Alive& alive) {
   state.index = i;
   state.label = label_of(run.c.model, i);
   state.family = kernel_family_of(layer);
+  state.inputs = graph.inputs[i];
+  state.readers = graph.readers[i];
   state.in = features_before(run.c.model, i);
-  state.out = features_before(run.c.model, i + 1);
-  state.gives_dx = !run.parameters.empty();
+  state.out = features_after(run.c.model, i);
+  state.hands_on = contract_of("layer", layer).hands_gradient_on;
+  state.gives_dx = std::ranges::any_of(state.inputs, [&](LayerInput from) {
+    return from != model_input && graph.reached[static_cast<std::size_t>(from)];
+  });
   state.weight = add_parameter(run, layer, "weight", alive);
   state.bias = add_parameter(run, layer, "bias", alive);
-  state.has_gradient = !run.parameters.empty();
+  state.has_gradient = graph.reached[i];
   const Dtype storage = run.c.precision.storage;
   state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
-  if (state.gives_dx) state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
+  if (state.gives_dx && !state.hands_on)
+    state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
+  if (state.has_gradient && state.readers.size() > 1)
+    state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
   if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
   add_statistics(run, state, alive);
 }
@@ -271,7 +279,8 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));
   const Alive alive(c, lockstep);
   layers.reserve(c.model.layers.size());
-  for (std::size_t i = 0; i < c.model.layers.size(); ++i) add_layer(*this, i, alive);
+  const Graph graph = graph_of(c.model);
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) add_layer(*this, i, graph, alive);
   const std::int64_t features = features_before(c.model, c.model.layers.size());
   class_weight = class_weights(device, c.model.loss, features);
   losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});

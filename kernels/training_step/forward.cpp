@@ -7,7 +7,9 @@ namespace {
 
 void tap_inputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
-  run.tap("forward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  for (std::size_t j = 0; j < layer.inputs.size(); ++j)
+    run.tap("forward", "in." + layer.label + "." + input_word(layer.inputs.size(), j), run.x_of(layer, k, j), storage,
+            {run.rows(k), layer.in});
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter != nullptr) run.tap("forward", "in." + parameter->name, parameter->copy);
   }

@@ -41,7 +41,7 @@ bool is_fused_pass(std::string_view operation) { return operation == read_once |
 bool has_shipped_stages(const Stages& stages) {
   const auto of = [](const Stages& s) {
     return std::tie(s.window, s.begin_window, s.learning_rate, s.cast, s.forward, s.running_stats, s.factor, s.loss,
-                    s.backward, s.accumulate, s.overflow_check, s.unscale, s.norm, s.clip, s.decay, s.optimizer,
+                    s.backward, s.fork, s.accumulate, s.overflow_check, s.unscale, s.norm, s.clip, s.decay, s.optimizer,
                     s.scaler, s.schedule, s.end_window, s.gemm);
   };
   return of(stages) == of(shipped_stages()) &&

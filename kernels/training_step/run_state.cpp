@@ -25,8 +25,9 @@ double Run::items(int k) const {
   return sum;
 }
 
-void* Run::x_of(const LayerState& layer, int k) const {
-  return layer.index == 0 ? x.row(first_row(k)) : layers[layer.index - 1].y.row(first_row_alive(k));
+void* Run::x_of(const LayerState& layer, int k, std::size_t input) const {
+  const LayerInput from = layer.inputs[input];
+  return from == model_input ? x.row(first_row(k)) : y_of(layers[static_cast<std::size_t>(from)], k);
 }
 
 void* Run::y_of(const LayerState& layer, int k) const { return layer.y.row(first_row_alive(k)); }
@@ -34,8 +35,13 @@ void* Run::y_of(const LayerState& layer, int k) const { return layer.y.row(first
 void* Run::dx_of(const LayerState& layer, int k) const { return layer.dx.row(first_row_alive(k)); }
 
 void* Run::dy_of(const LayerState& layer, int k) const {
-  const bool last = layer.index + 1 == layers.size();
-  return (last ? dy : layers[layer.index + 1].dx).row(first_row_alive(k));
+  if (layer.dy) return layer.dy.row(first_row_alive(k));
+  return layer.readers.empty() ? dy.row(first_row_alive(k)) : given_by(layer.readers.front(), k);
+}
+
+void* Run::given_by(const LayerReader& reader, int k) const {
+  const LayerState& layer = layers[reader.layer];
+  return layer.hands_on ? dy_of(layer, k) : dx_of(layer, k);
 }
 
 void* Run::output(int k) const { return layers.empty() ? x.row(first_row(k)) : y_of(layers.back(), k); }

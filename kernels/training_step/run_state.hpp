@@ -18,6 +18,7 @@
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/run.hpp"
 #include "kernels/window/arguments.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/optimizer_state.hpp"
 
 namespace tally {
@@ -30,6 +31,7 @@ struct LayerState;
 /// file registers is elementwise (elementwise.cpp), and its kernels are all it takes.
 struct LayerSteps {
   void (*forward)(Run& run, LayerState& layer, int k);
+  /// nullptr for a layer that hands its gradient on.
   void (*backward)(Run& run, LayerState& layer, int k);
   /// With window statistics: what the whole group needs before its first micro-batch. nullptr: nothing.
   void (*group_forward)(Run& run, LayerState& layer) = nullptr;
@@ -71,12 +73,16 @@ struct LayerState {
   std::size_t index = 0;
   std::string label;
   std::string family;                              // what its kernels' operations begin with: "gelu_tanh"
+  std::vector<LayerInput> inputs;                  // what it reads, in the order of its list
+  std::vector<LayerReader> readers;                // who reads its output
   std::int64_t in = 0, out = 0;                    // features
   Parameter *weight = nullptr, *bias = nullptr;    // nullptr where the layer has none
   bool has_gradient = false;                       // backward reaches this layer
-  bool gives_dx = false;                           // and passes a gradient on to the layer below
+  bool gives_dx = false;                           // and passes a gradient on to what it reads
+  bool hands_on = false;                           // its own, bit for bit: nothing is computed in backward
   bool window_statistics = false, frozen = false;  // batch_norm's; both false: its own of every micro-batch
   DeviceTensor y, dx;                              // S [rows, out], [rows, in]
+  DeviceTensor dy;                                 // S [rows, out]: what several readers gave, added; else empty
   DeviceTensor mean, var, rstd;                    // batch_norm [groups, in], layer_norm [rows] (no var)
   DeviceTensor dw_sum, db_sum;                     // batch_norm [groups, in]
   DeviceTensor running_mean, running_var;          // [in]
@@ -132,11 +138,13 @@ struct Run {
   int slot(int k) const { return k - group_begin; }
   /// n_k, in binary64.
   double items(int k) const;
-  /// What layer i reads and writes for micro-batch k: addresses of its first row.
-  void* x_of(const LayerState& layer, int k) const;
+  /// What a layer reads and writes for micro-batch k: addresses of its first row.
+  void* x_of(const LayerState& layer, int k, std::size_t input = 0) const;
   void* y_of(const LayerState& layer, int k) const;
   void* dx_of(const LayerState& layer, int k) const;
   void* dy_of(const LayerState& layer, int k) const;
+  /// The gradient that a reader gives for what it reads.
+  void* given_by(const LayerReader& reader, int k) const;
   /// The output of the last layer, and x itself for a model without layers.
   void* output(int k) const;
   /// The gradient of a parameter by micro-batch k; nullptr for nullptr.

@@ -12,6 +12,7 @@ const Stages& shipped_stages() {
                              .factor = stage::fix_factor,
                              .loss = stage::loss,
                              .backward = stage::backward,
+                             .fork = stage::fork,
                              .accumulate = stage::accumulate,
                              .overflow_check = stage::overflow_check,
                              .unscale = stage::unscale,

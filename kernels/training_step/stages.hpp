@@ -12,7 +12,7 @@
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
-// forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
+// fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
 // unscale.cpp, window.cpp.
 #pragma once
 
@@ -32,11 +32,13 @@ struct Stages {
   Stage begin_window;   // clears the buffers and `found`, takes over the scale
   Stage learning_rate;  // run.learning_rate from run.step
   Stage cast;
-  Stage forward;         // the micro-batches of run.group, layer by layer
-  Stage running_stats;   // the same group; once for it with window statistics
-  Stage factor;          // (k) run.factor, the c of the loss's gradient
-  Stage loss;            // (k)
-  Stage backward;        // the same group, in reverse
+  Stage forward;        // the micro-batches of run.group, layer by layer
+  Stage running_stats;  // the same group; once for it with window statistics
+  Stage factor;         // (k) run.factor, the c of the loss's gradient
+  Stage loss;           // (k)
+  Stage backward;       // the same group, in reverse
+  /// Inside backward: the gradient of an output that several layers read, for micro-batch k.
+  void (*fork)(Run& run, LayerState& layer, int k);
   Stage accumulate;      // (k) left out without a buffer
   Stage overflow_check;  // dynamic scale only; sets run.found
   Stage unscale;         // unscale … optimizer are left out when run.found
@@ -69,6 +71,7 @@ void running_stats(Run& run);
 void fix_factor(Run& run);
 void loss(Run& run);
 void backward(Run& run);
+void fork(Run& run, LayerState& layer, int k);
 void accumulate(Run& run);
 void overflow_check(Run& run);
 void unscale(Run& run);

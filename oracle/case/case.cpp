@@ -1,8 +1,10 @@
 #include "oracle/case/case.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "oracle/case/decimal.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -62,10 +64,26 @@ std::string label_of(const Model& model, std::size_t i) {
 
 std::int64_t features_before(const Model& model, std::size_t i) {
   if (i > model.layers.size()) throw std::out_of_range("no layer " + std::to_string(i));
-  std::int64_t features = model.input;
+  if (std::ranges::all_of(model.layers, [](const Layer& layer) { return layer.inputs.empty(); })) {
+    std::int64_t features = model.input;
+    for (std::size_t j = 0; j < i; ++j)
+      features = contract_of("layer", model.layers[j]).out_features(model.layers[j], features);
+    return features;
+  }
+  std::vector<std::int64_t> outputs;
+  const auto entering = [&](std::size_t j) {
+    const LayerInput from =
+        j < model.layers.size() ? first_input_of(model, j) : static_cast<LayerInput>(model.layers.size()) - 1;
+    return from == model_input ? model.input : outputs.at(static_cast<std::size_t>(from));
+  };
   for (std::size_t j = 0; j < i; ++j)
-    features = contract_of("layer", model.layers[j]).out_features(model.layers[j], features);
-  return features;
+    outputs.push_back(contract_of("layer", model.layers[j]).out_features(model.layers[j], entering(j)));
+  return entering(i);
+}
+
+std::int64_t features_after(const Model& model, std::size_t i) {
+  const Layer& layer = model.layers.at(i);
+  return contract_of("layer", layer).out_features(layer, features_before(model, i));
 }
 
 std::vector<std::string> parameters_of(const Model& model) {

@@ -44,7 +44,8 @@ struct Choice {
 };
 
 struct Layer : Choice {
-  std::string name;  // empty for layers without tensors that were not named
+  std::string name;                      // empty for layers without tensors that were not named
+  std::vector<std::string> inputs = {};  // names of the earlier layers that it reads; empty: the one before
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
@@ -104,8 +105,11 @@ std::string_view name_of(Normalisation normalisation);
 /// The name taps and reports use for layer i: its own, or `<kind>#<i>`.
 std::string label_of(const Model& model, std::size_t i);
 
-/// Features entering layer i; i = layers.size() gives the model's output features.
+/// Features entering layer i, by its first input; i = layers.size() gives the model's output features. Throws
+/// std::logic_error for an input that is no earlier layer.
 std::int64_t features_before(const Model& model, std::size_t i);
+/// Features leaving layer i.
+std::int64_t features_after(const Model& model, std::size_t i);
 
 /// Names of the parameters ("fc1.weight", ...) in model order.
 std::vector<std::string> parameters_of(const Model& model);

@@ -3,15 +3,29 @@
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/choice.hpp"
 #include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/packed_case.hpp"
 #include "oracle/case/regular_file.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
+
+std::vector<std::string> read_inputs(const Json* json, const std::string& path, Findings& findings) {
+  std::vector<std::string> names;
+  if (json == nullptr) return names;
+  if (!json->is(Json::Kind::array) || json->items.empty() || json->items.size() > most_layer_inputs)
+    findings.add_broken(path, shown(*json),
+                        "a list of 1 to " + std::to_string(most_layer_inputs) + " names of earlier layers");
+  else
+    for (std::size_t j = 0; j < json->items.size(); ++j)
+      names.push_back(read_text(&json->items[j], element_path(path, j), findings).value_or(""));
+  return names;
+}
 
 Layer read_layer(const Json& json, const std::string& path, Findings& findings) {
   ObjectReader object(&json, path, findings);
@@ -21,8 +35,18 @@ Layer read_layer(const Json& json, const std::string& path, Findings& findings) 
   layer.name = read_text(name, object.path("name"), findings).value_or("");
   if (name != nullptr && layer.name.empty() && findings.sound(object.path("name")))
     findings.add_broken(object.path("name"), "\"\"", "letters, digits, _ and -");
+  layer.inputs = read_inputs(object.optional("inputs"), object.path("inputs"), findings);
   if (!layer.kind.empty()) object.finish();
   return layer;
+}
+
+/// A list that says no more than its absence would is left out, so that a case has one text.
+void leave_plain_inputs_out(Model& model) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const Contract* contract = find_contract("layer", model.layers[i].kind);
+    if (contract != nullptr && contract->least_inputs == 1 && reads_layer_before(model, i))
+      model.layers[i].inputs.clear();
+  }
 }
 
 Model read_model(const Json* json, Findings& findings) {
@@ -37,6 +61,7 @@ Model read_model(const Json* json, Findings& findings) {
   else if (layers != nullptr)
     for (std::size_t i = 0; i < layers->items.size(); ++i)
       model.layers.push_back(read_layer(layers->items[i], element_path(object.path("layers"), i), findings));
+  leave_plain_inputs_out(model);
   if (const Json* loss = object.required("loss")) {
     ObjectReader loss_object(loss, object.path("loss"), findings);
     model.loss = read_choice(loss_object, "loss");
@@ -146,10 +171,13 @@ Execution read_execution(const Json* json, Findings& findings) {
 Case case_of_json(const Json& json, const TensorSources& sources, Findings& findings) {
   ObjectReader object(&json, "$", findings);
   const auto version = read_integer(object.required("tally_case"), object.path("tally_case"), findings);
-  if (version && *version != 1) findings.add("$.tally_case", std::to_string(*version), "1");
+  if (version && *version != 1 && *version != 2) findings.add("$.tally_case", std::to_string(*version), "1 or 2");
   Case c;
   c.name = read_text(object.optional("name"), object.path("name"), findings).value_or("");
   c.model = read_model(object.required("model"), findings);
+  if (version && *version < version_of(c.model))
+    findings.add("$.tally_case", std::to_string(*version),
+                 std::to_string(version_of(c.model)) + ", as a layer names its inputs");
   c.windows = read_windows(object.required("windows"), findings);
   c.normalisation = read_normalisation(object.optional("normalisation"), findings);
   c.precision = read_precision(object.required("precision"), findings);
@@ -175,7 +203,7 @@ void check_token_size(const Case& c, Findings& findings) {
   std::size_t elements = 0;
   const auto rows = static_cast<std::size_t>(rows_of(c));
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    elements += rows * static_cast<std::size_t>(features_before(c.model, i + 1));
+    elements += rows * static_cast<std::size_t>(features_after(c.model, i));
   if (elements > most_token_elements)
     findings.add("$.windows", std::to_string(elements) + " elements of activations",
                  "at most " + std::to_string(most_token_elements) + " in a token");

@@ -1,6 +1,7 @@
 #include <stdexcept>
 
 #include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/limits.hpp"
@@ -37,7 +38,10 @@ void check_sizes(const Case& c, Findings& findings) {
     findings.add_broken("$.model.loss", "an opaque loss of a model that is stated", "a loss of a known kind");
   const std::int64_t rows = rows_of(c);
   check_size({rows, c.model.input}, "$.model.input", findings);
-  std::int64_t features = c.model.input;
+  std::vector<std::int64_t> outputs;
+  const auto features_of = [&](LayerInput from) {
+    return from == model_input ? c.model.input : outputs[static_cast<std::size_t>(from)];
+  };
   std::size_t activations = 0;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
@@ -45,9 +49,15 @@ void check_sizes(const Case& c, Findings& findings) {
     const std::string path = element_path("$.model.layers", i);
     if (contract.opaque && c.model.layers.size() > 1)
       findings.add_broken(path, "an opaque layer beside others", "an opaque layer alone, which is the whole model");
+    const std::vector<LayerInput> inputs = inputs_of(c.model, i);
+    const std::int64_t entering = features_of(inputs.front());
+    for (std::size_t j = 1; j < inputs.size(); ++j)
+      if (features_of(inputs[j]) != entering)
+        findings.add_broken(element_path(path + ".inputs", j), std::to_string(features_of(inputs[j])) + " features",
+                            std::to_string(entering) + ", as its first input has");
     for (const LayerTensor& tensor : tensors_of(layer))
-      if (tensor.role != Role::mask) check_size(tensor.shape(layer, features), path, findings);
-    features = contract.out_features(layer, features);
+      if (tensor.role != Role::mask) check_size(tensor.shape(layer, entering), path, findings);
+    const std::int64_t features = outputs.emplace_back(contract.out_features(layer, entering));
     check_size({rows, features}, path, findings);
     if (!findings.sound(path)) continue;
     activations += static_cast<std::size_t>(rows * features);

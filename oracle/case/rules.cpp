@@ -18,6 +18,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all{
       {check_choices, {}},
       {check_names, {"$.model.layers"}},
+      {check_graph, {"$.model.layers"}},
       {check_windows, {"$.windows"}},
       {check_precision, {"$.precision"}},
       {check_sizes, {"$.model", "$.windows"}},

@@ -1,6 +1,6 @@
 // The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
-// Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_excluded.cpp, rule_names.cpp,
-// rule_optimizer_state.cpp, rule_recipe.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp,
+// Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_excluded.cpp, rule_graph.cpp,
+// rule_names.cpp, rule_optimizer_state.cpp, rule_recipe.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp,
 // rule_tensor_shapes.cpp, rule_tensor_values.cpp, rule_windows.cpp.
 #pragma once
 
@@ -14,6 +14,7 @@ void apply_rules(const Case& c, Findings& findings);
 // Grammar once more, for cases built in memory; and what other rules rest on.
 void check_choices(const Case& c, Findings& findings);
 void check_names(const Case& c, Findings& findings);
+void check_graph(const Case& c, Findings& findings);  // model.layers
 void check_windows(const Case& c, Findings& findings);
 void check_precision(const Case& c, Findings& findings);
 

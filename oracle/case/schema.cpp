@@ -147,6 +147,12 @@ Json choice_schema(const Contract& contract) {
       object.required("name", std::move(name));
     else
       object.optional("name", std::move(name));
+    Json inputs = list_of(matching("^[A-Za-z0-9_-]+$"), std::to_string(contract.least_inputs).c_str());
+    inputs.add("maxItems", Json::of_number(std::to_string(contract.most_inputs)));
+    if (contract.least_inputs > 1)
+      object.required("inputs", std::move(inputs));
+    else
+      object.optional("inputs", std::move(inputs));
   }
   Json json = object.take();
   json.add("description", Json::of_string(contract.definition));
@@ -260,7 +266,7 @@ Json execution_schema() {
 
 std::string json_schema() {
   Json version = Json::object();
-  version.add("const", Json::of_number("1"));
+  version.add("enum", Json::array()).items = {Json::of_number("1"), Json::of_number("2")};
   Json json = ObjectSchema{}
                   .required("tally_case", std::move(version))
                   .optional("name", typed("string"))

@@ -1,6 +1,7 @@
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/choice.hpp"
 #include "oracle/case/element.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/packed_case.hpp"
 #include "oracle/case/sections.hpp"
@@ -19,9 +20,13 @@ Json word(std::string_view text) { return Json::of_string(std::string(text)); }
 
 Json model_json(const Model& model) {
   Json layers = Json::array();
-  for (const Layer& layer : model.layers) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
     layers.items.push_back(write_choice(layer));
     if (!layer.name.empty()) layers.items.back().add("name", word(layer.name));
+    if (reads_layer_before(model, i)) continue;
+    Json& inputs = layers.items.back().add("inputs", Json::array());
+    for (const std::string& name : layer.inputs) inputs.items.push_back(word(name));
   }
   Json json = Json::object();
   json.add("input", Json::of_number(std::to_string(model.input)));
@@ -101,7 +106,7 @@ Json execution_json(const Execution& execution) {
 /// `tensors` stays empty.
 Json frame_json(const Case& c) {
   Json json = Json::object();
-  json.add("tally_case", Json::of_number("1"));
+  json.add("tally_case", Json::of_number(std::to_string(version_of(c.model))));
   json.add("name", word(c.name));
   json.add("model", model_json(c.model));
   Json windows = Json::array();

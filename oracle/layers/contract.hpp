@@ -70,6 +70,11 @@ struct Contract {
   /// or differentiates it.
   bool opaque = false;
   bool drawn = true;  // generators draw it; else only captures and cases written by hand have it
+  /// Layers only: how many outputs it reads. Where the least is 1 it may leave its list of inputs out.
+  std::size_t least_inputs = 1, most_inputs = 1;
+  /// Layers only: its inputs are of one size, and the gradient of each is that of its output, bit for bit. It computes
+  /// nothing in backward and leaves no tap there: those that it reads take its gradient.
+  bool hands_gradient_on = false;
   /// Layers only: features leaving, given features entering.
   std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
       [](const Choice&, std::int64_t features) { return features; };

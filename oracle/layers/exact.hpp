@@ -30,7 +30,8 @@ struct Pass {
       tensors;  // by short name: "weight", "bias", "running_mean", "running_var", "mask" (these rows only)
   Cut cut;
   Decisions decisions = {};
-  bool gives_dx = true;  // else dx may be left out
+  bool gives_dx = true;                       // else dx may be left out
+  std::vector<const Matrix<T>*> others = {};  // the inputs behind the first, of a layer that reads several
 };
 
 /// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,

@@ -1,6 +1,7 @@
 #include "oracle/tolerance/certifying.hpp"
 
 #include <cmath>
+#include <deque>
 #include <utility>
 
 #include "oracle/layers/register_exact.hpp"
@@ -83,8 +84,11 @@ ForwardResult<long double> certified_forward(const Pass<long double>& pass, cons
   return certified(
       [&]<class T>(Scalar<T>) -> ForwardResult<long double> {
         const Tensors<T> tensors = lifted<T>(pass.tensors);
-        const auto out = exact_layer<T>(pass.layer.kind)
-                             .forward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, x.cast<T>());
+        std::deque<Matrix<T>> others;
+        Pass<T> in_balls{pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx};
+        for (const Matrix<long double>* other : pass.others)
+          in_balls.others.push_back(&others.emplace_back(other->cast<T>()));
+        const auto out = exact_layer<T>(pass.layer.kind).forward(in_balls, x.cast<T>());
         return {nearest_in(out.y), nearest_in(out.mean), nearest_in(out.var)};
       },
       [&] { return exact_layer<long double>(pass.layer.kind).forward(pass, x); });

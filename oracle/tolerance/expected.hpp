@@ -75,7 +75,8 @@ struct BoundPass {
   Cut cut;
   const Declared& declared;
   Decisions decisions = {};
-  bool gives_dx = true;  // else a rule may leave dx out
+  bool gives_dx = true;                      // else a rule may leave dx out
+  std::vector<const Expected*> others = {};  // the inputs behind the first, of a layer that reads several
 };
 
 struct ExpectedForward {

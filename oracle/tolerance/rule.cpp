@@ -39,7 +39,9 @@ Expected joined(Matrix<long double> exact, BoundedMatrix bound) {
 }
 
 ExactPass::ExactPass(const BoundPass& pass)
-    : values_(values_of(pass.tensors)), pass_{pass.layer, values_, pass.cut, pass.decisions, pass.gives_dx} {}
+    : values_(values_of(pass.tensors)), pass_{pass.layer, values_, pass.cut, pass.decisions, pass.gives_dx} {
+  for (const Expected* other : pass.others) pass_.others.push_back(&other->v);
+}
 
 ForwardResult<long double> exact_forward(const BoundPass& pass, const Expected& x) {
   if (bounds_only()) return {};

@@ -1,5 +1,7 @@
 #include "oracle/window/window_gradient.hpp"
 
+#include "oracle/case/graph.hpp"
+#include "oracle/layers/contract.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle {
@@ -21,44 +23,94 @@ Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>&
   return tensors;
 }
 
-/// What backward needs of the forward walk: each layer's tensors and input, which for the first is the rows' own.
+/// The walk through the graph: every layer's tensors and output, and in backward the gradient of each output.
 template <class T>
-struct Step {
-  Tensors<T> tensors;
-  Matrix<T> held;
-  Decisions decisions;
-};
-
-template <class T>
-const Matrix<T>& input(const WindowRows<T>& rows, const std::vector<Step<T>>& steps, std::size_t i) {
-  return i == 0 ? rows.x : steps[i].held;
-}
-
-template <class T>
-Pass<T> pass_of(const Layer& layer, const Step<T>& step, const Cut& cut, bool gives_dx = true) {
-  return {layer, step.tensors, cut, step.decisions, gives_dx};
-}
-
-/// Walks forward, noting each step and the statistics; returns the model's output.
-template <class T>
-Matrix<T> forward(const Case& c, const WindowRows<T>& rows, const State<T>& state, const WindowDecisions& decisions,
-                  std::vector<Step<T>>& steps, WindowGradient<T>& result) {
-  Matrix<T> y;
-  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
-    const Layer& layer = c.model.layers[i];
-    const auto decided = decisions.layers.find(label_of(c.model, i));
-    steps.push_back({layer_tensors(c, layer, rows, state), std::move(y),
-                     decided == decisions.layers.end() ? Decisions{} : decided->second});
-    ForwardResult<T> out = naming("forward of " + label_of(c.model, i), [&] {
-      return exact_layer<T>(layer.kind).forward(pass_of(layer, steps.back(), rows.cut), input(rows, steps, i));
-    });
-    y = std::move(out.y);
-    if (layer.kind != "batch_norm" || out.mean.size() == 0) continue;
-    result.mean[layer.name] = std::move(out.mean);
-    result.var[layer.name] = std::move(out.var);
+class Walk {
+ public:
+  Walk(const Case& c, const WindowRows<T>& rows, const State<T>& state, const WindowDecisions& decisions)
+      : c_(c), rows_(rows), graph_(graph_of(c.model)) {
+    for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+      const auto decided = decisions.layers.find(label_of(c.model, i));
+      steps_.push_back({layer_tensors(c, c.model.layers[i], rows, state),
+                        decided == decisions.layers.end() ? Decisions{} : decided->second,
+                        {},
+                        {}});
+    }
   }
-  return steps.empty() ? rows.x : y;
-}
+
+  /// Forward through all layers, with the statistics that they leave.
+  void forward(WindowGradient<T>& result) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const Layer& layer = c_.model.layers[i];
+      ForwardResult<T> out = naming("forward of " + label_of(c_.model, i), [&] {
+        return exact_layer<T>(layer.kind).forward(pass_of(i), output_of(graph_.inputs[i].front()));
+      });
+      steps_[i].y = std::move(out.y);
+      if (layer.kind != "batch_norm" || out.mean.size() == 0) continue;
+      result.mean[layer.name] = std::move(out.mean);
+      result.var[layer.name] = std::move(out.var);
+    }
+  }
+
+  const Matrix<T>& output() const { return output_of(static_cast<LayerInput>(steps_.size()) - 1); }
+
+  /// Backward from the gradient of the model's output.
+  void backward(Matrix<T> dy, WindowGradient<T>& result) {
+    if (!steps_.empty()) steps_.back().dy = std::move(dy);
+    for (std::size_t i = steps_.size(); i-- > 0;) {
+      if (graph_.reached[i]) back_through(i, result);
+      steps_[i] = {};
+    }
+  }
+
+ private:
+  struct Step {
+    Tensors<T> tensors;
+    Decisions decisions;
+    Matrix<T> y, dy;  // dy: the sum of what its readers gave so far, (add.3)
+  };
+
+  const Matrix<T>& output_of(LayerInput from) const {
+    return from == model_input ? rows_.x : steps_[static_cast<std::size_t>(from)].y;
+  }
+  bool is_reached(LayerInput from) const {
+    return from != model_input && graph_.reached[static_cast<std::size_t>(from)];
+  }
+
+  Pass<T> pass_of(std::size_t i) const {
+    Pass<T> pass{c_.model.layers[i], steps_[i].tensors, rows_.cut, steps_[i].decisions,
+                 is_reached(graph_.inputs[i].front())};
+    for (std::size_t j = 1; j < graph_.inputs[i].size(); ++j) pass.others.push_back(&output_of(graph_.inputs[i][j]));
+    return pass;
+  }
+
+  void give(LayerInput to, Matrix<T> gradient) {
+    if (!is_reached(to)) return;
+    Matrix<T>& sum = steps_[static_cast<std::size_t>(to)].dy;
+    if (sum.size() == 0)
+      sum = std::move(gradient);
+    else
+      sum += gradient;
+  }
+
+  void back_through(std::size_t i, WindowGradient<T>& result) {
+    const Layer& layer = c_.model.layers[i];
+    if (contract_of("layer", layer).hands_gradient_on) {  // (add.2)
+      for (const LayerInput from : graph_.inputs[i]) give(from, steps_[i].dy);
+      return;
+    }
+    BackwardResult<T> back = naming("backward of " + label_of(c_.model, i), [&] {
+      return exact_layer<T>(layer.kind).backward(pass_of(i), output_of(graph_.inputs[i].front()), steps_[i].dy);
+    });
+    for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
+    give(graph_.inputs[i].front(), std::move(back.dx));
+  }
+
+  const Case& c_;
+  const WindowRows<T>& rows_;
+  const Graph graph_;
+  std::vector<Step> steps_;
+};
 
 }  // namespace
 
@@ -66,22 +118,14 @@ template <class T>
 WindowGradient<T> window_gradient(const Case& c, const WindowRows<T>& rows, const State<T>& state,
                                   const WindowDecisions& decisions) {
   WindowGradient<T> result;
-  std::vector<Step<T>> steps;
-  const Matrix<T> y = forward(c, rows, state, decisions, steps, result);
+  Walk<T> walk(c, rows, state, decisions);
+  walk.forward(result);
   const Choice& chosen = c.model.loss;
   LossResult<T> loss = naming("loss", [&] {
-    return exact_loss<T>(chosen.kind).evaluate(chosen, y, rows.target, rows.item_weight, rows.row_factor);
+    return exact_loss<T>(chosen.kind).evaluate(chosen, walk.output(), rows.target, rows.item_weight, rows.row_factor);
   });
   result.loss = loss.loss.sum();
-  Matrix<T> dy = std::move(loss.dy);
-  for (std::size_t i = c.model.layers.size(); i-- > 0;) {
-    const Layer& layer = c.model.layers[i];
-    BackwardResult<T> back = naming("backward of " + label_of(c.model, i), [&] {
-      return exact_layer<T>(layer.kind).backward(pass_of(layer, steps[i], rows.cut, i > 0), input(rows, steps, i), dy);
-    });
-    for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
-    dy = std::move(back.dx);
-  }
+  walk.backward(std::move(loss.dy), result);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "properties/campaign/campaign.hpp"
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 
@@ -25,6 +26,7 @@ Plan shaped(Plan plan, const Law& law) {
   draw_options(plan);
   if (law.any_values) draw_values(plan);
   draw_formats(plan);
+  draw_residual_blocks(plan);
   draw_execution(plan);
   if (law.shape) law.shape(plan);
   fit_options(plan);

@@ -47,7 +47,8 @@ Size size_of(const Case& c) {
     for (const std::int64_t rows : window) size[4] += rows;
   }
   size[2] = frills_of(c);
-  for (std::size_t i = 0; i <= c.model.layers.size(); ++i) size[3] += features_before(c.model, i);
+  size[3] = c.model.input;
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) size[3] += features_after(c.model, i);
   size[5] = static_cast<std::int64_t>(write_case(c).size());
   return size;
 }

@@ -23,7 +23,7 @@ bool precedes(const TapName& a, const TapName& b) {
 bool is_input(const std::string& tensor) { return tensor.starts_with("in."); }
 
 constexpr std::array<std::string_view, 3> by_layer{"forward", "backward", "running_stats"};
-constexpr std::array<std::string_view, 5> of_all{"loss", "norm", "overflow_check", "scaler", "schedule"};
+constexpr std::array<std::string_view, 6> of_all{"loss", "fork", "norm", "overflow_check", "scaler", "schedule"};
 
 bool is_one_of(const auto& stages, const std::string& stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();

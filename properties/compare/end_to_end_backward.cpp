@@ -1,6 +1,7 @@
 // Backward through a group of micro-batches, and the gradient buffers.
 #include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/output_gradients.hpp"
 #include "properties/compare/stack.hpp"
 
 namespace tally {
@@ -49,7 +50,7 @@ Evaluation of_all_rows(EndToEndWalk& walk, const Group& group, std::size_t i, co
     const LayerView& layer = walk.layers[i];
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first), walk.rows_of(group));
     const oracle::BoundPass pass{*layer.layer, tensors, {}, walk.declared, group.decisions[i]};
-    return named(oracle::bound_rule(layer.layer->kind).backward(pass, group.inputs[i], dy));
+    return named(oracle::bound_rule(layer.layer->kind).backward(pass, group.input_of(layer), dy));
   });
 }
 
@@ -63,7 +64,7 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
     const oracle::BoundPass pass{
         *layer.layer,  tensors, oracle::Cut{count}, walk.declared, decisions_of(group.decisions[i], row, count),
         layer.gives_dx};
-    const Expected& x = group.inputs[i];
+    const Expected& x = group.input_of(layer);
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(together ? rule.backward(pass, x, only_rows(dy, row, count))
                           : rule.backward(pass, rows_of(x, row, count), rows_of(dy, row, count)));
@@ -110,7 +111,7 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
       walk.check_output("backward", gradient, {own, name}, group.count);
       if (is_added_by_product(walk, layer, name)) {
         kept[k].products[layer.full_name(name)] = {transpose(rows_of(dy, row, count)),
-                                                   rows_of(group.inputs[i], row, count)};
+                                                   rows_of(group.input_of(layer), row, count)};
         continue;
       }
       kept[k].separate[layer.full_name(name)] = walk.seen("backward", gradient, own.at(name));
@@ -228,12 +229,19 @@ void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients) {
 
 void expect_backward(EndToEndWalk& walk, Group& group) {
   GradientsOfEach kept(static_cast<std::size_t>(group.last - group.first));
-  Expected dy = std::move(group.dy);
-  for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
+  OutputGradients gradients(walk, group);
+  for (std::size_t i = walk.layers.size(); i-- > 0;) {
+    const LayerView& layer = walk.layers[i];
+    if (!layer.has_gradient) continue;
+    const Expected dy = gradients.take(i);
+    if (layer.hands_on) {
+      for (std::size_t j = layer.inputs.size(); j-- > 0;) gradients.give({i, j}, dy);
+      continue;
+    }
     LayerBackward backward = through(walk, group, i, dy);
     hold_layer(walk, group, i, dy, backward, kept);
-    const LayerView& layer = walk.layers[i];
-    if (layer.gives_dx) dy = walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward));
+    if (layer.gives_dx)
+      gradients.give({i, 0}, walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward)));
   }
   walk.count.add(group.own);
   accumulate(walk, group, kept);

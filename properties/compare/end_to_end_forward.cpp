@@ -8,18 +8,6 @@ namespace {
 
 using oracle::Expected;
 
-/// Holds the rows of each micro-batch of the group against its own tap.
-void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
-               const Output& all, const DecisionCount& behind) {
-  Eigen::Index row = 0;
-  for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
-    const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
-    walk.check_output(stage, tensor, {all.of, all.name, row, count}, behind);
-    row += count;
-  }
-  walk.micro_batch = -1;
-}
-
 /// The outputs of a micro-batch; nullptr when they are not certified by the local lens. A resynchronised walk holds
 /// them itself.
 const Tensor* certified_output(EndToEndWalk& walk, const LayerView& layer) {
@@ -121,24 +109,35 @@ Expected row_factors(EndToEndWalk& walk, const Group& group) {
 
 }  // namespace
 
+void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
+               const Output& all, const DecisionCount& behind) {
+  Eigen::Index row = 0;
+  for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
+    const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
+    walk.check_output(stage, tensor, {all.of, all.name, row, count}, behind);
+    row += count;
+  }
+  walk.micro_batch = -1;
+}
+
 void expect_forward(EndToEndWalk& walk, Group& group) {
   const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
-  Expected x = oracle::as_read(rows_of(walk.c.tensors.at("x"), first, rows));
+  group.x = oracle::as_read(rows_of(walk.c.tensors.at("x"), first, rows));
+  group.outputs.reserve(walk.layers.size());
   for (const LayerView& layer : walk.layers) {
+    const Expected& x = group.input_of(layer);
     const oracle::ExpectedTensors tensors = expected_inputs(walk, layer, first, rows);
     oracle::Decisions decisions;
     if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
-    const oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
+    oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
+    for (std::size_t j = 1; j < layer.inputs.size(); ++j) pass.others.push_back(&group.output_of(layer.inputs[j]));
     Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, x)); });
     hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
     hold_statistics(walk, group, layer, forward);
     move_running(walk, group, layer, forward);
-    Expected y = walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y"));
-    group.inputs.push_back(std::move(x));
+    group.outputs.push_back(walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y")));
     group.decisions.push_back(std::move(decisions));
-    x = std::move(y);
   }
-  group.output = std::move(x);
 }
 
 void expect_loss(EndToEndWalk& walk, Group& group) {
@@ -147,9 +146,9 @@ void expect_loss(EndToEndWalk& walk, Group& group) {
   const Expected target = oracle::as_read(rows_of(walk.c.tensors.at("target"), first, rows));
   const Expected factors = row_factors(walk, group);
   const auto weights = item_weights(walk.c, first, rows);
+  const Expected& y = group.output_of(static_cast<LayerInput>(walk.layers.size()) - 1);
   Evaluation expected([&] {
-    auto both =
-        oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, group.output, target.v, weights, factors);
+    auto both = oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, y, target.v, weights, factors);
     both.loss = {both.loss.v.transpose().eval(), both.loss.e.transpose().eval()};  // one row an item
     return named(std::move(both));
   });

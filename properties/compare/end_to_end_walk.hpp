@@ -48,10 +48,15 @@ struct ExpectedState {
 /// The micro-batches [first, last) that go through the model together, and what they left.
 struct Group {
   int first = 0, last = 0;
-  std::vector<oracle::Expected> inputs;      // of each layer, all rows
-  std::vector<oracle::Decisions> decisions;  // of each layer, all rows
-  oracle::Expected output, dy;               // of the last layer
+  oracle::Expected x;                        // the model's input, all rows
+  std::vector<oracle::Expected> outputs;     // of each layer, all rows
+  std::vector<oracle::Decisions> decisions;  // the same
+  oracle::Expected dy;                       // of the last layer
   DecisionCount own, count;                  // its decisions, and all that its tensors depend on
+  const oracle::Expected& output_of(LayerInput from) const {
+    return from == model_input ? x : outputs[static_cast<std::size_t>(from)];
+  }
+  const oracle::Expected& input_of(const LayerView& layer) const { return output_of(layer.inputs.front()); }
 };
 
 /// A window's gradients added one micro-batch after another.
@@ -127,6 +132,10 @@ class EndToEndWalk {
   bool refuted_ = false;
   std::optional<std::unordered_map<std::string, bool>> local_;
 };
+
+/// Holds the rows of each micro-batch of the group against its own tap.
+void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
+               const Output& all, const DecisionCount& behind);
 
 /// The layer's own tensors for a bound rule, rows [first, first + rows) of the case for a mask.
 oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,

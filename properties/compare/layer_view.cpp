@@ -28,15 +28,31 @@ LayerView view_of(const Model& model, std::size_t i) {
 
 std::vector<LayerView> layers_of(const Model& model) {
   std::vector<LayerView> layers;
-  bool reached = false;
+  Graph graph = graph_of(model);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     LayerView view = view_of(model, i);
-    view.gives_dx = reached;
-    reached = reached || !view.parameters.empty();
-    view.has_gradient = reached;
+    view.inputs = std::move(graph.inputs[i]);
+    view.readers = std::move(graph.readers[i]);
+    view.has_gradient = graph.reached[i];
+    view.gives_dx = std::ranges::any_of(view.inputs, [&](LayerInput from) {
+      return from != model_input && graph.reached[static_cast<std::size_t>(from)];
+    });
+    view.hands_on = contract_of("layer", model.layers[i]).hands_gradient_on;
     layers.push_back(std::move(view));
   }
   return layers;
+}
+
+StageTensor gradient_of_output(const std::vector<LayerView>& layers, const LayerView& layer) {
+  if (layer.readers.empty()) return {"loss", "d.y"};
+  if (layer.forked()) return {"fork", "d." + layer.label + ".y"};
+  return gradient_given_by(layers, layer.readers.front());
+}
+
+StageTensor gradient_given_by(const std::vector<LayerView>& layers, const LayerReader& reader) {
+  const LayerView& layer = layers[reader.layer];
+  if (layer.hands_on) return gradient_of_output(layers, layer);
+  return {"backward", "d." + layer.input_name(reader.input)};
 }
 
 bool is_given(const Model& model, const std::string& stage) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/graph.hpp"
 
 namespace tally {
 
@@ -15,12 +16,28 @@ struct LayerView {
   bool mask = false;                                                         // dropout
   bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: micro_batch
   bool has_gradient = false;                                                 // backward reaches it
-  bool gives_dx = false;  // and passes a gradient on to the layer below
+  bool gives_dx = false;                  // and passes a gradient on to what it reads
+  bool hands_on = false;                  // its own, bit for bit: nothing is computed in backward
+  std::vector<LayerInput> inputs = {};    // what it reads, in the order of its list
+  std::vector<LayerReader> readers = {};  // who reads its output
 
+  /// Whether the gradient of its output is the sum of what several readers give.
+  bool forked() const { return has_gradient && readers.size() > 1; }
+  /// What taps call one of its inputs: "fc1.x", "sum.x0".
+  std::string input_name(std::size_t input) const { return label + "." + input_word(inputs.size(), input); }
   std::string full_name(const std::string& parameter) const { return label + "." + parameter; }
 };
 
 std::vector<LayerView> layers_of(const Model& model);
+
+/// A tap's stage and tensor.
+struct StageTensor {
+  std::string stage, tensor;
+};
+/// Where the gradient of a layer's output stands: what its readers gave, or the loss.
+StageTensor gradient_of_output(const std::vector<LayerView>& layers, const LayerView& layer);
+/// Where the gradient stands that a reader gives for what it reads.
+StageTensor gradient_given_by(const std::vector<LayerView>& layers, const LayerReader& reader);
 
 /// Whether a tap of this stage is given by the capture of an opaque model, or what made it is not known: then it may be
 /// missing, and is no more than read where it is there.

@@ -20,13 +20,11 @@ struct LayerGradients {
 
 LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
-  const Tensor* producer = i + 1 == walk.layers.size() ? walk.tap("loss", "d.y")
-                                                       : walk.tap("backward", "d." + walk.layers[i + 1].label + ".x");
+  const StageTensor given = gradient_of_output(walk.layers, layer);
   LayerGradients read;
-  read.dy = walk.handed("backward", "in.d." + layer.label + ".y", producer);
+  read.dy = walk.handed("backward", "in.d." + layer.label + ".y", walk.tap(given.stage, given.tensor));
   const Tensor* x = walk.tap("forward", "in." + layer.label + ".x");
-  if (x == nullptr)
-    x = i == 0 ? walk.rows_of_case("x", walk.micro_batch) : walk.tap("forward", walk.layers[i - 1].label + ".y");
+  if (x == nullptr) x = output_read(walk, layer.inputs.front());
   read.x = walk.handed("backward", "in." + layer.label + ".x", x);
   read.inputs = layer_inputs(walk, layer, "backward");
   return read;
@@ -152,8 +150,11 @@ void check_loss(LocalWalk& walk) {
 
 void check_backward(LocalWalk& walk, int first, int last) {
   if (is_opaque(walk.c.model)) return;  // its gradients are given
-  for (std::size_t i = walk.layers.size(); i-- > 0 && walk.layers[i].has_gradient;) {
-    if (walk.layers[i].window_statistics) {
+  for (std::size_t i = walk.layers.size(); i-- > 0;) {
+    const LayerView& layer = walk.layers[i];
+    if (layer.forked()) check_fork(walk, layer, first, last);
+    if (!layer.has_gradient || layer.hands_on) continue;
+    if (layer.window_statistics) {
       check_together(walk, i, first, last);
       continue;
     }

@@ -16,10 +16,30 @@ void add(LayerInputs& inputs, const std::string& name, const Tensor* tensor) {
   if (tensor != nullptr) inputs.tensors[name] = tensor;
 }
 
-const Tensor* layer_input(LocalWalk& walk, std::size_t i) {
-  const int k = walk.micro_batch;
-  const Tensor* producer = i == 0 ? walk.rows_of_case("x", k) : walk.tap("forward", walk.layers[i - 1].label + ".y", k);
-  return walk.handed("forward", "in." + walk.layers[i].label + ".x", producer);
+const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0) {
+  const LayerView& layer = walk.layers[i];
+  return walk.handed("forward", "in." + layer.input_name(input), output_read(walk, layer.inputs[input]));
+}
+
+/// The inputs behind the first, of a layer that reads several.
+struct OtherInputs {
+  std::vector<Expected> read;
+  bool complete = true;
+  std::vector<const Expected*> pointers() const {
+    std::vector<const Expected*> all;
+    for (const Expected& each : read) all.push_back(&each);
+    return all;
+  }
+};
+
+OtherInputs other_inputs(LocalWalk& walk, std::size_t i) {
+  OtherInputs others;
+  for (std::size_t j = 1; j < walk.layers[i].inputs.size(); ++j) {
+    const Tensor* x = layer_input(walk, i, j);
+    others.complete = others.complete && x != nullptr;
+    if (x != nullptr) others.read.push_back(LocalWalk::read(walk.layers[i], *x));
+  }
+  return others;
 }
 
 void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
@@ -46,10 +66,11 @@ oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const 
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const Tensor* x = layer_input(walk, i);
+  const OtherInputs others = other_inputs(walk, i);
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
-  if (x == nullptr || !inputs.complete) return;
-  const oracle::BoundPass pass{
-      *layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}};
+  if (x == nullptr || !others.complete || !inputs.complete) return;
+  const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},
+                               true,         others.pointers()};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
   const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
     return rule.output_rows(pass, output, walk.read(layer, *x), {}, first, rows);
@@ -128,6 +149,11 @@ oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& lay
   const std::string& kind = layer.layer->kind;
   if (kind != "batch_norm" && kind != "layer_norm") return {};
   return {read("mean"), read("var"), read("rstd")};
+}
+
+const Tensor* output_read(LocalWalk& walk, LayerInput from) {
+  if (from == model_input) return walk.rows_of_case("x", walk.micro_batch);
+  return walk.tap("forward", walk.layers[static_cast<std::size_t>(from)].label + ".y");
 }
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {

@@ -1,5 +1,5 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
-// Defined in local_walk.cpp, local_backward.cpp, local_forward.cpp, local_gradient.cpp, local_update.cpp.
+// Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp, local_update.cpp.
 #pragma once
 
 #include <deque>
@@ -123,6 +123,10 @@ class LocalWalk {
 };
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+/// What stands where a layer reads, of walk.micro_batch: an output's tap, or rows of the case's x.
+const Tensor* output_read(LocalWalk& walk, LayerInput from);
+/// The gradients of an output that several layers read, in the micro-batches [first, last).
+void check_fork(LocalWalk& walk, const LayerView& layer, int first, int last);
 
 /// The layer's own statistics for walk.micro_batch, where they are tapped.
 oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer);

@@ -17,12 +17,6 @@ bool take(std::string_view& text, std::string_view start) {
   return true;
 }
 
-bool take_end(std::string_view& text, std::string_view end) {
-  if (!text.ends_with(end)) return false;
-  text.remove_suffix(end.size());
-  return true;
-}
-
 class Producers {
  public:
   Producers(const Case& c, const std::vector<LayerView>& layers, const TapName& read)
@@ -33,7 +27,8 @@ class Producers {
   Names all() {
     const std::string& stage = read_.stage;
     if (stage == "forward" || stage == "backward") return of_layer();
-    if (stage == "loss") return rest_ == "y" ? output_of(layers_.size()) : Names{};
+    if (stage == "fork") return of_fork();
+    if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
     if (stage == "accumulate") return take(rest_, "d.") ? Names{here("backward", "d." + text())} : Names{};
@@ -46,25 +41,35 @@ class Producers {
   TapName here(const std::string& stage, const std::string& tensor) const {
     return {read_.window, read_.micro_batch, stage, tensor};
   }
+  TapName here(const StageTensor& tensor) const { return here(tensor.stage, tensor.tensor); }
   TapName of_whole(int window, const std::string& stage, const std::string& tensor) const {
     return {window, -1, stage, tensor};
   }
 
-  /// Of the layer in front of layer i.
-  Names output_of(std::size_t i) const {
-    return i == 0 ? Names{} : Names{here("forward", layers_[i - 1].label + ".y")};
+  Names output_of(LayerInput from) const {
+    return from == model_input ? Names{} : Names{here("forward", layers_[static_cast<std::size_t>(from)].label + ".y")};
   }
 
+  /// What a layer reads of others, and the gradient of its output.
   Names of_layer() {
-    const bool gradient = take(rest_, "d.");
-    if (!take_end(rest_, gradient ? ".y" : ".x"))
-      return gradient ? Names{} : Names{of_whole(read_.window, "cast", text())};
-    const auto layer =
-        std::find_if(layers_.begin(), layers_.end(), [&](const LayerView& l) { return l.label == rest_; });
-    if (layer == layers_.end()) return {};
-    if (!gradient) return output_of(static_cast<std::size_t>(layer - layers_.begin()));
-    const auto above = std::next(layer);
-    return {above == layers_.end() ? here("loss", "d.y") : here("backward", "d." + above->label + ".x")};
+    if (take(rest_, "d.")) {
+      for (const LayerView& layer : layers_)
+        if (rest_ == layer.label + ".y") return {here(gradient_of_output(layers_, layer))};
+      return {};
+    }
+    for (const LayerView& layer : layers_)
+      for (std::size_t j = 0; j < layer.inputs.size(); ++j)
+        if (rest_ == layer.input_name(j)) return output_of(layer.inputs[j]);
+    return {of_whole(read_.window, "cast", text())};
+  }
+
+  /// What a reader of a forked output gave.
+  Names of_fork() {
+    take(rest_, "d.");
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      for (std::size_t j = 0; j < layers_[i].inputs.size(); ++j)
+        if (rest_ == layers_[i].input_name(j)) return {here(gradient_given_by(layers_, {i, j}))};
+    return {};
   }
 
   /// Before this micro-batch, or before the window's end.

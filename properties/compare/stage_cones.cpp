@@ -74,6 +74,9 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "running_stats" || stage == "loss" || stage == "backward") micro_batch("forward");
   if (stage == "running_stats") m > 0 ? add(found, w, m - 1, stage) : before_of_any(stage);
   if (stage == "backward") micro_batch("loss");
+  if (stage == "backward") micro_batch("fork");  // the two take turns, layer by layer
+  if (stage == "fork") micro_batch("backward");
+  if (stage == "fork") micro_batch("loss");
   if (stage == "accumulate") micro_batch("backward");
   if (stage == "accumulate" && m > 0) add(found, w, m - 1, stage);
   if (stage == "overflow_check") summed();

@@ -8,6 +8,7 @@
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/optimizers.hpp"
+#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
@@ -68,6 +69,8 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
                  layer("layer_norm", "norm1", {{"affine", plan.seed % 7 != 0}}), activation(round.number),
                  layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
                  activation(round.number + 2)};
+  plan.hidden.back().name = "act2";
+  plan.hidden.push_back(sum_of("sum", {"norm1", "act2"}));
   if (round.is_odd()) {
     plan.hidden.push_back(layer("dropout", "drop", {{"p", Decimal{"0.25"}}}));
   } else {

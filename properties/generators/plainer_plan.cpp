@@ -3,17 +3,19 @@
 #include <vector>
 
 #include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
 
-/// Norms and dropout are left out, and every other function is ReLU.
+/// Norms, dropout and sums are left out, and every other function is ReLU.
 std::vector<Layer> plain_layers(const std::vector<Layer>& layers) {
-  std::vector<Layer> plain;
-  for (const Layer& each : layers) {
-    if (each.kind == "batch_norm" || each.kind == "layer_norm" || each.kind == "dropout") continue;
-    plain.push_back(each.kind == "linear" ? each : layer("relu"));
-  }
+  std::vector<Layer> plain = layers;
+  take_out_if(plain, [](const Layer& each) {
+    return each.kind == "batch_norm" || each.kind == "layer_norm" || each.kind == "dropout" || each.kind == "add";
+  });
+  for (Layer& each : plain)
+    if (each.kind != "linear") each = layer("relu");
   return plain;
 }
 

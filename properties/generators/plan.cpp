@@ -14,9 +14,7 @@
 namespace tally {
 
 std::int64_t hidden_features(const Plan& plan) {
-  std::int64_t features = plan.input;
-  for (const Layer& l : plan.hidden) features = find_contract("layer", l.kind)->out_features(l, features);
-  return features;
+  return features_before(Model{plan.input, plan.hidden, {}}, plan.hidden.size());
 }
 
 Case case_frame(const Plan& plan) {

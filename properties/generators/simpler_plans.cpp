@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
@@ -29,16 +30,20 @@ class Steps {
 void fewer_layers(const Plan& plan, Steps& steps) {
   const std::size_t count = plan.hidden.size();
   if (count > 1) steps.add([](Plan& p) { p.hidden.clear(); });
+  const auto is_sum = [](const Layer& l) { return l.kind == "add"; };
+  if (std::ranges::any_of(plan.hidden, is_sum)) steps.add([&](Plan& p) { take_out_if(p.hidden, is_sum); });
   for (std::size_t first = 0; first < count; ++first) {  // whole blocks, from one linear layer to the next
     std::size_t end = first + 1;
     while (end < count && plan.hidden[end].kind != "linear") ++end;
     if (plan.hidden[first].kind != "linear" || end == first + 1) continue;
     steps.add([=](Plan& p) {
-      p.hidden.erase(p.hidden.begin() + std::ptrdiff_t(first), p.hidden.begin() + std::ptrdiff_t(end));
+      for (std::size_t i = end; i-- > first;) take_out(p.hidden, i);
     });
   }
+  for (std::size_t i = 0; i < count; ++i) steps.add([i](Plan& p) { take_out(p.hidden, i); });
   for (std::size_t i = 0; i < count; ++i)
-    steps.add([i](Plan& p) { p.hidden.erase(p.hidden.begin() + std::ptrdiff_t(i)); });
+    for (std::size_t j = 0; j < plan.hidden[i].inputs.size() && plan.hidden[i].inputs.size() > 2; ++j)
+      steps.add([=](Plan& p) { p.hidden[i].inputs.erase(p.hidden[i].inputs.begin() + std::ptrdiff_t(j)); });
 }
 
 /// Smaller sizes worth trying instead of n: the smallest, then half.

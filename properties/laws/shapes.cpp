@@ -5,6 +5,7 @@
 
 #include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 
@@ -32,7 +33,7 @@ void no_micro_batch_statistics(Plan& plan) {
 }
 
 void linear_layers_only(Plan& plan) {
-  std::erase_if(plan.hidden, [](const Layer& l) { return l.kind != "linear"; });
+  take_out_if(plan.hidden, [](const Layer& l) { return l.kind != "linear"; });
   plan.loss = choice("loss", "mse");
   plan.ignored_percent = 0;
 }

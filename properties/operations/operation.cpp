@@ -56,6 +56,7 @@ std::string of_window_stage(const Case& c, const TapName& name, const std::strin
   if (name.stage == "clip") return clip_of(c, tensor);
   if (name.stage == "decay") return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
   if (name.stage == "optimizer") return c.recipe.optimizer.kind;
+  if (name.stage == "fork") return "gradient.add";
   return name.stage;
 }
 

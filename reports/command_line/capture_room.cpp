@@ -29,9 +29,9 @@ std::uint64_t parameters_in(const Case& c) {
 
 std::uint64_t bytes_of_all_lenses(const Case& c) {
   const std::uint64_t tensors = 6 + state_of(c.recipe.optimizer).size();
-  std::int64_t rows = 0, features = 0;
+  std::int64_t rows = 0, features = c.model.input;
   for (const auto& window : c.windows) rows = std::max(rows, *std::max_element(window.begin(), window.end()));
-  for (std::size_t i = 0; i <= c.model.layers.size(); ++i) features += features_before(c.model, i);
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) features += features_after(c.model, i);
   const auto activations = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(features);
   return bytes_of_expected * (parameters_in(c) * tensors + activations);
 }

@@ -21,7 +21,7 @@ double features_of(const Evidence& evidence, const HeldTensor& held, bool in) {
   if (held.name.stage == "loss") return static_cast<double>(features_before(model, model.layers.size()));
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (held.name.tensor.find(label_of(model, i) + ".") == std::string::npos) continue;
-    return static_cast<double>(features_before(model, in ? i : i + 1));
+    return static_cast<double>(in ? features_before(model, i) : features_after(model, i));
   }
   return 0;
 }

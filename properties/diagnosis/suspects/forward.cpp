@@ -206,7 +206,7 @@ namespace rows_never_written {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const auto layer = layer_at(evidence, held, "", "linear", ".y");
   if (!layer) return std::nullopt;
-  const auto features = static_cast<std::size_t>(features_before(evidence.c.model, *layer + 1));
+  const auto features = static_cast<std::size_t>(features_after(evidence.c.model, *layer));
   const auto wrong = std::find_if(held.got.begin(), held.got.end(), [](double y) { return !std::isfinite(y); });
   const std::size_t row = static_cast<std::size_t>(wrong - held.got.begin()) / features;
   if (row == 0 || wrong == held.got.end()) return std::nullopt;

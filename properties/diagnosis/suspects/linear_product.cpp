@@ -19,7 +19,7 @@ std::optional<Product> product_of(const Evidence& evidence, const HeldTensor& he
     if (c.model.layers[i].kind != "linear" || held.name.tensor != label + ".y") continue;
     Product p{read(label + ".x"), read(label + ".weight"), read(label + ".bias"), 0, 0, 0};
     p.in = static_cast<std::size_t>(features_before(c.model, i));
-    p.out = static_cast<std::size_t>(features_before(c.model, i + 1));
+    p.out = static_cast<std::size_t>(features_after(c.model, i));
     p.rows = p.x.size() / p.in;
     if (p.rows * p.out == held.got.size() && p.weight.size() == p.in * p.out) return p;
   }

@@ -1,6 +1,7 @@
 // The forward pass that is run again drops other elements; what follows is computed from them.
 #include <cmath>
 
+#include "oracle/case/graph.hpp"
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_at.hpp"
 
@@ -36,10 +37,11 @@ std::optional<Values> after(const Evidence& evidence, const HeldTensor& held, st
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const Model& model = evidence.c.model;
   const auto layer = layer_at(evidence, held, "in.", "", ".x");
-  if (!layer || *layer == 0) return std::nullopt;
-  if (model.layers[*layer - 1].kind != "dropout") return after(evidence, held, *layer - 1);
-  const double kept = 1 / (1 - model.layers[*layer - 1].number("p").to_double());
-  const std::string label = label_of(model, *layer - 1);
+  if (!layer || first_input_of(model, *layer) == model_input) return std::nullopt;
+  const auto from = static_cast<std::size_t>(first_input_of(model, *layer));
+  if (model.layers[from].kind != "dropout") return after(evidence, held, from);
+  const double kept = 1 / (1 - model.layers[from].number("p").to_double());
+  const std::string label = label_of(model, from);
   auto x = evidence.tap(held.name.window, held.name.micro_batch, "backward", "in." + label + ".x");
   if (!x) return std::nullopt;
   for (std::size_t i = 0; i < x->size(); ++i) {

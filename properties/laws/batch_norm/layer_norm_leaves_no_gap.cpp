@@ -1,9 +1,8 @@
 // Law: LayerNorm takes its statistics from each row alone, so that cutting the batch changes nothing: its gap to the
 // full batch is exactly zero.
-#include <algorithm>
-
 #include "oracle/window/gap.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -11,7 +10,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
-  std::erase_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm" || l.kind == "layer_norm"; });
+  take_out_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm" || l.kind == "layer_norm"; });
   plan.hidden.insert(plan.hidden.begin(), layer("layer_norm", "norm1"));
   plan.normalisation = Normalisation::window_items;
   plan.input = std::max<std::int64_t>(plan.input, 2);

@@ -1,5 +1,6 @@
 // Law: every window takes exactly one step, after its last micro-batch: the short last one and those of another K too.
 #include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -10,7 +11,7 @@ void shape(Plan& plan) {
   no_micro_batch_statistics(plan);
   plan.windows = {{2, 2, 3}, {2, 3, 2, 2}, {3, 2}};
   if (plan.seed % 2 == 0) plan.windows = {{3, 2}, {2, 2, 3}, {2}};
-  std::erase_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm"; });
+  take_out_if(plan.hidden, [](const Layer& l) { return l.kind == "batch_norm"; });
   plan.recipe.loss_scale = choice("loss_scale", "none");
 }
 

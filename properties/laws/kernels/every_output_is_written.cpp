@@ -14,7 +14,7 @@ thread_local const Stages* under_test = nullptr;
 void poisoned_forward(Run& run) {
   if (run.recomputing) return under_test->forward(run);  // backward is under way: its inputs must stay
   for (LayerState& layer : run.layers) {
-    for (DeviceTensor* output : {&layer.y, &layer.dx}) {
+    for (DeviceTensor* output : {&layer.y, &layer.dx, &layer.dy}) {
       if (*output) output->poison();
     }
   }
@@ -44,7 +44,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.status == Status::not_run) return judged.outcome;
   require_equal_bits(judged.outcome, judged.trace, run_poisoned(c, subject),
-                     {"forward", "loss", "backward", "unscale", "optimizer"},
+                     {"forward", "loss", "backward", "fork", "unscale", "optimizer"},
                      "an output depends on what its memory held");
   return settled(std::move(judged.outcome));
 }

@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<std::string> everything{"forward",        "running_stats", "loss",     "backward", "accumulate",
                                           "overflow_check", "unscale",       "norm",     "clip",     "decay",
-                                          "optimizer",      "scaler",        "schedule", "cast"};
+                                          "optimizer",      "scaler",        "schedule", "cast",     "fork"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   CheckedRun first = run_and_check(c, subject);

@@ -30,7 +30,8 @@ bool is_normal_or_zero(const Tensor& tensor, std::size_t i) {
 /// Every gradient that both runs store, and every sum of them, is normal in both, or zero in both.
 bool inside_range(const Trace& a, const Trace& b) {
   for (const Tap& tap : a.taps()) {
-    if (tap.name.stage != "backward" && tap.name.stage != "accumulate" && tap.name.tensor != "d.y") continue;
+    const std::string& stage = tap.name.stage;
+    if (stage != "backward" && stage != "fork" && stage != "accumulate" && tap.name.tensor != "d.y") continue;
     const Tensor* other = b.find(tap.name.view());
     if (!other) continue;  // the comparison of bits names it
     for (std::size_t i = 0; i < tap.value.elements(); ++i) {

@@ -38,6 +38,7 @@ std::string part_of_operation(std::string_view operation) {
   const std::string first(operation.substr(0, dot));
   const std::string rest(dot == std::string_view::npos ? "" : operation.substr(dot + 1));
   if (first == "decay") return "decay " + rest;
+  if (operation == "gradient.add") return "fork";
   if (!rest.empty())
     return (rest.find("gradient") + 1 || rest.starts_with("backward") ? "backward " : "forward ") + first;
   if (find_contract("loss", first) != nullptr) return "loss " + first;

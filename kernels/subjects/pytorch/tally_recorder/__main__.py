@@ -23,7 +23,7 @@ def options_of(arguments):
                         help="each loss is divided (the default), or the gradients once a window")
     parser.add_argument("--clip", type=float, metavar="MAX_NORM", help="the clip by norm as it is meant")
     parser.add_argument("--layers", choices=("opaque", "known"), default="opaque",
-                        help="state a Sequential of known layers in place of an opaque model")
+                        help="state the layers of a network, all of them known, in place of an opaque model")
     parser.add_argument("--samples", type=int, metavar="N", help="record N elements of each larger tensor (all)")
     parser.add_argument("--no-loss", dest="loss", action="store_false", help="record no logits and no losses")
     parser.add_argument("--out", default="tally-out/recorded", help="the folder of the capture (tally-out/recorded)")

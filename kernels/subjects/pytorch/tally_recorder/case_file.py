@@ -101,9 +101,10 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
     taps = settled(segment, capture, recipe, keep, model, own_inputs)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
+    stated = model.section(segment, capture, loss)
     case = {
-        "tally_case": 1, "name": name,
-        "model": model.section(segment, capture, loss),
+        "tally_case": 2 if any("inputs" in layer for layer in stated["layers"]) else 1, "name": name,
+        "model": stated,
         "windows": segment.windows, "normalisation": normalisation,
         "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
                       "tf32": False},

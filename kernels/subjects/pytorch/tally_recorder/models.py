@@ -2,11 +2,15 @@
 import torch.nn as nn
 
 from .errors import CaptureError
+from .network_graph import layers_of_network, layer_named
 
 
 class OpaqueModel:
     """The network is one layer whose forward and backward are not stated; its gradients are inputs of the case."""
     prefix, last, wants_input = "model.", "model", False
+
+    def name_of(self, parameter):
+        return self.prefix + parameter
 
     def section(self, segment, capture, loss):
         tensors = {name[len(self.prefix):]: capture.samples.shape(name, parameter) for name, parameter in capture.parameters.items()
@@ -37,17 +41,21 @@ def layer_of(name, module):
 
 
 class KnownLayers:
-    """A `torch.nn.Sequential` of layers that Tally knows: forward and backward are judged as well."""
-    prefix, wants_input = "", True
+    """Layers that Tally knows, in a `torch.nn.Sequential` or in a network whose forward calls them and adds what they
+    leave: forward and backward are judged as well."""
+    wants_input = True
 
     def __init__(self, model):
-        if not isinstance(model, nn.Sequential):
-            raise CaptureError(f"model: found {type(model).__name__}, expected a torch.nn.Sequential; record it as "
-                               "opaque")
-        children = list(model.named_children())
-        self.layers = [layer_of(name, module) for name, module in children]
+        if isinstance(model, nn.Sequential):
+            self.layers = [layer_of(name, module) for name, module in model.named_children()]
+        else:
+            self.layers = layers_of_network(model, layer_of)
         last = self.layers[-1]
         self.last = last.get("name", f"{last['kind']}#{len(self.layers) - 1}")
+
+    def name_of(self, parameter):
+        module, _, name = parameter.rpartition(".")
+        return f"{layer_named(module)}.{name}"
 
     def section(self, segment, capture, loss):
         if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":

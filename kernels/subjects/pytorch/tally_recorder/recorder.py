@@ -29,7 +29,8 @@ class Recorder:
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
     `level` says how much is kept, `windows`, `start` and `every` of which
-    windows, `samples` how many elements of each tensor, `layers="known"` states a Sequential of known layers in place of an opaque model."""
+    windows, `samples` how many elements of each tensor, `layers="known"` states the layers of a network, where Tally knows
+    all of them, in place of an opaque model."""
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
@@ -48,7 +49,7 @@ class Recorder:
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
         held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
-        parameters = {self.described.prefix + name: parameter for name, parameter in model.named_parameters()
+        parameters = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                       if id(parameter) in held and parameter.requires_grad}
         known = {id(parameter) for parameter in parameters.values()}
         strangers = sum(1 for group in optimizer.param_groups for parameter in group["params"]
@@ -58,7 +59,7 @@ class Recorder:
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         case_file.format_of_all(parameters)
         case_file.names_can_be_stated(parameters)
-        self.outside = Outside({self.described.prefix + name: parameter for name, parameter in model.named_parameters()
+        self.outside = Outside({self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                                 if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
@@ -68,7 +69,7 @@ class Recorder:
                                "record the model as opaque, or all elements (samples=None)")
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
                                Plan(windows, start, every), self.samples)
-        self.capture.members = Members(model, optimizer, parameters, self.described.prefix)
+        self.capture.members = Members(model, optimizer, parameters, self.described.name_of)
         self.entered = []
         self.finished = False
 

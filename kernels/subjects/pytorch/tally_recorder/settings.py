@@ -3,17 +3,17 @@ from .unjudged import counted
 
 
 class Members:
-    """The model's parameters, those that are recorded among them by name, and what has become of them. `prefix` stands
-    before each name that the model has for one."""
+    """The model's parameters, those that are recorded among them by name, and what has become of them. `name_of`
+    gives what a case calls one that the model calls so."""
 
-    def __init__(self, model, optimizer, recorded, prefix):
-        self.model, self.optimizer, self.recorded, self.prefix = model, optimizer, recorded, prefix
+    def __init__(self, model, optimizer, recorded, name_of):
+        self.model, self.optimizer, self.recorded, self.name_of = model, optimizer, recorded, name_of
         self.known = {id(parameter): parameter for parameter in model.parameters()}
         self.told = False
 
     def differences(self):
         """A parameter that the model no longer has, or a new one; told once."""
-        now = {self.prefix + name: parameter for name, parameter in self.model.named_parameters()}
+        now = {self.name_of(name): parameter for name, parameter in self.model.named_parameters()}
         present = {id(parameter) for parameter in now.values()}
         held = {id(parameter) for group in self.optimizer.param_groups for parameter in group["params"]}
         gone = [name for name, parameter in self.recorded.items() if id(parameter) not in present]

@@ -1,0 +1,32 @@
+#include "kernels/trace/fork_layout.hpp"
+
+namespace tally {
+namespace {
+
+bool is_forked(const Model& model, std::size_t layer) {
+  const Graph graph = graph_of(model);
+  return graph.readers[layer].size() > 1 && graph.reached[layer];
+}
+
+}  // namespace
+
+std::optional<std::size_t> input_called(const Model& model, std::size_t layer, std::string_view word) {
+  const std::size_t inputs = inputs_of(model, layer).size();
+  for (std::size_t j = 0; j < inputs; ++j)
+    if (word == input_word(inputs, j)) return j;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> features_given(const Model& model, std::size_t layer, std::string_view word) {
+  const auto input = input_called(model, layer, word);
+  if (!input) return std::nullopt;
+  const LayerInput from = inputs_of(model, layer)[*input];
+  return from == model_input ? std::nullopt : features_forked(model, static_cast<std::size_t>(from), "y");
+}
+
+std::optional<std::int64_t> features_forked(const Model& model, std::size_t layer, std::string_view tensor) {
+  if (tensor != "y" || !is_forked(model, layer)) return std::nullopt;
+  return features_after(model, layer);
+}
+
+}  // namespace tally

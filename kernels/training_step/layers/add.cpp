@@ -1,0 +1,20 @@
+// The sum of its inputs in the order of their list, (add.1). Its gradient is handed on, (add.2).
+#include "kernels/training_step/run_state.hpp"
+
+namespace tally {
+namespace {
+
+void forward(Run& run, LayerState& layer, int k) {
+  const std::int64_t elements = run.rows(k) * layer.out;
+  const void* sum = run.x_of(layer, k);
+  for (std::size_t j = 1; j < layer.inputs.size(); ++j) {
+    run.launch<AddArguments>("add.forward",
+                             {run.c.precision.storage, sum, run.x_of(layer, k, j), run.y_of(layer, k), elements});
+    sum = run.y_of(layer, k);
+  }
+}
+
+const RegisterLayerSteps registered("add", {forward, nullptr});
+
+}  // namespace
+}  // namespace tally

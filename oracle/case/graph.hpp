@@ -1,0 +1,53 @@
+// The graph of a model: which outputs a layer reads, and who reads a layer's output. Layers stand in the order of
+// execution, and a layer reads earlier ones alone, so that no cycle can be written.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// The index of the layer whose output is read, or model_input.
+using LayerInput = std::ptrdiff_t;
+inline constexpr LayerInput model_input = -1;
+
+/// What a case calls the model's input.
+inline constexpr const char* model_input_name = "input";
+
+/// What layer i reads, in the order of its list: the layer before it, where it names none. Throws std::logic_error for
+/// a name that is no earlier layer's.
+std::vector<LayerInput> inputs_of(const Model& model, std::size_t i);
+LayerInput first_input_of(const Model& model, std::size_t i);
+
+/// One use of an output: the layer that reads it, and as which of its inputs.
+struct LayerReader {
+  std::size_t layer, input;
+};
+
+/// Everyone who reads the output of layer i, in the order of execution. The loss reads the last layer, and is not
+/// among them.
+std::vector<LayerReader> readers_of(const Model& model, std::size_t i);
+
+/// What taps call an input: "x" of a layer that reads one, "x0", "x1", … of one that reads several.
+std::string input_word(std::size_t inputs, std::size_t input);
+
+/// Whether the list says no more than its absence would.
+bool reads_layer_before(const Model& model, std::size_t i);
+/// Whether every layer reads the one before it.
+bool is_chain(const Model& model);
+/// The version of a case file that holds this model: 1 of a chain, else 2.
+std::int64_t version_of(const Model& model);
+
+/// All of it at once, by layer.
+struct Graph {
+  std::vector<std::vector<LayerInput>> inputs;
+  std::vector<std::vector<LayerReader>> readers;
+  std::vector<bool> reached;  // by a gradient: it has parameters, or one of its inputs is reached
+};
+/// Throws std::logic_error for a name that is no earlier layer's.
+Graph graph_of(const Model& model);
+
+}  // namespace tally
