@@ -8,10 +8,10 @@ namespace {
 
 /// Some output is read by at least and at most so many layers, and a gradient reaches it.
 bool forks(const Sight& s, std::size_t least, std::size_t most) {
-  const std::vector<bool> reached = graph_of(s.c.model).reached;
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    const std::size_t readers = readers_of(s.c.model, i).size();
-    if (reached[i] && readers >= least && readers <= most) return true;
+  const Graph graph = graph_of(s.c.model);
+  for (std::size_t i = 0; i < graph.reached.size(); ++i) {
+    const std::size_t readers = graph.readers[i].size();
+    if (graph.reached[i] && readers >= least && readers <= most) return true;
   }
   return false;
 }

@@ -132,11 +132,11 @@ std::optional<std::vector<double>> sum_given(const Model& model, const Trace& tr
 
 /// Every fork of the first window adds up.
 void require_forks(ExactBits& bits, const Case& c, const Trace& trace) {
-  const std::vector<bool> reached = graph_of(c.model).reached;
+  const Graph graph = graph_of(c.model);
   for (std::size_t k = 0; k < c.windows.front().size(); ++k) {
     const std::string at = "w0/m" + std::to_string(k) + "/fork/";
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-      if (!reached[i] || readers_of(c.model, i).size() < 2) continue;
+    for (std::size_t i = 0; i < graph.reached.size(); ++i) {
+      if (!graph.reached[i] || graph.readers[i].size() < 2) continue;
       if (const auto sum = sum_given(c.model, trace, at, i))
         bits.require_bits(at + "d." + label_of(c.model, i) + ".y", "fork", *sum);
     }

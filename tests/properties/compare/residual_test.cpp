@@ -2,6 +2,7 @@
 // it is wrong.
 #include "properties/compare/groups.hpp"
 #include "tests/kernels/residual_case.hpp"
+#include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -112,19 +113,6 @@ TEST(Residual, PassesWithoutAClaimOfTheOrder) {
     EXPECT_EQ(first_failure(checks), nullptr) << told(first_failure(checks));
     EXPECT_EQ(count(checks, Status::not_run), 0u) << missing(checks);
   }
-}
-
-/// The trace with one tap replaced, or left out where `change` returns false.
-template <class F>
-Trace changed(const Trace& trace, const std::string& name, F&& change) {
-  Trace copy;
-  copy.claims = trace.claims;
-  copy.case_hash = trace.case_hash;
-  for (const Tap& tap : trace.taps()) {
-    Tensor value = tap.value;
-    if (tap.name.text() != name || change(value)) copy.add(tap.name, std::move(value));
-  }
-  return copy;
 }
 
 void expect_first_failure(const Case& c, const Trace& wrong, const std::string& tap) {

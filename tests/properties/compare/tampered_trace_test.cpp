@@ -1,23 +1,10 @@
 // Traces with one thing wrong: the lens must name the stage, and nothing earlier.
 #include "properties/compare/lens.hpp"
+#include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
 namespace {
-
-/// The trace with one tap changed, or left out where `change` returns false.
-template <class F>
-Trace changed(const Trace& trace, const std::string& name, F&& change) {
-  Trace copy;
-  copy.claims = trace.claims;
-  copy.case_hash = trace.case_hash;
-  for (const Tap& tap : trace.taps()) {
-    Tensor value = tap.value;
-    if (tap.name.text() == name && !change(value)) continue;
-    copy.add(tap.name, std::move(value));
-  }
-  return copy;
-}
 
 /// Flips the second highest bit of the significand.
 bool flip(Tensor& tensor) {

@@ -3,7 +3,6 @@ import operator
 
 import torch
 import torch.fx
-import torch.nn as nn
 import torch.nn.functional as F
 
 from .errors import CaptureError
@@ -53,13 +52,12 @@ class Reads:
 
     def layer_at(self, node):
         if node.op == "call_module":
-            layer = self.layer_of(layer_named(node.target), self.modules[node.target])
-            layer["name"] = layer_named(node.target)
-            if any(layer["name"] == other["name"] for other in self.layers):
-                refuse(node, f"{node.target} called twice")
-            return layer
-        sums = node.op == "call_function" and node.target in SUMS or node.op == "call_method" and node.target in ("add", "add_")
-        if sums and len(node.args) == 2 and not node.kwargs:
+            name = layer_named(node.target)
+            if any(name == other["name"] for other in self.layers):
+                refuse(node, f"two calls of {node.target}, or of modules of one name but for dots")
+            return {**self.layer_of(name, self.modules[node.target]), "name": name}
+        sums = SUMS if node.op == "call_function" else ("add", "add_") if node.op == "call_method" else ()
+        if node.target in sums and len(node.args) == 2 and not node.kwargs:
             return {"kind": "add"}
         functions = FUNCTIONS if node.op == "call_function" else METHODS if node.op == "call_method" else {}
         kind = functions.get(node.target)

@@ -28,9 +28,9 @@ class Recorder:
     """`micro_batches` is how many make a window, or a list of such counts that repeats. What else the loop means is
     said by `normalisation`, `learning_rate`, `weight_decay` and `clip`, in the words of a case file; what is left out
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
-    `level` says how much is kept, `windows`, `start` and `every` of which
-    windows, `samples` how many elements of each tensor, `layers="known"` states the layers of a network, where Tally knows
-    all of them, in place of an opaque model."""
+    `level` says how much is kept, `windows`, `start` and `every` of which windows, `samples` how many elements of each
+    tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
+    model."""
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
