@@ -49,6 +49,38 @@ struct AddArguments {
   std::int64_t elements;
 };
 
+/// Rows of a table S [table_rows, width] by index i64 [rows], each from 0 to table_rows - 1: out [rows, width] S =
+/// table[index], or x + table[index] of a layer that adds them to x [rows, width] S.
+struct LookUpArguments {
+  Dtype storage;
+  const void* table;
+  const std::int64_t* index;
+  const void* x;  // nullptr: the rows alone
+  void* out;
+  std::int64_t rows, width;
+};
+
+/// dtable [table_rows, width] S: to the row that the index names, each row of dy [rows, width] S is added; nothing to
+/// row `except`. `order` i64 [rows] and `sums` fp32 [table_rows, width]: where variants that sort the rows, or add by
+/// atomics, leave what they need; others take nullptr.
+struct TableGradientArguments {
+  Dtype storage;
+  const void* dy;
+  const std::int64_t* index;
+  void* dtable;
+  std::int64_t rows, width, table_rows, except;
+  std::int64_t* order = nullptr;
+  float* sums = nullptr;
+};
+
+/// dx = dy, S.
+struct CopyArguments {
+  Dtype storage;
+  const void* from;
+  void* to;
+  std::int64_t elements;
+};
+
 /// out = mask ? x * factor : 0, forward and backward alike. mask u8, factor = 1 / (1 - p).
 struct DropoutArguments {
   Dtype storage;
@@ -115,6 +147,7 @@ struct CrossEntropyArguments {
   float factor;        // c
   float keep, spread;  // 1 - smoothing, smoothing / classes
   bool smoothed;       // smoothing != 0
+  float z_loss = 0;    // what multiplies the square of each row's log of the sum
 };
 
 /// Mean squared error, loss fp32 [rows] and dy S at once. y, target S [rows, features].

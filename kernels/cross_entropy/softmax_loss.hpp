@@ -3,7 +3,8 @@
 // dz_c is factor (p_c - [c = t]) without smoothing and class weights, else factor (W p_c - a_c) with W = sum a_c.
 // The loss, (cross_entropy.2), is nll_t, or fl(fl(fl(keep w_t) nll_t) + fl(spread * sum fl(w_c nll_c))) with keep for
 // 1 - smoothing and spread for smoothing / C; a_c = fl(fl(keep w_t) [c = t] + fl(spread w_c)). An ignored row is
-// exactly 0; store S.
+// exactly 0; store S. With a z-loss, (cross_entropy.4), L = fl(M + log s): the row's loss takes fl(fl(z_loss w_t)
+// fl(L L)) on top, and W p_c - a_c takes fl(fl(fl(2 z_loss w_t) L) p_c).
 //
 // `Softmax::of<S, lanes>(z, classes, lane)` gives a row's M and s in every lane. Up to 32 classes one thread a row;
 // from 33 a warp a row, as kernels/reduction/row_sum.hpp.
@@ -45,6 +46,7 @@ struct Smoothing {
   const float* class_weight;
   float keep, spread;
   bool smoothed;
+  float z_loss;
   __device__ float weight(std::int64_t c) const { return class_weight != nullptr ? class_weight[c] : 1.0f; }
   __device__ float share(std::int64_t c, std::int64_t target) const {
     const float spread_share = smoothed ? __fmul_rn(spread, weight(c)) : 0.0f;
@@ -71,12 +73,19 @@ __device__ float weighted_row(const SoftmaxRow<S, lanes>& row, std::int64_t targ
   }
   shares = row_total<lanes>(shares);
   nll_sum = row_total<lanes>(nll_sum);
+  const bool squares = smoothing.z_loss != 0.0f;
+  const float lse = __fadd_rn(row.maximum, row.log_sum), of_target = smoothing.weight(target);
+  const float pull = __fmul_rn(__fmul_rn(__fmul_rn(2.0f, smoothing.z_loss), of_target), lse);
   for (std::int64_t c = row.lane; c < row.classes; c += lanes) {
-    const float q = __fsub_rn(__fmul_rn(shares, row.probability(c)), smoothing.share(c, target));
+    const float p = row.probability(c);
+    float q = __fsub_rn(__fmul_rn(shares, p), smoothing.share(c, target));
+    if (squares) q = __fadd_rn(q, __fmul_rn(pull, p));
     dz[c] = from_float<S>(__fmul_rn(factor, q));
   }
   const float kept = __fmul_rn(__fmul_rn(smoothing.keep, smoothing.weight(target)), row.nll(target));
-  return smoothing.smoothed ? __fadd_rn(kept, __fmul_rn(smoothing.spread, nll_sum)) : kept;
+  const float row_loss = smoothing.smoothed ? __fadd_rn(kept, __fmul_rn(smoothing.spread, nll_sum)) : kept;
+  if (!squares) return row_loss;
+  return __fadd_rn(row_loss, __fmul_rn(__fmul_rn(smoothing.z_loss, of_target), __fmul_rn(lse, lse)));
 }
 
 template <class Softmax, class S, int lanes, bool plain>
@@ -102,15 +111,16 @@ __global__ void softmax_loss(const S* z, const std::int64_t* target, Smoothing s
 template <class Softmax, class S, int lanes, bool plain>
 void launch_loss(Stream& stream, const CrossEntropyArguments& a) {
   launch_rows<lanes, softmax_loss<Softmax, S, lanes, plain>>(
-      stream, a.rows, static_cast<const S*>(a.z), a.target, Smoothing{a.class_weight, a.keep, a.spread, a.smoothed},
-      a.loss, static_cast<S*>(a.dz), a.rows, a.classes, a.ignore_index, a.factor);
+      stream, a.rows, static_cast<const S*>(a.z), a.target,
+      Smoothing{a.class_weight, a.keep, a.spread, a.smoothed, a.z_loss}, a.loss, static_cast<S*>(a.dz), a.rows,
+      a.classes, a.ignore_index, a.factor);
 }
 
 template <class Softmax>
 void launch_cross_entropy(Stream& stream, const CrossEntropyArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_row_lanes(a.classes, [&]<int lanes>() {
-      const bool plain = a.class_weight == nullptr && !a.smoothed;
+      const bool plain = a.class_weight == nullptr && !a.smoothed && a.z_loss == 0;
       if (plain || declaring_paths()) {
         const LaunchPart part("plain");
         launch_loss<Softmax, S, lanes, true>(stream, a);

@@ -1,44 +1,20 @@
 #include "kernels/trace/trace_layout.hpp"
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 
 #include "kernels/trace/fork_layout.hpp"
+#include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
-#include "oracle/case/optimizer_state.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
 
-using Layout = std::optional<TapLayout>;
-using Shape = std::vector<std::int64_t>;
-
-/// A tap name taken apart: `[in.][d.]<subject>`, and where it stands.
-struct Place {
-  const Case& c;
-  const std::vector<std::string>& parameters;
-  std::int64_t rows;  // of the micro-batch; 0 for the window's stages
-  bool whole_window, input, gradient;
-  std::string_view rest;
-
-  Layout only_if(bool allowed, Dtype dtype, Shape shape) const {
-    return allowed ? Layout{TapLayout{dtype, std::move(shape)}} : std::nullopt;
-  }
-  const Shape* parameter() const {
-    for (const auto& name : parameters) {
-      if (name == rest) return &c.tensors.at(name).shape;
-    }
-    return nullptr;
-  }
-};
-
-bool take(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
+using taps::Layout;
+using taps::Place;
+using taps::Shape;
+using taps::take;
 
 /// `<L>.<tensor>` of a layer: its index and the tensor's short name.
 struct LayerTap {
@@ -58,7 +34,8 @@ bool hands_gradient_on(const Layer& layer) { return contract_of("layer", layer).
 
 /// Whether the tensor is one that the layer reads from others: "x", "x0".
 bool is_read(const Place& at, const LayerTap& tap) {
-  return input_called(at.c.model, tap.layer, tap.tensor).has_value();
+  return !contract_of("layer", at.c.model.layers[tap.layer]).reads_tokens &&
+         input_called(at.c.model, tap.layer, tap.tensor).has_value();
 }
 
 bool is_batch_norm(const Layer& layer, std::string_view statistics) {
@@ -71,6 +48,13 @@ Layout cast_tap(const Place& at) {
   return TapLayout{at.input ? at.c.precision.master : at.c.precision.storage, *shape};
 }
 
+/// What layers look their rows up by.
+Layout index_tap(const Place& at) {
+  const bool known =
+      (at.rest == "tokens" && at.c.model.tokens) || (at.rest == "positions" && reads_positions(at.c.model));
+  return at.only_if(known && at.input && !at.gradient && !at.whole_window, Dtype::i64, {at.rows});
+}
+
 Layout statistics_tap(const Place& at, const Layer& layer, std::string_view tensor, std::int64_t features) {
   if (layer.kind == "layer_norm") return at.only_if(tensor != "var" && !at.whole_window, Dtype::fp32, {at.rows});
   const bool lockstep = is_batch_norm(layer, "window");
@@ -79,6 +63,7 @@ Layout statistics_tap(const Place& at, const Layer& layer, std::string_view tens
 
 Layout forward_tap(const Place& at) {
   if (at.gradient) return std::nullopt;
+  if (const Layout index = index_tap(at)) return index;
   if (const Shape* shape = at.parameter()) {
     return at.only_if(at.input && !at.whole_window, at.c.precision.storage, *shape);
   }
@@ -122,8 +107,17 @@ Layout loss_tap(const Place& at) {
   return TapLayout{at.c.precision.storage, {at.rows, features}};
 }
 
+/// What one of the layers that read a parameter gives for it: of backward, and handed to fork.
+Layout shared_gradient_tap(const Place& at) {
+  if (at.whole_window || !at.gradient) return std::nullopt;
+  const auto name = shared_parameter_called(at.c.model, at.rest);
+  return name ? Layout{TapLayout{at.c.precision.storage, at.c.tensors.at(*name).shape}} : std::nullopt;
+}
+
 Layout backward_tap(const Place& at) {
   if (at.whole_window) return std::nullopt;
+  if (const Layout index = index_tap(at)) return index;
+  if (const Layout given = shared_gradient_tap(at)) return at.input ? std::nullopt : given;
   if (const Shape* shape = at.parameter()) return at.only_if(at.input != at.gradient, at.c.precision.storage, *shape);
   const auto tap = layer_tap(at);
   if (!tap || hands_gradient_on(at.c.model.layers[tap->layer])) return std::nullopt;
@@ -134,95 +128,15 @@ Layout backward_tap(const Place& at) {
 }
 
 Layout fork_tap(const Place& at) {
+  if (const Layout given = shared_gradient_tap(at)) return at.input ? given : std::nullopt;
+  if (const Shape* shape = at.parameter())
+    return at.only_if(!at.whole_window && at.gradient && !at.input && is_shared(at.c.model, at.rest),
+                      at.c.precision.storage, *shape);
   const auto tap = layer_tap(at);
   if (at.whole_window || !at.gradient || !tap) return std::nullopt;
   const auto features = at.input ? features_given(at.c.model, tap->layer, tap->tensor)
                                  : features_forked(at.c.model, tap->layer, tap->tensor);
   return features ? Layout{TapLayout{at.c.precision.storage, {at.rows, *features}}} : std::nullopt;
-}
-
-/// `compensation.<p>`, beside the buffer and like it.
-Layout compensation_tap(Place at) {
-  if (!take(at.rest, "compensation.") || at.gradient) return std::nullopt;
-  const Shape* shape = at.parameter();
-  if (shape == nullptr) return std::nullopt;
-  return TapLayout{at.c.precision.accumulate, *shape};
-}
-
-/// `buffer.<p>`; where gradients are written directly, its readers read the gradient instead.
-Layout buffer_tap(Place at, bool allowed) {
-  if (!take(at.rest, "buffer.") || at.gradient) return std::nullopt;
-  const Shape* shape = at.parameter();
-  if (shape == nullptr || !allowed) return std::nullopt;
-  return TapLayout{at.c.precision.accumulate, *shape};
-}
-
-Layout accumulate_tap(const Place& at) {
-  if (at.whole_window) return std::nullopt;
-  if (const Shape* shape = at.parameter()) {
-    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
-  }
-  if (const Layout compensation = compensation_tap(at)) return compensation;
-  return buffer_tap(at, true);
-}
-
-Layout overflow_check_tap(const Place& at) {
-  if (!at.whole_window) return std::nullopt;
-  if (at.rest == "found") return at.only_if(!at.input && !at.gradient, Dtype::u8, {});
-  if (const Shape* shape = at.parameter()) {
-    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
-  }
-  return buffer_tap(at, at.input);
-}
-
-Layout unscale_tap(const Place& at) {
-  if (!at.whole_window) return std::nullopt;
-  if (at.rest == "inverse_scale") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
-  if (const Shape* shape = at.parameter()) {
-    return at.only_if(at.gradient, at.input ? at.c.precision.storage : Dtype::fp32, *shape);
-  }
-  return buffer_tap(at, at.input);
-}
-
-/// norm, clip and decay: fp32 gradients, and the scalars of clipping.
-Layout gradient_tap(const Place& at, std::string_view stage) {
-  if (!at.whole_window) return std::nullopt;
-  const bool by_norm = clips_by_norm(at.c.recipe.clip);
-  if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
-  if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
-  if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
-  const Shape* shape = at.parameter();
-  if (shape == nullptr) return std::nullopt;
-  if (at.gradient) return at.only_if(at.input || stage != "norm", Dtype::fp32, *shape);
-  return at.only_if(stage == "decay", at.c.precision.master, *shape);
-}
-
-Layout optimizer_tap(Place at) {
-  if (!at.whole_window) return std::nullopt;
-  if (at.rest == "learning_rate") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
-  if (at.rest == "step") return at.only_if(at.input && !at.gradient, Dtype::i64, {});
-  if (const Shape* shape = at.parameter()) {
-    if (at.gradient) return at.only_if(at.input, Dtype::fp32, *shape);
-    return TapLayout{at.c.precision.master, *shape};
-  }
-  const auto kept = state_of(at.c.recipe.optimizer);
-  const bool state =
-      std::any_of(kept.begin(), kept.end(), [&](const StateTensor* each) { return take(at.rest, each->name + "."); });
-  const Shape* shape = at.parameter();
-  if (!state || shape == nullptr || at.gradient) return std::nullopt;
-  return TapLayout{at.c.precision.master, *shape};
-}
-
-/// scaler and schedule: scalars of the whole window.
-Layout scalar_tap(const Place& at, std::string_view stage) {
-  if (!at.whole_window || at.gradient) return std::nullopt;
-  if (at.rest == "found") return at.only_if(at.input, Dtype::u8, {});
-  if (stage == "schedule") {
-    if (at.rest == "step") return TapLayout{Dtype::i64, {}};
-    return at.only_if(at.rest == "learning_rate" && !at.input, Dtype::fp32, {});
-  }
-  if (at.rest == "scale") return TapLayout{Dtype::fp32, {}};
-  return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
 }
 
 /// Whether a window of this recipe passes the stage.
@@ -240,13 +154,7 @@ Layout layout_at(const Place& at, std::string_view stage) {
   if (stage == "loss") return loss_tap(at);
   if (stage == "backward") return backward_tap(at);
   if (stage == "fork") return fork_tap(at);
-  if (stage == "accumulate") return accumulate_tap(at);
-  if (stage == "overflow_check") return overflow_check_tap(at);
-  if (stage == "unscale") return unscale_tap(at);
-  if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
-  if (stage == "optimizer") return optimizer_tap(at);
-  if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
-  return std::nullopt;
+  return taps::window_layout(at, stage);
 }
 
 /// Rows of the micro-batch, 0 for the window's stages; nullopt: the case has no such window or micro-batch.

@@ -26,7 +26,9 @@ void throw_activations_away(Run& run) {
 void tap_inputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
   run.tap("backward", "in.d." + layer.label + ".y", run.dy_of(layer, k), storage, {run.rows(k), layer.out});
-  run.tap("backward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  if (!layer.reads_tokens)
+    run.tap("backward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  tap_indices(run, "backward", layer, k);
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter != nullptr) run.tap("backward", "in." + parameter->name, parameter->copy);
   }
@@ -39,7 +41,9 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
   }
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter == nullptr || parameter->into_buffer) continue;
-    run.tap("backward", "d." + parameter->name, run.gradient_of(parameter, k), storage, parameter->master.shape);
+    const bool shared = layer.shared_gradient && parameter == layer.weight;
+    run.tap("backward", "d." + parameter->name + (shared ? "@" + layer.label : ""),
+            run.gradient_by(layer, parameter, k), storage, parameter->master.shape);
   }
 }
 
@@ -66,6 +70,8 @@ void backward(Run& run) {
     }
     run.micro_batch = -1;
   }
+  for (run.micro_batch = run.group_begin; run.micro_batch < run.group_end; ++run.micro_batch) run.stages.share(run);
+  run.micro_batch = -1;
 }
 
 }  // namespace tally::stage

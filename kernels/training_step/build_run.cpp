@@ -1,9 +1,9 @@
 // Puts a case on the device: what a framework does before its first window.
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "kernels/device/probes/probed_claims.hpp"
+#include "kernels/training_step/build_layers.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
@@ -11,6 +11,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/item_weights.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -20,142 +21,6 @@ bool has_window_statistics(const Model& model) {
   return std::ranges::any_of(model.layers, [](const Layer& layer) {
     return layer.kind == "batch_norm" && layer.text("statistics") == "window";
   });
-}
-
-/// Sizes of what is alive at once: a window's micro-batches in lockstep, one of them otherwise.
-struct Alive {
-  std::int64_t rows = 0, micro_batches = 1;
-  Alive(const Case& c, bool lockstep) {
-    for (const auto& window : c.windows) {
-      const auto count = static_cast<std::int64_t>(window.size());
-      const std::int64_t all = std::accumulate(window.begin(), window.end(), std::int64_t{0});
-      rows = std::max(rows, lockstep ? all : *std::ranges::max_element(window));
-      if (lockstep) micro_batches = std::max(micro_batches, count);
-    }
-  }
-};
-
-/// False for parameters that weight_decay excludes, and where there is none.
-bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
-  const Choice& choice = c.recipe.weight_decay;
-  if (!tally::decays(choice)) return false;
-  const auto& exclude = choice.texts("exclude");
-  const auto excluded = [&](const char* word) { return std::ranges::find(exclude, word) != exclude.end(); };
-  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
-  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && norm);
-}
-
-DeviceTensor optional_tensor(Device& on, const Case& c, const std::string& name) {
-  const auto place = c.tensors.find(name);
-  return place == c.tensors.end() ? DeviceTensor{} : DeviceTensor(on, name, place->second);
-}
-
-/// Optimizer state of the case, or zeros.
-DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& parameter) {
-  if (DeviceTensor given = optional_tensor(run.device, run.c, name)) return given;
-  DeviceTensor state(run.device, name, run.c.precision.master, parameter.master.shape);
-  state.zero();
-  return state;
-}
-
-void add_optimizer_state(Run& run, Parameter& parameter) {
-  for (const StateTensor* each : state_of(run.c.recipe.optimizer)) {
-    const std::string name = each->name + "." + parameter.name;
-    const bool started = !each->begins_with_gradient || run.c.tensors.contains(name);
-    parameter.state.push_back({each, state_tensor(run, name, parameter), started});
-  }
-}
-
-/// A stage table's kernels come before the case's.
-std::map<std::string, std::string> all_chosen(const Case& c, const Stages& stages) {
-  std::map<std::string, std::string> chosen = stages.variants;
-  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
-  return chosen;
-}
-
-void add_buffer(Run& run, Parameter& parameter) {
-  const Dtype format = run.c.precision.accumulate;
-  const auto& shape = parameter.master.shape;
-  parameter.buffer = DeviceTensor(run.device, "buffer of " + parameter.name, format, shape);
-  if (run.kernels.claim("accumulate").algorithm != "kahan") return;
-  parameter.compensation = DeviceTensor(run.device, "compensation of " + parameter.name, format, shape);
-}
-
-Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const Alive& alive) {
-  const std::string name = layer.name + "." + tensor;
-  const auto place = run.c.tensors.find(name);
-  if (layer.name.empty() || place == run.c.tensors.end()) return nullptr;
-  const Precision& precision = run.c.precision;
-  Parameter& parameter = run.parameters.emplace_back();
-  parameter.name = name;
-  parameter.elements = static_cast<std::int64_t>(place->second.elements());
-  parameter.decays = decays(run.c, layer, tensor);
-  parameter.master = DeviceTensor(run.device, name, place->second);
-  const auto& shape = parameter.master.shape;
-  std::vector<std::int64_t> slots = shape;
-  slots.insert(slots.begin(), alive.micro_batches);
-  parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
-  parameter.into_buffer = layer.kind == "linear" && std::string_view(tensor) == "weight" &&
-                          adds_by_product(run, all_chosen(run.c, run.stages));
-  if (!parameter.into_buffer) {
-    parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
-  }
-  if (run.options.accumulate) add_buffer(run, parameter);
-  parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
-  add_optimizer_state(run, parameter);
-  return &parameter;
-}
-
-void add_statistics(Run& run, LayerState& state, const Alive& alive) {
-  const auto make = [&](const char* what, std::vector<std::int64_t> shape) {
-    return DeviceTensor(run.device, state.label + "." + what, Dtype::fp32, std::move(shape));
-  };
-  if (state.layer->kind == "layer_norm") {
-    state.mean = make("mean", {alive.rows});
-    state.rstd = make("rstd", {alive.rows});
-    return;
-  }
-  if (state.layer->kind != "batch_norm") return;
-  for (auto [tensor, what] : {std::pair{&state.mean, "mean"},
-                              {&state.var, "var"},
-                              {&state.rstd, "rstd"},
-                              {&state.dw_sum, "dw_sum"},
-                              {&state.db_sum, "db_sum"}}) {
-    *tensor = make(what, {alive.micro_batches, state.in});
-  }
-  state.window_statistics = state.layer->text("statistics") == "window";
-  state.frozen = state.layer->text("statistics") == "frozen";
-  state.running_mean = optional_tensor(run.device, run.c, state.label + ".running_mean");
-  state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
-}
-
-void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) {
-  const Layer& layer = run.c.model.layers[i];
-  LayerState& state = run.layers.emplace_back();
-  state.layer = &layer;
-  state.steps = &layer_steps(layer.kind);
-  state.index = i;
-  state.label = label_of(run.c.model, i);
-  state.family = kernel_family_of(layer);
-  state.inputs = graph.inputs[i];
-  state.readers = graph.readers[i];
-  state.in = features_before(run.c.model, i);
-  state.out = features_after(run.c.model, i);
-  state.hands_on = contract_of("layer", layer).hands_gradient_on;
-  state.gives_dx = std::ranges::any_of(state.inputs, [&](LayerInput from) {
-    return from != model_input && graph.reached[static_cast<std::size_t>(from)];
-  });
-  state.weight = add_parameter(run, layer, "weight", alive);
-  state.bias = add_parameter(run, layer, "bias", alive);
-  state.has_gradient = graph.reached[i];
-  const Dtype storage = run.c.precision.storage;
-  state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
-  if (state.gives_dx && !state.hands_on)
-    state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
-  if (state.has_gradient && state.readers.size() > 1)
-    state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
-  if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
-  add_statistics(run, state, alive);
 }
 
 /// fp32 class weights of the loss, where it has any.
@@ -272,15 +137,14 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
     auto& firsts = first_rows_.emplace_back();
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
   }
-  x = DeviceTensor(device, "x", c.tensors.at("x"));
-  target = DeviceTensor(device, "target", c.tensors.at("target"));
+  x = DeviceTensor(device, input_tensor(c.model), c.tensors.at(input_tensor(c.model)));
+  target = DeviceTensor(device, "target", scored_target(c));
+  if (tally::reads_positions(c.model)) positions = DeviceTensor(device, "positions", positions_of(c));
   item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);
   for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));
   const Alive alive(c, lockstep);
-  layers.reserve(c.model.layers.size());
-  const Graph graph = graph_of(c.model);
-  for (std::size_t i = 0; i < c.model.layers.size(); ++i) add_layer(*this, i, graph, alive);
+  add_layers(*this, alive);
   const std::int64_t features = features_before(c.model, c.model.layers.size());
   class_weight = class_weights(device, c.model.loss, features);
   losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});

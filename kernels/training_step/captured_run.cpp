@@ -54,7 +54,7 @@ struct CapturedRun::State {
   State(const Case& the_case, const RunOptions& options)
       : c(capturable(the_case, options)),
         run(c, without_taps(options), options.stages != nullptr ? *options.stages : shipped_stages()) {
-    keep("x", run.x);
+    keep(input_tensor(c.model), run.x);
     keep("target", run.target);
     for (const Parameter& each : run.parameters) {
       keep(each.name, each.master);

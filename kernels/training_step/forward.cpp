@@ -7,9 +7,10 @@ namespace {
 
 void tap_inputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
-  for (std::size_t j = 0; j < layer.inputs.size(); ++j)
+  for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j)
     run.tap("forward", "in." + layer.label + "." + input_word(layer.inputs.size(), j), run.x_of(layer, k, j), storage,
             {run.rows(k), layer.in});
+  tap_indices(run, "forward", layer, k);
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter != nullptr) run.tap("forward", "in." + parameter->name, parameter->copy);
   }

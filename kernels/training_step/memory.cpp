@@ -22,14 +22,14 @@ bool starts_with_one_of(std::string_view name, Names starts) {
 std::string memory_kind(const std::string& buffer_name) {
   const std::string_view name = buffer_name, last = name.substr(name.rfind('.') + 1);
   const auto dots = std::ranges::count(name, '.');
-  if (is_one_of(name, {"x", "target", "item_weight", "class weights"})) return "data";
+  if (is_one_of(name, {"x", "tokens", "positions", "target", "item_weight", "class weights"})) return "data";
   if (name.starts_with("copy of ")) return "storage copies";
   if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
     return "gradients";
   if (!parameter_of_state(name).empty()) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
     return "workspace";
-  if (name == "partial bias gradients") return "workspace";
+  if (name == "partial bias gradients" || starts_with_one_of(name, {"order of ", "sums of "})) return "workspace";
   if (name == "loss") return "activations";
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";

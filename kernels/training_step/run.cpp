@@ -10,6 +10,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
+#include "oracle/case/sequences.hpp"
 
 namespace tally {
 namespace {
@@ -37,13 +38,17 @@ void require_kernels(const Case& c, ExecutorKind executor) {
 
 /// Inputs are read only: they must end with the bits they began with.
 void check_inputs(Run& run) {
-  const auto check = [&](const std::string& name, const DeviceTensor& tensor) {
-    if (tensor && !(tensor.read() == run.c.tensors.at(name))) {
+  const auto held_to = [&](const std::string& name, const DeviceTensor& tensor, const Tensor& given) {
+    if (!(tensor.read() == given)) {
       run.trace.violations.push_back("input '" + name + "' changed during the run; expected its bits to stay");
     }
   };
-  check("x", run.x);
-  check("target", run.target);
+  const auto check = [&](const std::string& name, const DeviceTensor& tensor) {
+    if (tensor) held_to(name, tensor, run.c.tensors.at(name));
+  };
+  check(input_tensor(run.c.model), run.x);
+  held_to("target", run.target, scored_target(run.c));
+  if (run.positions) held_to("positions", run.positions, positions_of(run.c));
   check("item_weight", run.item_weight);
   for (const LayerState& layer : run.layers) {
     if (layer.mask) check(layer.label + ".mask", layer.mask);

@@ -50,6 +50,11 @@ void* Run::gradient_of(const Parameter* parameter, int k) const {
   return parameter == nullptr ? nullptr : parameter->gradient.row(slot(k));
 }
 
+void* Run::gradient_by(const LayerState& layer, const Parameter* parameter, int k) const {
+  const bool shared = layer.shared_gradient && parameter == layer.weight;
+  return shared ? layer.shared_gradient.row(slot(k)) : gradient_of(parameter, k);
+}
+
 const DeviceTensor& Run::tap_summed(const char* stage, const Parameter& parameter) {
   const DeviceTensor& summed = parameter.buffer ? parameter.buffer : parameter.gradient;
   tap(stage, (parameter.buffer ? "in.buffer." : "in.d.") + parameter.name, summed.data(), summed.dtype,
@@ -96,6 +101,12 @@ void Run::tap(const char* stage, const std::string& tensor, std::int64_t number)
   Tensor value(Dtype::i64, {});
   value.set_bits(0, static_cast<std::uint64_t>(number));
   trace.add({window, micro_batch, stage, tensor}, std::move(value));
+}
+
+void tap_indices(Run& run, const char* stage, const LayerState& layer, int k) {
+  const std::vector<std::int64_t> shape{run.rows(k)};
+  if (layer.reads_tokens) run.tap(stage, "in.tokens", run.x_of(layer, k), Dtype::i64, shape);
+  if (layer.reads_positions) run.tap(stage, "in.positions", run.positions.row(run.first_row(k)), Dtype::i64, shape);
 }
 
 namespace {

@@ -87,6 +87,10 @@ struct LayerState {
   DeviceTensor dw_sum, db_sum;                     // batch_norm [groups, in]
   DeviceTensor running_mean, running_var;          // [in]
   DeviceTensor mask;                               // u8 [rows of x, in]
+  bool reads_tokens = false, reads_positions = false;
+  DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
+  DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
+  DeviceTensor table_sums;       // fp32, as its weight: where its gradient is added by atomics
 };
 
 /// A run under way. Members are in the order a window needs them.
@@ -104,7 +108,8 @@ struct Run {
   Trace trace;
 
   // The batch, as the case gives it; never written.
-  DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none
+  DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none; x: or tokens
+  DeviceTensor positions;                             // i64 [rows], of a model that reads them
   std::deque<Parameter> parameters;                   // in model order
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
@@ -149,6 +154,8 @@ struct Run {
   void* output(int k) const;
   /// The gradient of a parameter by micro-batch k; nullptr for nullptr.
   void* gradient_of(const Parameter* parameter, int k) const;
+  /// What a layer gives for one of its parameters: that gradient, or the layer's part of it.
+  void* gradient_by(const LayerState& layer, const Parameter* parameter, int k) const;
   /// What a window's end reads, tapped as its input: `buffer`, or `gradient` where gradients are written directly.
   const DeviceTensor& tap_summed(const char* stage, const Parameter& parameter);
 
@@ -184,6 +191,8 @@ struct Run {
 
 /// Throws NotSupported for what the built-in training step cannot do.
 void require_supported(const Case& c, const RunOptions& options);
+/// Taps what a layer looks its rows up by, as an input of the stage.
+void tap_indices(Run& run, const char* stage, const LayerState& layer, int k);
 /// Records parameters, optimizer state and running values under the names of the windows that left them.
 void record_final_state(Run& run);
 

@@ -13,6 +13,7 @@ const Stages& shipped_stages() {
                              .loss = stage::loss,
                              .backward = stage::backward,
                              .fork = stage::fork,
+                             .share = stage::share,
                              .accumulate = stage::accumulate,
                              .overflow_check = stage::overflow_check,
                              .unscale = stage::unscale,

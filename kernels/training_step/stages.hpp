@@ -13,7 +13,7 @@
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
 // fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
-// unscale.cpp, window.cpp.
+// share.cpp, unscale.cpp, window.cpp.
 #pragma once
 
 #include <map>
@@ -39,6 +39,8 @@ struct Stages {
   Stage backward;       // the same group, in reverse
   /// Inside backward: the gradient of an output that several layers read, for micro-batch k.
   void (*fork)(Run& run, LayerState& layer, int k);
+  /// (k) behind backward: the gradients of parameters that several layers read.
+  Stage share;
   Stage accumulate;      // (k) left out without a buffer
   Stage overflow_check;  // dynamic scale only; sets run.found
   Stage unscale;         // unscale … optimizer are left out when run.found
@@ -72,6 +74,7 @@ void fix_factor(Run& run);
 void loss(Run& run);
 void backward(Run& run);
 void fork(Run& run, LayerState& layer, int k);
+void share(Run& run);
 void accumulate(Run& run);
 void overflow_check(Run& run);
 void unscale(Run& run);

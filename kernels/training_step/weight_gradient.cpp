@@ -45,10 +45,11 @@ void claim_added_products(Run& run) {
   run.trace.groups.insert(run.trace.groups.begin(), {"backward", "accumulate"});
 }
 
-void compute_weight_gradient(Run& run, Parameter& weight, int k, GemmCall call) {
+void compute_weight_gradient(Run& run, LayerState& layer, int k, GemmCall call) {
+  Parameter& weight = *layer.weight;
   const KernelClock::Lap lap(run.stream, operation);
   if (!weight.into_buffer) {
-    call.c = run.gradient_of(&weight, k);
+    call.c = run.gradient_by(layer, &weight, k);
     return run.gemm(call);
   }
   run.tap("accumulate", "in.buffer." + weight.name, weight.buffer);

@@ -18,7 +18,7 @@ bool adds_by_product(const Run& run, const std::map<std::string, std::string>& c
 /// What such a run claims, and the group of stages between which those gradients leave no tap.
 void claim_added_products(Run& run);
 
-/// `call` gives a weight's gradient by micro-batch k. Its buffer's bits before and after are taps of `accumulate`.
-void compute_weight_gradient(Run& run, Parameter& weight, int k, GemmCall call);
+/// `call` gives the gradient of the layer's weight by micro-batch k. Its buffer's bits before and after are taps of `accumulate`.
+void compute_weight_gradient(Run& run, LayerState& layer, int k, GemmCall call);
 
 }  // namespace tally

@@ -6,6 +6,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -21,7 +22,7 @@ const T& option_as(const Choice& choice, std::string_view option) {
 }
 
 Decimal class_weight(const Case& c, std::int64_t row) {
-  const std::int64_t target = c.tensors.at("target").integer(static_cast<std::size_t>(row));
+  const std::int64_t target = scored_class(c, row);
   if (target == c.model.loss.integer("ignore_index")) return {"0"};
   const std::vector<Decimal>& weights = c.model.loss.numbers("weight");
   return weights.empty() ? Decimal{"1"} : weights.at(static_cast<std::size_t>(target));
@@ -85,6 +86,8 @@ std::int64_t features_after(const Model& model, std::size_t i) {
   const Layer& layer = model.layers.at(i);
   return contract_of("layer", layer).out_features(layer, features_before(model, i));
 }
+
+const char* input_tensor(const Model& model) { return model.tokens ? "tokens" : "x"; }
 
 std::vector<std::string> parameters_of(const Model& model) {
   std::vector<std::string> names;

@@ -46,13 +46,15 @@ struct Choice {
 struct Layer : Choice {
   std::string name;                      // empty for layers without tensors that were not named
   std::vector<std::string> inputs = {};  // names of the earlier layers that it reads; empty: the one before
+  std::string tied = {};                 // the embedding whose table is its weight too; empty: its weight is its own
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
 struct Model {
   std::int64_t input = 0;  // features of x; 0: an opaque layer comes first, and there is no x
   std::vector<Layer> layers;
-  Choice loss;  // kind cross_entropy | mse
+  Choice loss;          // kind cross_entropy | mse
+  bool tokens = false;  // it reads tokens, whole numbers below `input`, in place of x
   friend bool operator==(const Model&, const Model&) = default;
 };
 
@@ -92,6 +94,7 @@ struct Case {
   std::string name;
   Model model;
   std::vector<std::vector<std::int64_t>> windows;  // [w][k] rows of micro-batch k of window w
+  std::vector<std::int64_t> sequences = {};        // their lengths in rows, in order; empty: each row is its own
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
@@ -110,6 +113,9 @@ std::string label_of(const Model& model, std::size_t i);
 std::int64_t features_before(const Model& model, std::size_t i);
 /// Features leaving layer i.
 std::int64_t features_after(const Model& model, std::size_t i);
+
+/// The tensor that the model reads: "x", or "tokens".
+const char* input_tensor(const Model& model);
 
 /// Names of the parameters ("fc1.weight", ...) in model order.
 std::vector<std::string> parameters_of(const Model& model);

@@ -20,10 +20,10 @@ const Option* find_option(const Contract& contract, const std::string& name) {
   return found == contract.options.end() ? nullptr : &*found;
 }
 
-void read_options(const Contract& contract, ObjectReader& object, Choice& choice) {
+void read_options(const Contract& contract, ObjectReader& object, std::string_view given_elsewhere, Choice& choice) {
   for (const Option& option : contract.options) {
     const Json* json = object.optional(option.name);
-    if (json == nullptr && !option.standard)
+    if (json == nullptr && !option.standard && option.name != given_elsewhere)
       object.findings().add_broken(object.path(option.name), "nothing", allowed(option));
     std::optional<OptionValue> value = option.standard;
     if (json != nullptr) value = read_option(option, *json, object.path(option.name), object.findings());
@@ -33,7 +33,7 @@ void read_options(const Contract& contract, ObjectReader& object, Choice& choice
 
 }  // namespace
 
-Choice read_choice(ObjectReader& object, std::string_view section) {
+Choice read_choice(ObjectReader& object, std::string_view section, std::string_view given_elsewhere) {
   Choice choice;
   const std::string path = object.path("kind");
   const Json* json = object.optional("kind");
@@ -42,7 +42,7 @@ Choice read_choice(ObjectReader& object, std::string_view section) {
   const auto kind = read_word(json, path, kinds_of(section), object.findings());
   if (!kind) return choice;
   choice.kind = *kind;
-  read_options(*find_contract(section, *kind), object, choice);
+  read_options(*find_contract(section, *kind), object, given_elsewhere, choice);
   return choice;
 }
 
@@ -67,11 +67,28 @@ void check_choice(const Choice& choice, std::string_view section, const std::str
       findings.add_broken(member_path(path, name), "an unknown option", "an option of " + choice.kind);
 }
 
-Json write_choice(const Choice& choice) {
+Json write_choice(const Choice& choice, std::string_view section) {
+  const Contract* contract = find_contract(section, choice.kind);
+  const auto left_out = [&](const std::string& name, const OptionValue& value) {
+    const Option* option = contract == nullptr ? nullptr : find_option(*contract, name);
+    return option != nullptr && option->since > 1 && value == option->standard;
+  };
   Json json = Json::object();
   json.add("kind", Json::of_string(choice.kind));
-  for (const auto& [name, value] : choice.options) json.add(name, write_option(value));
+  for (const auto& [name, value] : choice.options)
+    if (!left_out(name, value)) json.add(name, write_option(value));
   return json;
+}
+
+std::int64_t version_of(const Choice& choice, std::string_view section) {
+  std::int64_t version = 1;
+  const Contract* contract = find_contract(section, choice.kind);
+  if (contract == nullptr) return version;
+  for (const Option& option : contract->options) {
+    const auto value = choice.options.find(option.name);
+    if (value != choice.options.end() && value->second != option.standard) version = std::max(version, option.since);
+  }
+  return version;
 }
 
 }  // namespace tally

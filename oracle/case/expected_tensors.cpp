@@ -23,7 +23,11 @@ void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
 
 void add_batch(const Case& c, std::int64_t rows, Expected& expected) {
   const std::int64_t outputs = features_before(c.model, c.model.layers.size());
-  expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, c.model.input > 0});
+  if (c.model.tokens)
+    expected.insert_or_assign("tokens", ExpectedTensor{Dtype::i64, {rows}, true});
+  else
+    expected.insert_or_assign("x", ExpectedTensor{c.precision.storage, {rows, c.model.input}, c.model.input > 0});
+  if (reads_positions(c.model)) expected.insert_or_assign("positions", ExpectedTensor{Dtype::i64, {rows}, false});
   const Choice& loss = c.model.loss;
   if (is_opaque(loss)) return;
   if (has_class_targets(loss))
@@ -41,6 +45,12 @@ std::int64_t rows_of(const Case& c) {
   for (const auto& window : c.windows)
     for (const std::int64_t size : window) rows += size;
   return rows;
+}
+
+bool has_rows(const std::string& tensor) {
+  for (const char* name : {"x", "tokens", "positions", "target", "item_weight"})
+    if (tensor == name) return true;
+  return tensor.ends_with(".mask");
 }
 
 std::map<std::string, ExpectedTensor> expected_tensors(const Case& c) {

@@ -44,6 +44,31 @@ std::string input_word(std::size_t inputs, std::size_t input) {
   return inputs == 1 ? "x" : "x" + std::to_string(input);
 }
 
+std::string parameter_name(const Layer& layer, std::string_view tensor) {
+  return (tensor == "weight" && !layer.tied.empty() ? layer.tied : layer.name) + "." + std::string(tensor);
+}
+
+std::vector<SharedParameter> shared_parameters(const Model& model) {
+  std::map<std::string, std::vector<std::size_t>> users;
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    if (!model.layers[i].tied.empty()) users[parameter_name(model.layers[i], "weight")].push_back(i);
+  std::vector<SharedParameter> shared;
+  for (std::size_t i = 0; i < model.layers.size() && !users.empty(); ++i) {
+    const auto found = users.find(parameter_name(model.layers[i], "weight"));
+    if (!model.layers[i].tied.empty() || found == users.end()) continue;
+    found->second.insert(found->second.begin(), i);
+    shared.push_back({found->first, found->second});
+  }
+  return shared;
+}
+
+std::string gradient_name(const Model& model, std::size_t layer, std::string_view tensor) {
+  const std::string name = parameter_name(model.layers.at(layer), tensor);
+  for (const SharedParameter& shared : shared_parameters(model))
+    if (shared.name == name) return "d." + name + "@" + label_of(model, layer);
+  return "d." + name;
+}
+
 bool reads_layer_before(const Model& model, std::size_t i) {
   const std::vector<std::string>& names = model.layers.at(i).inputs;
   if (names.size() != 1 || names.front().empty()) return names.empty();
@@ -59,8 +84,6 @@ bool is_chain(const Model& model) {
   return true;
 }
 
-std::int64_t version_of(const Model& model) { return is_chain(model) ? 1 : 2; }
-
 Graph graph_of(const Model& model) {
   Graph graph;
   std::map<std::string_view, LayerInput> places{{model_input_name, model_input}};
@@ -68,8 +91,9 @@ Graph graph_of(const Model& model) {
     const Layer& layer = model.layers[i];
     std::vector<LayerInput>& inputs = graph.inputs.emplace_back();
     graph.readers.emplace_back();
-    bool reached =
-        std::ranges::any_of(tensors_of(layer), [](const LayerTensor& t) { return t.role == Role::parameter; });
+    bool reached = !layer.tied.empty() || std::ranges::any_of(tensors_of(layer), [](const LayerTensor& t) {
+      return t.role == Role::parameter;
+    });
     if (layer.inputs.empty()) inputs.push_back(layer_before(i));
     for (const std::string& name : layer.inputs) {
       const auto place = places.find(name);

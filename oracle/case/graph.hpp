@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oracle/case/case.hpp"
@@ -34,12 +35,25 @@ std::vector<LayerReader> readers_of(const Model& model, std::size_t i);
 /// What taps call an input: "x" of a layer that reads one, "x0", "x1", … of one that reads several.
 std::string input_word(std::size_t inputs, std::size_t input);
 
+/// The full name of a layer's parameter, "fc1.weight"; of a tied weight the table's.
+std::string parameter_name(const Layer& layer, std::string_view tensor);
+
+/// A parameter that several layers read: the table of an embedding, and linear layers that are tied to it. Its gradient
+/// is the sum of what they give, (add.3).
+struct SharedParameter {
+  std::string name;
+  std::vector<std::size_t> users;  // layers, in the order of execution
+};
+std::vector<SharedParameter> shared_parameters(const Model& model);
+
+/// What taps call the gradient that the layer gives for its parameter: "d.fc1.weight", "d.wte.weight@head" of a shared
+/// one.
+std::string gradient_name(const Model& model, std::size_t layer, std::string_view tensor);
+
 /// Whether the list says no more than its absence would.
 bool reads_layer_before(const Model& model, std::size_t i);
 /// Whether every layer reads the one before it.
 bool is_chain(const Model& model);
-/// The version of a case file that holds this model: 1 of a chain, else 2.
-std::int64_t version_of(const Model& model);
 
 /// All of it at once, by layer.
 struct Graph {

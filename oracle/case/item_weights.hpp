@@ -28,7 +28,7 @@ class ItemWeights {
 
  private:
   const Case& case_;
-  const Tensor* classes_ = nullptr;  // targets, of a loss over classes
+  std::optional<Tensor> classes_;    // what rows are scored by, of a loss over classes
   const Tensor* weights_ = nullptr;  // of a loss with a weight for each item
   std::int64_t ignored_ = 0;
   bool by_class_ = false;  // classes have weights of their own

@@ -1,5 +1,7 @@
 #include "oracle/case/kinds.hpp"
 
+#include <algorithm>
+
 #include "oracle/case/io.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -8,6 +10,11 @@ namespace tally {
 bool is_opaque(const Layer& layer) { return contract_of("layer", layer).opaque; }
 bool is_opaque(const Choice& loss) { return contract_of("loss", loss).opaque; }
 bool is_opaque(const Model& model) { return model.layers.size() == 1 && is_opaque(model.layers.front()); }
+
+bool reads_positions(const Model& model) {
+  return std::ranges::any_of(model.layers,
+                             [](const Layer& layer) { return contract_of("layer", layer).reads_positions; });
+}
 
 void require_stated(const Case& c) {
   const char* const allowed = "a kind whose formulas are known; tally check judges a capture of this one";

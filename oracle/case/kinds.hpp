@@ -11,6 +11,8 @@ bool is_opaque(const Layer& layer);
 bool is_opaque(const Choice& loss);
 /// Whether the model is one opaque layer: its outputs and gradients are a capture's.
 bool is_opaque(const Model& model);
+/// Whether some layer looks up rows by each row's place in its sequence.
+bool reads_positions(const Model& model);
 /// Throws InvalidCase where something of the model is not stated, so that it can be judged and neither run nor
 /// differentiated.
 void require_stated(const Case& c);

@@ -10,6 +10,7 @@
 #include "oracle/case/regular_file.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
+#include "oracle/case/version.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -30,14 +31,27 @@ std::vector<std::string> read_inputs(const Json* json, const std::string& path, 
 Layer read_layer(const Json& json, const std::string& path, Findings& findings) {
   ObjectReader object(&json, path, findings);
   Layer layer;
-  static_cast<Choice&>(layer) = read_choice(object, "layer");
+  const Json* tied = object.optional("tied");
+  static_cast<Choice&>(layer) = read_choice(object, "layer", tied == nullptr ? "" : "out");
   const Json* name = object.optional("name");
   layer.name = read_text(name, object.path("name"), findings).value_or("");
   if (name != nullptr && layer.name.empty() && findings.sound(object.path("name")))
     findings.add_broken(object.path("name"), "\"\"", "letters, digits, _ and -");
   layer.inputs = read_inputs(object.optional("inputs"), object.path("inputs"), findings);
+  if (tied != nullptr) layer.tied = read_text(tied, object.path("tied"), findings).value_or("");
+  if (tied != nullptr && layer.tied.empty() && findings.sound(object.path("tied")))
+    findings.add_broken(object.path("tied"), "\"\"", "the name of an embedding");
   if (!layer.kind.empty()) object.finish();
   return layer;
+}
+
+/// What a tied layer leaves out, its table says: as many outputs as there are tokens.
+void fill_tied_layers_in(Model& model) {
+  for (Layer& layer : model.layers) {
+    const Contract* contract = find_contract("layer", layer.kind);
+    if (contract != nullptr && !contract->tied_sets.empty())
+      layer.options.emplace(contract->tied_sets, model.input);  // unless it was written, or is said to be missing
+  }
 }
 
 /// A list that says no more than its absence would is left out, so that a case has one text.
@@ -49,10 +63,22 @@ void leave_plain_inputs_out(Model& model) {
   }
 }
 
+/// The features of x, or `{"vocabulary": V}` of tokens.
+void read_input(const Json* json, const std::string& path, Model& model, Findings& findings) {
+  model.tokens = json != nullptr && json->is(Json::Kind::object);
+  if (!model.tokens) {
+    model.input = read_integer(json, path, findings).value_or(1);
+    return;
+  }
+  ObjectReader object(json, path, findings);
+  model.input = read_integer(object.required("vocabulary"), object.path("vocabulary"), findings).value_or(1);
+  object.finish();
+}
+
 Model read_model(const Json* json, Findings& findings) {
   ObjectReader object(json, "$.model", findings);
   Model model;
-  model.input = read_integer(object.required("input"), object.path("input"), findings).value_or(1);
+  read_input(object.required("input"), object.path("input"), model, findings);
   const Json* layers = object.required("layers");
   if (layers != nullptr && !layers->is(Json::Kind::array))
     findings.add_broken(object.path("layers"), shown(*layers), "a list of layers");
@@ -62,6 +88,7 @@ Model read_model(const Json* json, Findings& findings) {
     for (std::size_t i = 0; i < layers->items.size(); ++i)
       model.layers.push_back(read_layer(layers->items[i], element_path(object.path("layers"), i), findings));
   leave_plain_inputs_out(model);
+  fill_tied_layers_in(model);
   if (const Json* loss = object.required("loss")) {
     ObjectReader loss_object(loss, object.path("loss"), findings);
     model.loss = read_choice(loss_object, "loss");
@@ -84,6 +111,16 @@ std::vector<std::vector<std::int64_t>> read_windows(const Json* json, Findings& 
       sizes.push_back(read_integer(&window.items[k], element_path(path, k), findings).value_or(1));
   }
   return windows;
+}
+
+std::vector<std::int64_t> read_sequences(const Json* json, Findings& findings) {
+  std::vector<std::int64_t> lengths;
+  if (json == nullptr) return lengths;
+  if (!json->is(Json::Kind::array) || json->items.empty())
+    findings.add_broken("$.sequences", shown(*json), "a list of lengths");
+  for (std::size_t i = 0; json->is(Json::Kind::array) && i < json->items.size(); ++i)
+    lengths.push_back(read_integer(&json->items[i], element_path("$.sequences", i), findings).value_or(1));
+  return lengths;
 }
 
 Normalisation read_normalisation(const Json* json, Findings& findings) {
@@ -175,10 +212,11 @@ Case case_of_json(const Json& json, const TensorSources& sources, Findings& find
   Case c;
   c.name = read_text(object.optional("name"), object.path("name"), findings).value_or("");
   c.model = read_model(object.required("model"), findings);
-  if (version && *version < version_of(c.model))
-    findings.add("$.tally_case", std::to_string(*version),
-                 std::to_string(version_of(c.model)) + ", as a layer names its inputs");
   c.windows = read_windows(object.required("windows"), findings);
+  c.sequences = read_sequences(object.optional("sequences"), findings);
+  if (version && *version < version_of(c))
+    findings.add("$.tally_case", std::to_string(*version),
+                 std::to_string(version_of(c)) + ", as " + what_needs_version(c));
   c.normalisation = read_normalisation(object.optional("normalisation"), findings);
   c.precision = read_precision(object.required("precision"), findings);
   c.recipe = read_recipe(object.required("recipe"), findings);

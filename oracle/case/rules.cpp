@@ -19,7 +19,10 @@ const std::vector<Rule>& rules() {
       {check_choices, {}},
       {check_names, {"$.model.layers"}},
       {check_graph, {"$.model.layers"}},
+      {check_token_layers, {"$.model.layers"}},
+      {check_tied, {"$.model.layers", "$.model.input"}},
       {check_windows, {"$.windows"}},
+      {check_sequences, {"$.model", "$.windows"}},
       {check_precision, {"$.precision"}},
       {check_sizes, {"$.model", "$.windows"}},
       {check_statistics, {"$.model", "$.windows"}},
@@ -34,6 +37,8 @@ const std::vector<Rule>& rules() {
       {check_gemm_choices, {"$.precision"}},
       {check_grid_choice, {}},
       {check_targets, {"$.model"}},
+      {check_tokens, {"$.model"}},
+      {check_positions, {"$.model"}},
   };
   return all;
 }

@@ -3,78 +3,12 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/option.hpp"
+#include "oracle/case/schema_parts.hpp"
 #include "oracle/case/sections.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
-
-Json typed(const char* type) {
-  Json json = Json::object();
-  json.add("type", Json::of_string(type));
-  return json;
-}
-
-Json words_json(const std::vector<std::string>& words) {
-  Json list = Json::array();
-  for (const std::string& word : words) list.items.push_back(write_option(word));
-  return list;
-}
-
-Json one_of(const std::vector<std::string>& words) {
-  Json json = Json::object();
-  json.add("enum", words_json(words));
-  return json;
-}
-
-Json list_of(Json items, const char* least = "0") {
-  Json json = typed("array");
-  json.add("items", std::move(items));
-  json.add("minItems", Json::of_number(least));
-  return json;
-}
-
-/// An object that allows no keys but its own; `required` holds those without a default.
-class ObjectSchema {
- public:
-  ObjectSchema& required(const std::string& key, Json schema) {
-    required_.items.push_back(Json::of_string(key));
-    return optional(key, std::move(schema));
-  }
-  ObjectSchema& optional(const std::string& key, Json schema) {
-    properties_.add(key, std::move(schema));
-    return *this;
-  }
-  Json take() {
-    Json json = typed("object");
-    json.add("additionalProperties", Json::of_boolean(false));
-    json.add("properties", std::move(properties_));
-    json.add("required", std::move(required_));
-    return json;
-  }
-
- private:
-  Json properties_ = Json::object();
-  Json required_ = Json::array();
-};
-
-Json ranged(const char* type, const Range& range) {
-  Json json = typed(type);
-  const auto side = [&](const char* keyword, const std::string& limit) {
-    if (!limit.empty()) json.add(keyword, Json::of_number(limit));
-  };
-  side("exclusiveMinimum", range.above);
-  side("minimum", range.at_least);
-  side("exclusiveMaximum", range.below);
-  side("maximum", range.at_most);
-  return json;
-}
-
-Json matching(const char* pattern) {
-  Json json = typed("string");
-  json.add("pattern", Json::of_string(pattern));
-  return json;
-}
 
 Json word_or_parameter(const std::vector<std::string>& words) {
   Json json = Json::object();
@@ -130,13 +64,25 @@ bool always_has_tensors(const Contract& contract) {
   return true;
 }
 
+Json requiring(const std::string& key) {
+  Json json = Json::object();
+  json.add("required", Json::array()).items = {Json::of_string(key)};
+  return json;
+}
+
+/// An object that has one of two keys, or both.
+Json with_either(Json object, const std::string& one, const std::string& other) {
+  object.add("anyOf", Json::array()).items = {requiring(one), requiring(other)};
+  return object;
+}
+
 Json choice_schema(const Contract& contract) {
   ObjectSchema object;
   Json kind = Json::object();
   kind.add("const", Json::of_string(contract.kind));
   object.required("kind", std::move(kind));
   for (const Option& option : contract.options) {
-    if (option.standard)
+    if (option.standard || option.name == contract.tied_sets)
       object.optional(option.name, option_schema(option));
     else
       object.required(option.name, option_schema(option));
@@ -153,8 +99,10 @@ Json choice_schema(const Contract& contract) {
       object.required("inputs", std::move(inputs));
     else
       object.optional("inputs", std::move(inputs));
+    if (!contract.tied_sets.empty()) object.optional("tied", matching("^[A-Za-z0-9_-]+$"));
   }
   Json json = object.take();
+  if (!contract.tied_sets.empty()) json = with_either(std::move(json), contract.tied_sets, "tied");
   json.add("description", Json::of_string(contract.definition));
   return json;
 }
@@ -190,9 +138,18 @@ Json tensors_schema() {
   return json;
 }
 
+/// Features of x, or the vocabulary of tokens.
+Json input_schema() {
+  Json json = Json::object();
+  json.add("oneOf", Json::array()).items = {
+      ranged("integer", {.at_least = "0"}),
+      ObjectSchema{}.required("vocabulary", ranged("integer", {.at_least = "1"})).take()};
+  return json;
+}
+
 Json model_schema() {
   return ObjectSchema{}
-      .required("input", ranged("integer", {.at_least = "0"}))
+      .required("input", input_schema())
       .required("layers", list_of(section_schema("layer")))
       .required("loss", section_schema("loss"))
       .take();
@@ -272,6 +229,7 @@ std::string json_schema() {
                   .optional("name", typed("string"))
                   .required("model", model_schema())
                   .required("windows", list_of(list_of(ranged("integer", {.at_least = "1"}), "1"), "1"))
+                  .optional("sequences", list_of(ranged("integer", {.at_least = "1"}), "1"))
                   .optional("normalisation", normalisation_schema())
                   .required("precision", precision_schema())
                   .required("recipe", recipe_schema())

@@ -6,6 +6,8 @@
 #include "oracle/case/packed_case.hpp"
 #include "oracle/case/sections.hpp"
 #include "oracle/case/sha256.hpp"
+#include "oracle/case/version.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally {
 namespace {
@@ -22,16 +24,23 @@ Json model_json(const Model& model) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
-    layers.items.push_back(write_choice(layer));
+    Choice written = layer;
+    if (!layer.tied.empty()) written.options.erase(contract_of("layer", layer).tied_sets);
+    layers.items.push_back(write_choice(written, "layer"));
+    if (!layer.tied.empty()) layers.items.back().add("tied", word(layer.tied));
     if (!layer.name.empty()) layers.items.back().add("name", word(layer.name));
     if (reads_layer_before(model, i)) continue;
     Json& inputs = layers.items.back().add("inputs", Json::array());
     for (const std::string& name : layer.inputs) inputs.items.push_back(word(name));
   }
   Json json = Json::object();
-  json.add("input", Json::of_number(std::to_string(model.input)));
+  Json input = Json::of_number(std::to_string(model.input));
+  if (model.tokens)
+    json.add("input", Json::object()).add("vocabulary", std::move(input));
+  else
+    json.add("input", std::move(input));
   json.add("layers", std::move(layers));
-  json.add("loss", write_choice(model.loss));
+  json.add("loss", write_choice(model.loss, "loss"));
   return json;
 }
 
@@ -106,17 +115,18 @@ Json execution_json(const Execution& execution) {
 /// `tensors` stays empty.
 Json frame_json(const Case& c) {
   Json json = Json::object();
-  json.add("tally_case", Json::of_number(std::to_string(version_of(c.model))));
+  json.add("tally_case", Json::of_number(std::to_string(version_of(c))));
   json.add("name", word(c.name));
   json.add("model", model_json(c.model));
   Json windows = Json::array();
   for (const auto& window : c.windows) windows.items.push_back(integers(window));
   json.add("windows", std::move(windows));
+  if (!c.sequences.empty()) json.add("sequences", integers(c.sequences));
   json.add("normalisation", word(name_of(c.normalisation)));
   json.add("precision", precision_json(c.precision));
   Json recipe = Json::object();
   for (const RecipeSection& section : recipe_sections)
-    recipe.add(std::string(section.name), write_choice(c.recipe.*section.choice));
+    recipe.add(std::string(section.name), write_choice(c.recipe.*section.choice, section.name));
   json.add("recipe", std::move(recipe));
   json.add("execution", execution_json(c.execution));
   json.add("tensors", Json::object());

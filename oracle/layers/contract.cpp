@@ -59,7 +59,7 @@ std::vector<LayerTensor> tensors_of(const Layer& layer) {
   const Contract& contract = contract_of("layer", layer);
   std::vector<LayerTensor> tensors;
   for (const LayerTensor& tensor : contract.tensors)
-    if (tensor.present(layer)) tensors.push_back(tensor);
+    if (tensor.present(layer) && (layer.tied.empty() || tensor.name != "weight")) tensors.push_back(tensor);
   if (contract.parameters_by.empty()) return tensors;
   for (const auto& [name, shape] : layer.shapes(contract.parameters_by))
     tensors.push_back({name, Role::parameter, [shape = shape](const Choice&, std::int64_t) { return shape; }});

@@ -31,6 +31,8 @@ struct Option {
   Range range = {};
   std::vector<std::string> words = {};  // text and text_list: the allowed words
   bool parameters = false;              // text_list: names of the model's parameters are allowed too
+  /// The version of a case file that has it. From 2 on it is written only where it is not at its default.
+  std::int64_t since = 1;
 };
 
 enum class Role { parameter, running, mask };
@@ -75,6 +77,10 @@ struct Contract {
   /// Layers only: its inputs are of one size, and the gradient of each is that of its output, bit for bit. It computes
   /// nothing in backward and leaves no tap there: those that it reads take its gradient.
   bool hands_gradient_on = false;
+  /// Layers only: it reads the model's tokens, and looks its rows up by them; each row's place in its sequence.
+  bool reads_tokens = false, reads_positions = false;
+  /// Layers only: its weight may be the table of an embedding, which then says this option.
+  std::string tied_sets = {};
   /// Layers only: features leaving, given features entering.
   std::function<std::int64_t(const Choice& layer, std::int64_t features)> out_features =
       [](const Choice&, std::int64_t features) { return features; };
@@ -106,7 +112,8 @@ const Contract* find_contract(std::string_view section, std::string_view kind);
 /// Throws std::logic_error when there is none, naming section and kind.
 const Contract& contract_of(std::string_view section, const Choice& choice);
 
-/// The tensors that this layer has, those of its contract that are present and its own. Throws std::logic_error for an
+/// The tensors that this layer has, those of its contract that are present and its own; a tied weight is another
+/// layer's. Throws std::logic_error for an
 /// unknown kind.
 std::vector<LayerTensor> tensors_of(const Layer& layer);
 

@@ -18,6 +18,7 @@ const RegisterContract registered{
                   .role = Role::parameter,
                   .shape = bias_shape,
                   .present = [](const Choice& layer) { return layer.flag("bias"); }}},
+     .tied_sets = "out",
      .out_features = [](const Choice& layer, std::int64_t) { return layer.integer("out"); },
      .definition = "y = x W^T + b"}};
 

@@ -1,5 +1,6 @@
 // cross_entropy: softmax_bound.hpp gives each row's (cross_entropy.1), from which (cross_entropy.2) and
 // (cross_entropy.3) follow by the operations of kernels/arithmetic.md.
+#include "oracle/case/z_loss.hpp"
 #include "oracle/losses/softmax_bound.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/window/exact_stages.hpp"
@@ -62,6 +63,14 @@ Bounded row_loss(const Arithmetic& fp32, const ClassWeights& weights, const Soft
   return wider(first, second);
 }
 
+Bounded doubled(Bounded x) { return {2 * x.v, 2 * x.e}; }
+
+/// Of (cross_entropy.4) the part of the loss, added to the row's.
+Bounded with_square(const Arithmetic& fp32, Bounded z_loss, Bounded weight, Bounded lse, Bounded row) {
+  if (z_loss.v == 0 && z_loss.e == 0) return row;
+  return fp32.add(row, fp32.mul(fp32.mul(z_loss, weight), fp32.mul(lse, lse)));
+}
+
 ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expected& y,
                       const Matrix<long double>& target, const Matrix<long double>& item_weight,
                       const Expected& row_factor) {
@@ -69,6 +78,8 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
   const SoftmaxForm form = softmax_form(claim_of(declared, "cross_entropy"), static_cast<double>(y.v.cols()));
   const auto ignored = static_cast<long double>(loss.integer("ignore_index"));
   const ClassWeights weights(declared, loss, static_cast<double>(y.v.cols()));
+  const Bounded z_loss = constant(z_loss_of(loss));
+  const bool has_z = z_loss_of(loss).to_double() != 0;
   const BoundedMatrix z(y), factor(row_factor);
   BoundedMatrix losses(1, z.rows()), dz(z.rows(), z.cols());
   for (Eigen::Index i = 0; i < z.rows(); ++i) {
@@ -79,9 +90,11 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
     const auto t = static_cast<std::size_t>(target(0, i));
     const SoftmaxRow row = softmax_row(form, z, i);
     const Bounded total = weights.total(t, form.height);
-    losses.set(0, i, row_loss(fp32, weights, form, row, t));
+    losses.set(0, i, with_square(fp32, z_loss, weights.weight(t), row.lse, row_loss(fp32, weights, form, row, t)));
+    const Bounded pull = fp32.mul(fp32.mul(doubled(z_loss), weights.weight(t)), row.lse);
     for (std::size_t c = 0; c < row.p.size(); ++c) {
-      const Bounded q = fp32.sub(fp32.mul(total, row.p[c]), weights.of(c, t));
+      Bounded q = fp32.sub(fp32.mul(total, row.p[c]), weights.of(c, t));
+      if (has_z) q = fp32.add(q, fp32.mul(shared(pull), row.p[c]));
       dz.set(i, static_cast<Eigen::Index>(c), storage.store(fp32.mul(factor.at(0, i), q)));
     }
   }

@@ -2,10 +2,12 @@
 // (cross_entropy.1)  nll_c = log(sum_j e^z_j) - z_c,  p_c = e^-nll_c
 // (cross_entropy.2)  l = sum_c a_c nll_c,  a_c = (1 - e) w_t [c = t] + (e / C) w_c
 // (cross_entropy.3)  dz_c = f (p_c sum_j a_j - a_c)
+// (cross_entropy.4)  with z_loss, to l: w_t z_loss L^2, to dz_c: 2 f w_t z_loss L p_c,  L = log(sum_j e^z_j)
 // As d nll_c / d z_j = p_j - [j = c], dl/dz_j is p_j sum_{c != j} a_c - a_j (1 - p_j), and it is written so: only the
 // genuine cancellation between those two terms is left, 1 - p_j being the share of the others.
 #include <vector>
 
+#include "oracle/case/z_loss.hpp"
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
@@ -30,7 +32,7 @@ struct Exponentials {
     total = e(largest) + rest;
   }
   /// log(total); e(largest) is 1, or NaN where z holds NaN or +inf.
-  T log_sum() const { return log1p(T(rest + (e(largest) - 1))); }
+  T log_sum() const { return log1p(T(rest + (e(largest) - 1))); }  // L less the largest
   T share(Eigen::Index c) const { return e(c) / total; }
   T share_of_others(Eigen::Index c) const { return (c == largest ? rest : T(total - e(c))) / total; }
 };
@@ -49,6 +51,7 @@ class Weights {
     }
   }
   bool smooth() const { return smoothing_ != 0; }
+  const T& weight(Eigen::Index c) const { return weight_[static_cast<std::size_t>(c)]; }
   T hard(Eigen::Index target) const { return (1 - smoothing_) * weight_[static_cast<std::size_t>(target)]; }
   const T& soft(Eigen::Index c) const { return soft_[static_cast<std::size_t>(c)]; }
   /// a_j, and the sum of a_c over c != j.
@@ -67,6 +70,8 @@ template <class T>
 LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& target, const Matrix<T>&,
                        const Matrix<T>& row_factor) {
   const Weights<T> weights(loss, y.cols());
+  const bool has_z = z_loss_of(loss).to_double() != 0;
+  const T z_loss = number<T>(z_loss_of(loss));
   LossResult<T> result{Matrix<T>::Zero(1, y.rows()), Matrix<T>::Zero(y.rows(), y.cols())};
   for (Eigen::Index r = 0; r < y.rows(); ++r) {
     const std::int64_t t = to_integer(target(r));
@@ -75,12 +80,15 @@ LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& 
     const Exponentials<T> softmax(z);
     const T log_sum = softmax.log_sum();
     const auto nll = [&](Eigen::Index c) -> T { return log_sum + (z(softmax.largest) - z(c)); };
+    const T pull = has_z ? T(z_loss * weights.weight(t) * (log_sum + z(softmax.largest))) : T(0);
     result.loss(r) = weights.hard(t) * nll(t);
+    if (has_z) result.loss(r) += pull * (log_sum + z(softmax.largest));
     for (Eigen::Index j = 0; j < z.size(); ++j) {
       if (weights.smooth()) result.loss(r) += weights.soft(j) * nll(j);
       const T rising = softmax.share(j) * weights.others(j, t);
       const T falling = weights.at(j, t) * softmax.share_of_others(j);
       result.dy(r, j) = (rising - falling) * row_factor(r);
+      if (has_z) result.dy(r, j) += 2 * pull * softmax.share(j) * row_factor(r);
     }
   }
   return result;

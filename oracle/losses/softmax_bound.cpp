@@ -16,7 +16,7 @@ SoftmaxRow non_finite_row(const BoundedMatrix& z, Eigen::Index i) {
   }
   const Bounded all{NAN, poisoned && !open ? 0 : infinite};
   const auto classes = static_cast<std::size_t>(z.cols());
-  return {std::vector<Bounded>(classes, all), std::vector<Bounded>(classes, all)};
+  return {std::vector<Bounded>(classes, all), std::vector<Bounded>(classes, all), all};
 }
 
 /// One row's sum of exponentials and what its rounding costs.
@@ -72,10 +72,12 @@ Term by_quotient(const SoftmaxForm& form, const ExpSum& r, Eigen::Index c) {
           probability(r, p, quotient * (1 + rounded) + rounded)};
 }
 
-/// The sum M + l is as large as the logits are, so its rounding is u |lse|, not u |nll|.
+/// The sum M + l is as large as the logits are, so its rounding is u |lse|, not u |nll|. What the inputs move is apart.
+double error_of_lse(const ExpSum& r) { return r.e_log + r.u * (std::fabs(r.most + r.log_sum) + r.epsilon + r.e_log); }
+
 Term by_lse(const ExpSum& r, Eigen::Index c) {
   const double nll = r.log_sum - r.d[c], p = std::exp(-nll);
-  const double e_lse = r.e_log + r.u * (std::fabs(r.most + r.log_sum) + r.epsilon + r.e_log);
+  const double e_lse = error_of_lse(r);
   const double argued = e_lse + r.u * (nll + 2 * r.epsilon + e_lse);
   const double relative = std::expm1(argued) * (1 + r.rho_function) + r.rho_function;
   return {{nll, (2 * r.epsilon + argued) * inflation}, probability(r, p, relative)};
@@ -102,6 +104,7 @@ SoftmaxRow softmax_row(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::I
   if (!z.v.row(row).allFinite() || !(z.e.row(row).maxCoeff() < infinite)) return non_finite_row(z, row);
   const ExpSum r = exp_sum(form, z, row);
   SoftmaxRow terms;
+  terms.lse = {r.most + r.log_sum, r.rho_sum < 1 ? (r.epsilon + error_of_lse(r)) * inflation : infinite};
   for (Eigen::Index c = 0; c < z.cols(); ++c) {
     Term wider{{0, infinite}, {0, infinite}};
     if (r.rho_sum < 1) {

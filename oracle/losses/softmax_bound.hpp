@@ -23,9 +23,10 @@ struct SoftmaxForm {
 /// Throws std::logic_error for a form without a bound.
 SoftmaxForm softmax_form(const KernelClaim& claim, double classes);
 
-/// nll_c and p_c of one row.
+/// nll_c and p_c of one row, and L = fl(M + l).
 struct SoftmaxRow {
   std::vector<Bounded> nll, p;
+  Bounded lse;
 };
 SoftmaxRow softmax_row(const SoftmaxForm& form, const BoundedMatrix& z, Eigen::Index row);
 

@@ -12,7 +12,7 @@ template <class T>
 Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>& rows, const State<T>& state) {
   Tensors<T> tensors;
   for (const char* name : {"weight", "bias"})
-    if (const auto slot = state.slots.find(layer.name + "." + name); slot != state.slots.end())
+    if (const auto slot = state.slots.find(parameter_name(layer, name)); slot != state.slots.end())
       tensors[name] = slot->second.parameter;
   if (const auto mean = state.running_mean.find(layer.name); mean != state.running_mean.end()) {
     tensors["running_mean"] = mean->second;
@@ -20,6 +20,7 @@ Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>&
   }
   if (const auto mask = c.tensors.find(layer.name + ".mask"); mask != c.tensors.end())
     tensors["mask"] = lift_rows<T>(mask->second, rows.first, rows.count);
+  if (contract_of("layer", layer).reads_positions) tensors["positions"] = rows.positions;
   return tensors;
 }
 
@@ -102,7 +103,13 @@ class Walk {
     BackwardResult<T> back = naming("backward of " + label_of(c_.model, i), [&] {
       return exact_layer<T>(layer.kind).backward(pass_of(i), output_of(graph_.inputs[i].front()), steps_[i].dy);
     });
-    for (auto& [name, gradient] : back.parameters) result.gradient[layer.name + "." + name] = std::move(gradient);
+    for (auto& [name, gradient] : back.parameters) {
+      Matrix<T>& sum = result.gradient[parameter_name(layer, name)];  // of a shared one what came before, (add.3)
+      if (sum.size() == 0)
+        sum = std::move(gradient);
+      else
+        sum += gradient;
+    }
     give(graph_.inputs[i].front(), std::move(back.dx));
   }
 

@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "oracle/case/item_weights.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/sequences.hpp"
 #include "oracle/real/functions.hpp"
 
 namespace tally::oracle {
@@ -37,8 +39,10 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   const auto lifted = [&](const char* name) {
     return naming(name, [&] { return lift_rows<T>(c.tensors.at(name), rows.first, rows.count); });
   };
-  rows.x = lifted("x");
-  rows.target = lifted("target");
+  rows.x = lifted(input_tensor(c.model));
+  if (c.model.tokens) rows.x = rows.x.transpose().eval();
+  rows.target = naming("target", [&] { return lift_rows<T>(scored_target(c), rows.first, rows.count); });
+  if (reads_positions(c.model)) rows.positions = lift_rows<T>(positions_of(c), rows.first, rows.count).transpose();
   rows.items = window_items<T>(c, window);
   rows.item_weight.resize(1, rows.count);
   const ItemWeights weights(c);

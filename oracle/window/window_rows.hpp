@@ -11,7 +11,8 @@ template <class T>
 struct WindowRows {
   std::int64_t first = 0, count = 0;  // rows of x
   Cut cut;                            // micro-batches: one group on the full batch
-  Matrix<T> x, target;                // target [1, rows] for classes
+  Matrix<T> x, target;                // x [rows, 1] of tokens; target [1, rows] of classes, as scored
+  Matrix<T> positions;                // [rows, 1], of a model that reads them; else empty
   Matrix<T> item_weight, row_factor;  // [1, rows]; the factor is 1 / divisor, 0 where the divisor is 0
   T items;                            // N
 };

@@ -7,6 +7,7 @@
 #include "kernels/device/executor/captured.hpp"
 #include "kernels/training_step/captured_run.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/optimizer_state.hpp"
@@ -71,8 +72,12 @@ Case first_window_of(const Case& c) {
   for (const auto& window : c.windows) {
     for (const std::int64_t each : window) all += each;
   }
+  for (std::int64_t left = rows, i = 0; i < std::ssize(c.sequences) && left > 0; ++i) {
+    left -= c.sequences[static_cast<std::size_t>(i)];
+    one.sequences.resize(static_cast<std::size_t>(i) + 1);
+  }
   for (auto& [name, tensor] : one.tensors) {
-    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    const bool by_row = has_rows(name);
     if (by_row && !tensor.shape.empty() && tensor.shape.front() == all) tensor = rows_of(tensor, 0, rows);
   }
   return one;

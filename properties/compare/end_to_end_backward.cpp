@@ -1,4 +1,5 @@
 // Backward through a group of micro-batches, and the gradient buffers.
+#include "oracle/tolerance/added_in_turn.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/output_gradients.hpp"
@@ -25,14 +26,15 @@ struct Gradients {
   struct Product {
     Expected a, b;  // a b, [out, rows] [rows, in], added by the product itself
   };
-  oracle::ExpectedTensors separate;         // by full name
-  std::map<std::string, Product> products;  // the same
+  oracle::ExpectedTensors separate;                    // by full name
+  std::map<std::string, std::vector<Expected>> given;  // of parameters that several layers read, the last one's first
+  std::map<std::string, Product> products;             // the same
 };
 using GradientsOfEach = std::vector<Gradients>;
 
 /// Whether the subject adds this parameter's gradients to its buffer without making them.
 bool is_added_by_product(const EndToEndWalk& walk, const LayerView& layer, const std::string& name) {
-  return layer.layer->kind == "linear" && name == "weight" &&
+  return layer.layer->kind == "linear" && name == "weight" && !layer.shares_weight &&
          oracle::claim_of(walk.declared, "linear.weight_gradient").algorithm == "into_buffer";
 }
 
@@ -102,8 +104,8 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
     const Output dx = backward.whole ? Output{*backward.whole, "dx", row, count} : Output{own, "dx"};
     if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", dx, group.count);
     for (const std::string& name : layer.parameters) {
-      const std::string gradient = "d." + layer.full_name(name);
-      if (walk.departure != nullptr && walk.departure->penalty) {
+      const std::string gradient = layer.gradient_name(name);
+      if (walk.departure != nullptr && walk.departure->penalty && !layer.shares_weight) {
         const Expected all = with_penalty(walk, layer.full_name(name), own.at(name));
         kept[k].separate[layer.full_name(name)] = walk.held("backward", gradient, [&] { return all; });
         continue;
@@ -114,7 +116,11 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
                                                    rows_of(group.input_of(layer), row, count)};
         continue;
       }
-      kept[k].separate[layer.full_name(name)] = walk.seen("backward", gradient, own.at(name));
+      Expected given = walk.seen("backward", gradient, own.at(name));
+      if (layer.shares_weight && name == "weight")
+        kept[k].given[layer.full_name(name)].push_back(std::move(given));
+      else
+        kept[k].separate[layer.full_name(name)] = std::move(given);
     }
     row += count;
   }
@@ -204,6 +210,23 @@ void depart(EndToEndWalk& walk, Gradients& gradients) {
   }
 }
 
+/// The gradients of parameters that several layers read are sums of what these give, (add.3).
+void add_shared(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
+  for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
+    Gradients& gradients = kept[static_cast<std::size_t>(walk.micro_batch - group.first)];
+    for (const auto& [p, given] : gradients.given) {
+      std::vector<const Expected*> addends;
+      for (const Expected& each : given) addends.push_back(&each);
+      Evaluation sum = evaluation_of([&] { return oracle::added_in_turn(walk.declared, "gradient.add", addends); });
+      walk.check_output("fork", "d." + p, {sum}, group.count);
+      Expected all = walk.seen("fork", "d." + p, sum.at(""));
+      if (walk.departure != nullptr && walk.departure->penalty) all = with_penalty(walk, p, all);
+      gradients.separate[p] = std::move(all);
+    }
+  }
+  walk.micro_batch = -1;
+}
+
 void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
@@ -244,6 +267,7 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
       gradients.give({i, 0}, walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward)));
   }
   walk.count.add(group.own);
+  add_shared(walk, group, kept);
   accumulate(walk, group, kept);
 }
 

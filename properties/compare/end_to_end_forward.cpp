@@ -1,3 +1,4 @@
+#include "oracle/case/sequences.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/item_weights.hpp"
 #include "properties/compare/stack.hpp"
@@ -122,7 +123,9 @@ void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage,
 
 void expect_forward(EndToEndWalk& walk, Group& group) {
   const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
-  group.x = oracle::as_read(rows_of(walk.c.tensors.at("x"), first, rows));
+  Tensor input = rows_of(walk.c.tensors.at(input_tensor(walk.c.model)), first, rows);
+  if (walk.c.model.tokens) input.shape.push_back(1);
+  group.x = oracle::as_read(input);
   group.outputs.reserve(walk.layers.size());
   for (const LayerView& layer : walk.layers) {
     const Expected& x = group.input_of(layer);
@@ -143,7 +146,7 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
 void expect_loss(EndToEndWalk& walk, Group& group) {
   const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
   const Choice& loss = walk.c.model.loss;
-  const Expected target = oracle::as_read(rows_of(walk.c.tensors.at("target"), first, rows));
+  const Expected target = oracle::as_read(rows_of(scored_target(walk.c), first, rows));
   const Expected factors = row_factors(walk, group);
   const auto weights = item_weights(walk.c, first, rows);
   const Expected& y = group.output_of(static_cast<LayerInput>(walk.layers.size()) - 1);

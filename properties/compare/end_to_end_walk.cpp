@@ -1,6 +1,7 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/sequences.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/stack.hpp"
 #include "properties/compare/tensor_rows.hpp"
@@ -131,6 +132,11 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
   if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
   if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
   if (layer.mask) tensors["mask"] = oracle::as_read(rows_of(walk.c.tensors.at(layer.label + ".mask"), first, rows));
+  if (layer.reads_positions) {
+    Tensor positions = rows_of(positions_of(walk.c), first, rows);
+    positions.shape.push_back(1);
+    tensors["positions"] = oracle::as_read(positions);
+  }
   return tensors;
 }
 

@@ -11,6 +11,7 @@ namespace {
 LayerView view_of(const Model& model, std::size_t i) {
   const Layer& layer = model.layers[i];
   LayerView view{&layer, label_of(model, i), {}};
+  if (!layer.tied.empty()) view.parameters.push_back("weight");
   for (const LayerTensor& tensor : tensors_of(layer)) {
     if (tensor.role == Role::parameter) view.parameters.push_back(tensor.name);
     view.mask = view.mask || tensor.role == Role::mask;
@@ -37,9 +38,14 @@ std::vector<LayerView> layers_of(const Model& model) {
     view.gives_dx = std::ranges::any_of(view.inputs, [&](LayerInput from) {
       return from != model_input && graph.reached[static_cast<std::size_t>(from)];
     });
-    view.hands_on = contract_of("layer", model.layers[i]).hands_gradient_on;
+    const Contract& contract = contract_of("layer", model.layers[i]);
+    view.hands_on = contract.hands_gradient_on;
+    view.reads_tokens = contract.reads_tokens;
+    view.reads_positions = contract.reads_positions;
     layers.push_back(std::move(view));
   }
+  for (const SharedParameter& shared : shared_parameters(model))
+    for (const std::size_t user : shared.users) layers[user].shares_weight = true;
   return layers;
 }
 
@@ -47,6 +53,12 @@ StageTensor gradient_of_output(const std::vector<LayerView>& layers, const Layer
   if (layer.readers.empty()) return {"loss", "d.y"};
   if (layer.forked()) return {"fork", "d." + layer.label + ".y"};
   return gradient_given_by(layers, layer.readers.front());
+}
+
+StageTensor gradient_of_parameter(const std::vector<LayerView>& layers, const std::string& parameter) {
+  const bool shared = std::ranges::any_of(
+      layers, [&](const LayerView& layer) { return layer.shares_weight && layer.full_name("weight") == parameter; });
+  return {shared ? "fork" : "backward", "d." + parameter};
 }
 
 StageTensor gradient_given_by(const std::vector<LayerView>& layers, const LayerReader& reader) {

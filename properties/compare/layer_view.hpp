@@ -16,16 +16,26 @@ struct LayerView {
   bool mask = false;                                                         // dropout
   bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: micro_batch
   bool has_gradient = false;                                                 // backward reaches it
-  bool gives_dx = false;                  // and passes a gradient on to what it reads
-  bool hands_on = false;                  // its own, bit for bit: nothing is computed in backward
-  std::vector<LayerInput> inputs = {};    // what it reads, in the order of its list
-  std::vector<LayerReader> readers = {};  // who reads its output
+  bool gives_dx = false;                               // and passes a gradient on to what it reads
+  bool hands_on = false;                               // its own, bit for bit: nothing is computed in backward
+  bool reads_tokens = false, reads_positions = false;  // it looks rows up by them
+  bool shares_weight = false;                          // other layers read it too
+  std::vector<LayerInput> inputs = {};                 // what it reads, in the order of its list
+  std::vector<LayerReader> readers = {};               // who reads its output
 
   /// Whether the gradient of its output is the sum of what several readers give.
   bool forked() const { return has_gradient && readers.size() > 1; }
-  /// What taps call one of its inputs: "fc1.x", "sum.x0".
-  std::string input_name(std::size_t input) const { return label + "." + input_word(inputs.size(), input); }
-  std::string full_name(const std::string& parameter) const { return label + "." + parameter; }
+  /// What taps call one of its inputs: "fc1.x", "sum.x0", "tokens".
+  std::string input_name(std::size_t input) const {
+    return reads_tokens ? "tokens" : label + "." + input_word(inputs.size(), input);
+  }
+  std::string full_name(const std::string& parameter) const {
+    return layer->tied.empty() ? label + "." + parameter : parameter_name(*layer, parameter);
+  }
+  /// What taps call the gradient that this layer gives for a parameter: "d.fc1.weight", "d.wte.weight@head".
+  std::string gradient_name(const std::string& parameter) const {
+    return "d." + full_name(parameter) + (shares_weight && parameter == "weight" ? "@" + label : "");
+  }
 };
 
 std::vector<LayerView> layers_of(const Model& model);
@@ -38,6 +48,9 @@ struct StageTensor {
 StageTensor gradient_of_output(const std::vector<LayerView>& layers, const LayerView& layer);
 /// Where the gradient stands that a reader gives for what it reads.
 StageTensor gradient_given_by(const std::vector<LayerView>& layers, const LayerReader& reader);
+
+/// Where a micro-batch's gradient of a parameter stands: in backward, or where several layers' are added.
+StageTensor gradient_of_parameter(const std::vector<LayerView>& layers, const std::string& parameter);
 
 /// Whether a tap of this stage is given by the capture of an opaque model, or what made it is not known: then it may be
 /// missing, and is no more than read where it is there.

@@ -1,6 +1,7 @@
 // Loss and backward.
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
+#include "oracle/tolerance/table_rows.hpp"
 #include "properties/compare/class_targets.hpp"
 #include "properties/compare/folded_factor.hpp"
 #include "properties/compare/item_weights.hpp"
@@ -16,6 +17,10 @@ struct LayerGradients {
   const Tensor *x = nullptr, *dy = nullptr;
   LayerInputs inputs;
   bool complete() const { return x != nullptr && dy != nullptr && inputs.complete; }
+  /// What rows were looked up by, of a layer that does.
+  const Tensor& index(const LayerView& layer) const {
+    return layer.reads_tokens ? *x : *inputs.tensors.at("positions");
+  }
 };
 
 LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
@@ -23,16 +28,33 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   const StageTensor given = gradient_of_output(walk.layers, layer);
   LayerGradients read;
   read.dy = walk.handed("backward", "in.d." + layer.label + ".y", walk.tap(given.stage, given.tensor));
-  const Tensor* x = walk.tap("forward", "in." + layer.label + ".x");
+  const std::string input = "in." + layer.input_name(0);
+  const Tensor* x = walk.tap("forward", input);
   if (x == nullptr) x = output_read(walk, layer.inputs.front());
-  read.x = walk.handed("backward", "in." + layer.label + ".x", x);
+  read.x = walk.handed("backward", input, x);
+  if (layer.reads_tokens) read.x = walk.as_column(read.x);
   read.inputs = layer_inputs(walk, layer, "backward");
   return read;
+}
+
+/// The row of a table that takes no gradient.
+std::int64_t row_left_out(const LayerView& layer) {
+  return layer.reads_tokens ? layer.layer->integer("padding_index") : -1;
+}
+
+/// The bits of a table's gradient in the order of additions that its kernel claims.
+Bits bits_of_table(const LocalWalk& walk, const LayerView& layer, const LayerGradients& read) {
+  const auto predict = [&walk, &layer, read]() -> oracle::Prediction {
+    return oracle::predicted_table_gradient(walk.declared, read.inputs.tensors.at("weight")->shape.front(),
+                                            read.index(layer), oracle::floats_of(*read.dy), row_left_out(layer));
+  };
+  return {predict, FailureClass::order};
 }
 
 /// The bits of a linear layer's gradients in the order of additions that its kernels claim; other bits inside the bound
 /// are another order's.
 Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGradients& read, const std::string& name) {
+  if (layer.reads_tokens || layer.reads_positions) return bits_of_table(walk, layer, read);
   if (layer.layer->kind != "linear") return {};
   const auto predict = [&walk, read, name]() -> oracle::Prediction {
     const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);
@@ -48,7 +70,7 @@ void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backwa
                      const LayerGradients* read = nullptr) {
   for (const std::string& name : layer.parameters) {
     const std::string parameter = layer.full_name(name);
-    walk.check_output("backward", "d." + parameter, {backward, name}, walk.directions(parameter),
+    walk.check_output("backward", layer.gradient_name(name), {backward, name}, walk.directions(parameter),
                       read == nullptr ? Bits{} : bits_of_order(walk, layer, *read, name));
   }
 }
@@ -56,7 +78,7 @@ void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backwa
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const LayerGradients read = backward_inputs(walk, i);
-  if (!read.complete()) return;
+  if (!read.complete() || !finds_rows(layer, *read.x, read.inputs)) return;
   const oracle::BoundPass pass{
       *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}, layer.gives_dx};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
@@ -111,8 +133,8 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
 
 void check_loss(LocalWalk& walk) {
   const int k = walk.micro_batch;
-  const Tensor* output =
-      walk.layers.empty() ? walk.rows_of_case("x", k) : walk.tap("forward", walk.layers.back().label + ".y");
+  const Tensor* output = walk.layers.empty() ? walk.rows_of_case(input_tensor(walk.c.model), k)
+                                             : walk.tap("forward", walk.layers.back().label + ".y");
   const bool given = is_opaque(walk.c.model);
   const bool stated = !is_opaque(walk.c.model.loss);
   const Tensor* y = walk.handed("loss", "in.y", output);
@@ -161,6 +183,7 @@ void check_backward(LocalWalk& walk, int first, int last) {
     for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_layer(walk, i);
     walk.micro_batch = -1;
   }
+  check_shared_parameters(walk, first, last);
 }
 
 }  // namespace tally

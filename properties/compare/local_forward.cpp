@@ -18,7 +18,8 @@ void add(LayerInputs& inputs, const std::string& name, const Tensor* tensor) {
 
 const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0) {
   const LayerView& layer = walk.layers[i];
-  return walk.handed("forward", "in." + layer.input_name(input), output_read(walk, layer.inputs[input]));
+  const Tensor* x = walk.handed("forward", "in." + layer.input_name(input), output_read(walk, layer.inputs[input]));
+  return layer.reads_tokens ? walk.as_column(x) : x;
 }
 
 /// The inputs behind the first, of a layer that reads several.
@@ -68,7 +69,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Tensor* x = layer_input(walk, i);
   const OtherInputs others = other_inputs(walk, i);
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
-  if (x == nullptr || !others.complete || !inputs.complete) return;
+  if (x == nullptr || !others.complete || !inputs.complete || !finds_rows(layer, *x, inputs)) return;
   const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},
                                true,         others.pointers()};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
@@ -79,7 +80,8 @@ void check_layer(LocalWalk& walk, std::size_t i) {
                      rule.output_rows == nullptr ? Evaluation::Stretches() : some_rows);
   const Bits written{[&] { return oracle::predicted_y(pass, oracle::floats_of(*x), tapped_statistics(walk, layer)); }};
   const Bits ordered{[&] { return ordered_output(walk, *x, inputs); }, FailureClass::order};
-  const Bits& y = layer.layer->kind == "linear" ? ordered : written;
+  const Bits by_bound;  // rows that are looked up have no error: their bits are the bound
+  const Bits& y = layer.layer->kind == "linear" ? ordered : layer.reads_tokens ? by_bound : written;
   walk.check_output("forward", layer.label + ".y", {forward, "y"}, {}, y);
   hold_statistics(walk, layer, forward, pass);
 }
@@ -152,7 +154,7 @@ oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& lay
 }
 
 const Tensor* output_read(LocalWalk& walk, LayerInput from) {
-  if (from == model_input) return walk.rows_of_case("x", walk.micro_batch);
+  if (from == model_input) return walk.rows_of_case(input_tensor(walk.c.model), walk.micro_batch);
   return walk.tap("forward", walk.layers[static_cast<std::size_t>(from)].label + ".y");
 }
 
@@ -169,7 +171,19 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
   if (layer.frozen) more("running_mean", walk.state.running_mean[layer.label]);
   if (layer.frozen) more("running_var", walk.state.running_var[layer.label]);
   if (layer.mask) more("mask", walk.rows_of_case(layer.label + ".mask", walk.micro_batch));
+  if (layer.reads_positions)
+    add(inputs, "positions",
+        walk.as_column(walk.handed(stage, "in.positions", walk.rows_of_case("positions", walk.micro_batch))));
   return inputs;
+}
+
+bool finds_rows(const LayerView& layer, const Tensor& x, const LayerInputs& inputs) {
+  if (!layer.reads_tokens && !layer.reads_positions) return true;
+  const Tensor& index = layer.reads_tokens ? x : *inputs.tensors.at("positions");
+  const std::int64_t end = inputs.tensors.at("weight")->shape.front();
+  for (std::size_t i = 0; i < index.elements(); ++i)
+    if (index.integer(i) < 0 || index.integer(i) >= end) return false;
+  return true;
 }
 
 void check_forward(LocalWalk& walk, int first, int last) {

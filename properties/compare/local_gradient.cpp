@@ -17,7 +17,8 @@ float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 /// What the window's end reads: the last buffer, or the gradient where there is no buffer.
 const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
   const int last = walk.micro_batches() - 1;
-  if (walk.direct) return walk.handed(stage, "in.d." + p, walk.tap("backward", "d." + p, last));
+  const StageTensor gradient = gradient_of_parameter(walk.layers, p);
+  if (walk.direct) return walk.handed(stage, "in.d." + p, walk.tap(gradient.stage, gradient.tensor, last));
   return walk.handed(stage, "in.buffer." + p, walk.tap("accumulate", "buffer." + p, last));
 }
 
@@ -54,7 +55,8 @@ void check_sum(LocalWalk& walk, const std::string& tensor, const Tensor& buffer,
 void check_accumulate(LocalWalk& walk) {
   const int k = walk.micro_batch;
   for (const std::string& p : walk.parameters) {
-    const Tensor* gradient = walk.handed("accumulate", "in.d." + p, walk.tap("backward", "d." + p));
+    const StageTensor given = gradient_of_parameter(walk.layers, p);
+    const Tensor* gradient = walk.handed("accumulate", "in.d." + p, walk.tap(given.stage, given.tensor));
     std::optional<Tensor> zeros;
     const Tensor* before = k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
                                   : walk.tap("accumulate", "buffer." + p, k - 1);

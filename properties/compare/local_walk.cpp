@@ -1,6 +1,7 @@
 #include "properties/compare/local_walk.hpp"
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/sequences.hpp"
 #include "oracle/tolerance/certifying.hpp"
 #include "properties/compare/ahead.hpp"
 #include "properties/compare/lens.hpp"
@@ -109,7 +110,17 @@ LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
 
 const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
   const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
-  return &kept_.emplace_back(rows_of(c.tensors.at(tensor), first, rows(k)));
+  const bool shifted = tensor == "target" && shifts_labels(c.model.loss);
+  const bool derived = shifted || (tensor == "positions" && !c.tensors.contains(tensor));
+  const Tensor whole = shifted ? scored_target(c) : derived ? positions_of(c) : Tensor{};
+  return &kept_.emplace_back(rows_of(derived ? whole : c.tensors.at(tensor), first, rows(k)));
+}
+
+const Tensor* LocalWalk::as_column(const Tensor* vector) {
+  if (vector == nullptr) return nullptr;
+  Tensor& column = kept_.emplace_back(*vector);
+  column.shape.push_back(1);
+  return &column;
 }
 
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor, int k) const {

@@ -75,6 +75,8 @@ class LocalWalk {
   int micro_batches() const { return static_cast<int>(sizes().size()); }
   /// The rows of micro-batch k of a tensor over all rows of x. Lives as long as the walk.
   const Tensor* rows_of_case(const std::string& tensor, int k);
+  /// A vector as a column, so that each row has its own. nullptr for nullptr. Lives as long as the walk.
+  const Tensor* as_column(const Tensor* vector);
   /// Zeros in the shape of a parameter.
   Tensor zeros(const std::string& parameter, Dtype dtype) const { return {dtype, c.tensors.at(parameter).shape}; }
 
@@ -123,10 +125,15 @@ class LocalWalk {
 };
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage);
+/// Whether a layer that looks rows up by `x`, or by positions among `inputs`, finds all of them in its table; true of
+/// every other layer. Both as they were handed, complete.
+bool finds_rows(const LayerView& layer, const Tensor& x, const LayerInputs& inputs);
 /// What stands where a layer reads, of walk.micro_batch: an output's tap, or rows of the case's x.
 const Tensor* output_read(LocalWalk& walk, LayerInput from);
 /// The gradients of an output that several layers read, in the micro-batches [first, last).
 void check_fork(LocalWalk& walk, const LayerView& layer, int first, int last);
+/// The gradients of parameters that several layers read, in the same.
+void check_shared_parameters(LocalWalk& walk, int first, int last);
 
 /// The layer's own statistics for walk.micro_batch, where they are tapped.
 oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer);

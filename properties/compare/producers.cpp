@@ -31,7 +31,7 @@ class Producers {
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
-    if (stage == "accumulate") return take(rest_, "d.") ? Names{here("backward", "d." + text())} : Names{};
+    if (stage == "accumulate") return take(rest_, "d.") ? Names{here(gradient_of_parameter(layers_, text()))} : Names{};
     if (take(rest_, "d.")) return of_gradient();
     return of_window();
   }
@@ -57,6 +57,7 @@ class Producers {
         if (rest_ == layer.label + ".y") return {here(gradient_of_output(layers_, layer))};
       return {};
     }
+    if (rest_ == "tokens" || rest_ == "positions") return {};
     for (const LayerView& layer : layers_)
       for (std::size_t j = 0; j < layer.inputs.size(); ++j)
         if (rest_ == layer.input_name(j)) return output_of(layer.inputs[j]);
@@ -66,6 +67,9 @@ class Producers {
   /// What a reader of a forked output gave.
   Names of_fork() {
     take(rest_, "d.");
+    for (const LayerView& layer : layers_)
+      if (layer.shares_weight && layer.gradient_name("weight") == "d." + text())
+        return {here("backward", "d." + text())};
     for (std::size_t i = 0; i < layers_.size(); ++i)
       for (std::size_t j = 0; j < layers_[i].inputs.size(); ++j)
         if (rest_ == layers_[i].input_name(j)) return {here(gradient_given_by(layers_, {i, j}))};

@@ -6,7 +6,8 @@ std::size_t drawn(const Run& run, std::string_view word, std::size_t count) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   const auto mix = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
   for (const char letter : word) mix(static_cast<unsigned char>(letter));
-  for (const std::byte byte : run.c.tensors.at("x").bytes) mix(std::to_integer<unsigned char>(byte));
+  for (const std::byte byte : run.c.tensors.at(input_tensor(run.c.model)).bytes)
+    mix(std::to_integer<unsigned char>(byte));
   return static_cast<std::size_t>((hash >> 17) % count);
 }
 

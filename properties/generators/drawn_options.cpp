@@ -46,6 +46,7 @@ class OptionDrawer {
   void draw_in(std::string_view section, Choice& choice) {
     const Contract& contract = *find_contract(section, choice.kind);
     for (const Option& option : contract.options) {
+      if (option.since > 1) continue;  // drawn with the models that it is for
       const auto values = values_worth_drawing(contract, option);
       if (random_.below(one_in) != 0 || values.empty()) continue;
       const OptionValue before = choice.options.at(option.name);

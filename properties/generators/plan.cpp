@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/layers/contract.hpp"
@@ -13,17 +14,54 @@
 
 namespace tally {
 
+namespace {
+
+/// The layers before the last one.
+std::vector<Layer> earlier_layers(const Plan& plan) {
+  std::vector<Layer> layers;
+  if (plan.tokens.width > 0) layers.push_back(layer("embedding", "wte", {{"width", plan.tokens.width}}));
+  if (plan.tokens.width > 0 && plan.tokens.positions)
+    layers.push_back(layer("position_embedding", "wpe", {{"length", plan.tokens.longest}}));
+  layers.insert(layers.end(), plan.hidden.begin(), plan.hidden.end());
+  return layers;
+}
+
+/// Every micro-batch's rows as sequences; the first of a window is as long as may be.
+std::vector<std::int64_t> sequences_of(const Plan& plan) {
+  constexpr std::uint64_t apart = 0xbb67ae85u;
+  executor::Schedule random(plan.seed ^ apart);
+  std::vector<std::int64_t> lengths;
+  for (const auto& window : plan.windows) {
+    bool first = true;
+    for (std::int64_t left : window) {
+      while (left > 0) {
+        const auto drawn = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(plan.tokens.longest)));
+        lengths.push_back(std::min(left, first ? plan.tokens.longest : drawn));
+        left -= lengths.back();
+        first = false;
+      }
+    }
+  }
+  return lengths;
+}
+
+}  // namespace
+
 std::int64_t hidden_features(const Plan& plan) {
-  return features_before(Model{plan.input, plan.hidden, {}}, plan.hidden.size());
+  const std::vector<Layer> layers = earlier_layers(plan);
+  return features_before(Model{plan.input, layers, {}}, layers.size());
 }
 
 Case case_frame(const Plan& plan) {
   Case c;
   c.model.input = plan.input;
-  c.model.layers = plan.hidden;
+  c.model.tokens = plan.tokens.width > 0;
+  c.model.layers = earlier_layers(plan);
   c.model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}, {"bias", plan.output_bias}}));
+  if (plan.tokens.tied) c.model.layers.back().tied = "wte";
   c.model.loss = plan.loss;
   c.windows = plan.windows;
+  if (c.model.tokens) c.sequences = sequences_of(plan);
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;
@@ -67,10 +105,12 @@ std::string title_of(const Case& c) {
   if (is_opaque(c.model))
     return formats_of(c.precision) + ", opaque, " + std::to_string(parameters_of(c.model).size()) + " tensors, " +
            c.model.loss.kind + of_windows(c);
-  std::string sizes = std::to_string(c.model.input), kinds;
+  std::string sizes = c.model.tokens ? "" : std::to_string(c.model.input), kinds;
   for (const Layer& l : c.model.layers) {
     if (l.kind == "linear") {
       sizes += "-" + std::to_string(l.integer("out"));
+    } else if (l.kind == "embedding") {
+      sizes += std::to_string(c.model.input) + " tokens-" + std::to_string(l.integer("width"));
     } else {
       kinds += ", " + l.kind;
     }

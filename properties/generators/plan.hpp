@@ -14,8 +14,19 @@ namespace tally {
 /// or of as many as the formats hold, cancelling (cancelling_data.hpp).
 enum class Data { ordinary, exact, cancelling };
 
+/// A model over tokens: `input` is its vocabulary, and before the hidden layers come an embedding, "wte", and maybe
+/// learned positions, "wpe". The rows of a micro-batch are cut into sequences of 1 to `longest` rows.
+struct TokenPlan {
+  std::int64_t width = 0;  // of the embedding; 0: no tokens
+  std::int64_t longest = 1;
+  bool positions = false;
+  bool tied = false;  // the last layer's weight is the embedding's table
+  friend bool operator==(const TokenPlan&, const TokenPlan&) = default;
+};
+
 struct Plan {
   std::int64_t input = 4;
+  TokenPlan tokens;
   std::vector<Layer> hidden;  // before the last linear layer; options filled in
   std::int64_t outputs = 3;
   bool output_bias = true;  // of the last linear layer

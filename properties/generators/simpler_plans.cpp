@@ -141,6 +141,14 @@ void plainer_recipe(const Plan& plan, Steps& steps) {
   }
 }
 
+void fewer_tokens(const Plan& plan, Steps& steps) {
+  if (plan.tokens.width == 0) return;
+  if (plan.tokens.tied) steps.add([](Plan& p) { p.tokens.tied = false; });
+  if (plan.tokens.positions) steps.add([](Plan& p) { p.tokens.positions = false; });
+  for (const std::int64_t n : smaller(plan.tokens.longest, 1)) steps.add([n](Plan& p) { p.tokens.longest = n; });
+  for (const std::int64_t n : smaller(plan.tokens.width, 1)) steps.add([n](Plan& p) { p.tokens.width = n; });
+}
+
 void usual_formats(const Plan& plan, Steps& steps) {
   const Precision& now = plan.precision;
   if (now.accumulate != Dtype::fp32) steps.add([](Plan& p) { p.precision.accumulate = Dtype::fp32; });
@@ -159,6 +167,7 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   plainer_loss(plan, steps);
   fewer_features(plan, steps);
   fewer_rows(plan, steps);
+  fewer_tokens(plan, steps);
   usual_formats(plan, steps);
   if (!plan.values.empty()) steps.add([](Plan& p) { p.values.clear(); });
   if (plan.far_mean) steps.add([](Plan& p) { p.far_mean = false; });

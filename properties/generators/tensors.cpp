@@ -44,6 +44,8 @@ std::string family_of(const Plan& plan, const Drawer& drawer, const Layer& l, co
     return initial_family(start, l, tensor, features);
   if (tensor.name == "running_var") return "variance";
   if (tensor.name == "running_mean") return "uniform";
+  if (tensor.name == "weight" && (l.kind == "embedding" || l.kind == "position_embedding"))
+    return drawer.real("normal", 3);
   if (l.kind == "linear") return drawer.real(tensor.name == "weight" ? "he:" + std::to_string(features) : "uniform", 3);
   return tensor.name == "weight" ? "positive" : "uniform";
 }
@@ -52,8 +54,7 @@ void draw_layers(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& l = c.model.layers[i];
     const std::int64_t features = features_before(c.model, i);
-    for (const LayerTensor& tensor : find_contract("layer", l.kind)->tensors) {
-      if (!tensor.present(l)) continue;
+    for (const LayerTensor& tensor : tensors_of(l)) {
       auto shape = tensor.shape(l, features);
       for (auto& n : shape) n = n < 0 ? rows : n;
       const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : plan.precision.master;
@@ -122,8 +123,10 @@ void draw_tensors(const Plan& plan, Case& c) {
   std::int64_t rows = 0;
   for (const auto& window : c.windows) rows = std::accumulate(window.begin(), window.end(), rows);
   Drawer drawer(plan, c);
-  Tensor& x = drawer.add("x", plan.precision.storage, {rows, plan.input}, drawer.real(input_family(plan), 3));
-  if (plan.gradient_magnitude != 1) {
+  const bool tokens = plan.tokens.width > 0;
+  Tensor& x = tokens ? drawer.add("tokens", Dtype::i64, {rows}, "classes:" + std::to_string(plan.input))
+                     : drawer.add("x", plan.precision.storage, {rows, plan.input}, drawer.real(input_family(plan), 3));
+  if (plan.gradient_magnitude != 1 && !tokens) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(plan.input); ++i)
       x.set(i, plan.gradient_magnitude * x.value(i));
     x.drawing.reset();

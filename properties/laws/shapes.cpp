@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/formats.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -144,7 +145,7 @@ Case with_rotated_micro_batches(const Case& c) {
   Case rotated = c;
   const auto order = rotated_rows(c, rotated.windows);
   for (auto& [name, tensor] : rotated.tensors) {
-    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    const bool by_row = has_rows(name);
     if (by_row) tensor = with_rows(tensor, order);
   }
   return rotated;

@@ -17,6 +17,12 @@ struct Part {
 };
 
 Part part_of(const Case& c, const std::string& tensor) {
+  if (tensor == "tokens" || tensor == "positions") {
+    for (const Layer& layer : c.model.layers)
+      if (const Contract& contract = contract_of("layer", layer);
+          tensor == "tokens" ? contract.reads_tokens : contract.reads_positions)
+        return {&layer, "x"};
+  }
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i) + ".";
     if (tensor.starts_with(label)) return {&c.model.layers[i], tensor.substr(label.size())};
@@ -31,6 +37,12 @@ bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !
 
 bool is_norm(const Layer& layer) { return layer.kind == "batch_norm" || layer.kind == "layer_norm"; }
 
+/// Whether its gradient is that of a table, row by row.
+bool looks_up(const Layer& layer) {
+  const Contract& contract = contract_of("layer", layer);
+  return contract.reads_tokens || contract.reads_positions;
+}
+
 std::string forward_of(const Layer& layer, const std::string& output) {
   if (layer.kind != "batch_norm" || output == "y") return kernel_family_of(layer) + ".forward";
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
@@ -41,7 +53,7 @@ std::string backward_of(const Layer& layer, const std::string& output) {
     if (output == "bias") return "linear.bias_gradient";
     return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
   }
-  if (output != "x") return kernel_family_of(layer) + ".parameter_gradients";
+  if (output != "x") return looks_up(layer) ? "embedding.gradient" : kernel_family_of(layer) + ".parameter_gradients";
   return kernel_family_of(layer) + (is_frozen(layer) ? ".backward_frozen" : ".backward");
 }
 
@@ -67,7 +79,8 @@ std::string without(const std::string& text, const std::string& start) {
 /// Everything a layer runs in backward.
 std::vector<std::string> backward_operations(const Layer& layer) {
   if (layer.kind == "linear") return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
-  if (is_norm(layer)) return {backward_of(layer, "x"), backward_of(layer, "weight")};
+  if (contract_of("layer", layer).reads_tokens) return {backward_of(layer, "weight")};
+  if (is_norm(layer) || looks_up(layer)) return {backward_of(layer, "x"), backward_of(layer, "weight")};
   return {backward_of(layer, "x")};
 }
 

@@ -38,8 +38,9 @@ constexpr std::size_t any = ~std::size_t{0};
 
 /// The rows of a micro-batch, of x and target, repeat those of the one before it.
 bool repeats(const Sight& s) {
-  const Tensor& x = s.c.tensors.at("x");
-  const auto width = static_cast<std::size_t>(s.c.model.input) * size_of(x.dtype);
+  const Tensor& x = s.c.tensors.at(input_tensor(s.c.model));
+  const auto columns = static_cast<std::size_t>(s.c.model.tokens ? 1 : s.c.model.input);
+  const auto width = columns * size_of(x.dtype);
   for (std::size_t w = 0; w < s.windows(); ++w) {
     for (std::size_t k = 1; k < s.c.windows[w].size(); ++k) {
       if (s.c.windows[w][k] != s.c.windows[w][k - 1]) continue;

@@ -57,6 +57,7 @@ bool half_way(const Sight& s) {
 
 /// Neighbours in a row of x that cancel to an ulp or less.
 bool cancelling_pair(const Sight& s) {
+  if (s.c.model.tokens) return false;
   const Tensor& x = s.c.tensors.at("x");
   const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(x.dtype) - 1);
   for (std::size_t i = 1; i < x.elements(); ++i) {
@@ -70,6 +71,7 @@ bool cancelling_pair(const Sight& s) {
 
 /// Sizes of x that are not zero, sorted.
 std::vector<double> sizes(const Sight& s) {
+  if (s.c.model.tokens) return {};
   const Tensor& x = s.c.tensors.at("x");
   std::vector<double> all;
   for (std::size_t i = 0; i < x.elements(); ++i) {

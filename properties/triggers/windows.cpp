@@ -31,7 +31,9 @@ bool short_rows(const Sight& s) { return s.c.windows.back().back() < s.c.windows
 
 /// The rows of x as they lie in the drawn case, in another order.
 bool permuted(const Sight& s) {
-  const Tensor &drawn = s.drawn.tensors.at("x"), &ran = s.c.tensors.at("x");
+  if (s.drawn.model.tokens != s.c.model.tokens) return false;
+  const char* input = input_tensor(s.c.model);
+  const Tensor &drawn = s.drawn.tensors.at(input), &ran = s.c.tensors.at(input);
   if (drawn.shape != ran.shape || drawn.dtype != ran.dtype || drawn == ran) return false;
   const auto sorted_bits = [](const Tensor& tensor) {
     std::vector<std::uint64_t> bits;

@@ -41,8 +41,7 @@ inline double value_of(const Layer& layer, const LayerTensor& tensor, Sequence& 
 }
 
 inline void fill_layer(Case& c, const Layer& layer, std::int64_t features, Sequence& sequence) {
-  for (const LayerTensor& tensor : find_contract("layer", layer.kind)->tensors) {
-    if (!tensor.present(layer)) continue;
+  for (const LayerTensor& tensor : tensors_of(layer)) {
     std::vector<std::int64_t> shape = tensor.shape(layer, features);
     for (auto& size : shape) size = size < 0 ? rows_of(c) : size;
     const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : c.precision.master;
@@ -70,9 +69,12 @@ inline Layer layer_of(const std::string& kind, const std::string& name, Options 
 inline void fill_tensors(Case& c) {
   Sequence sequence;
   const std::int64_t rows = rows_of(c);
-  c.tensors["x"] = Tensor(c.precision.storage, {rows, c.model.input});
-  Tensor& x = c.tensors["x"];
-  for (std::size_t i = 0; i < x.elements(); ++i) x.set(i, sequence.next());
+  const bool tokens = c.model.tokens;
+  Tensor& x = c.tensors[input_tensor(c.model)] =
+      tokens ? Tensor(Dtype::i64, {rows}) : Tensor(c.precision.storage, {rows, c.model.input});
+  for (std::size_t i = 0; i < x.elements(); ++i)
+    x.set(i,
+          tokens ? static_cast<double>(static_cast<int>((sequence.next() + 1) * 16) % c.model.input) : sequence.next());
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     fill_layer(c, c.model.layers[i], features_before(c.model, i), sequence);
   }

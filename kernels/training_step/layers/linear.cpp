@@ -36,8 +36,7 @@ void backward(Run& run, LayerState& layer, int k) {
         {.m = rows, .n = layer.in, .k = layer.out, .a = dy, .b = layer.weight->copy.data(), .c = run.dx_of(layer, k)});
   }
   compute_weight_gradient(
-      run, *layer.weight, k,
-      {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
+      run, layer, k, {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
   if (layer.bias == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
   run.launch<BiasGradientArguments>(

@@ -1,4 +1,5 @@
 #include "kernels/training_step/kind_steps.hpp"
+#include "oracle/case/z_loss.hpp"
 
 namespace tally {
 namespace {
@@ -19,7 +20,8 @@ void evaluate(Run& run, int k, std::int64_t features, float* losses, void* dy) {
                                      .factor = run.factor,
                                      .keep = static_cast<float>(1 - smoothing),
                                      .spread = static_cast<float>(smoothing / static_cast<double>(features)),
-                                     .smoothed = smoothing != 0});
+                                     .smoothed = smoothing != 0,
+                                     .z_loss = static_cast<float>(z_loss_of(loss).to_double())});
 }
 
 const RegisterLossSteps registered("cross_entropy", {evaluate});

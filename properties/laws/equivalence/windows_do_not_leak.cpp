@@ -2,6 +2,7 @@
 // bits in both windows.
 #include <algorithm>
 
+#include "oracle/case/expected_tensors.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -22,7 +23,7 @@ void shape(Plan& plan) {
 Case with_repeated_rows(Case c) {
   const auto rows = static_cast<std::size_t>(first_row(c, 1));
   for (auto& [name, tensor] : c.tensors) {
-    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    const bool by_row = has_rows(name);
     if (!by_row) continue;
     const std::size_t half = tensor.bytes.size() / 2;
     if (tensor.shape.empty() || static_cast<std::size_t>(tensor.shape[0]) != 2 * rows) continue;

@@ -5,6 +5,7 @@
 
 #include "kernels/training_step/memory.hpp"
 #include "kernels/training_step/own_step.hpp"
+#include "oracle/case/expected_tensors.hpp"
 #include "properties/laws/outcome.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -45,7 +46,7 @@ Case largest_micro_batch_alone(const Case& c) {
   Case alone = c;
   alone.windows = {{count}};
   for (auto& [name, tensor] : alone.tensors) {
-    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    const bool by_row = has_rows(name);
     if (by_row) tensor = rows_of(tensor, first, count);
   }
   return alone;

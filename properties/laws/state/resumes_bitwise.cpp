@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
@@ -66,7 +67,7 @@ Case resumed_after(const Case& c, const Trace& trace) {
   resumed.windows = {c.windows[1]};
   const std::int64_t first = first_row(c, 1);
   for (auto& [name, tensor] : resumed.tensors) {
-    const bool by_row = name == "x" || name == "target" || name == "item_weight" || name.ends_with(".mask");
+    const bool by_row = has_rows(name);
     if (by_row) tensor = tail_rows(tensor, first);
   }
   take_optimizer_state(resumed, c, trace);

@@ -6,6 +6,8 @@
 #include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/residual_blocks.hpp"
+#include "properties/generators/token_plan.hpp"
 
 namespace tally {
 namespace {
@@ -43,8 +45,15 @@ void vary_norm(Plan& plan, Schedule& random) {
   plan.recipe.clip.options["norm"] = std::string(one_in(random, 2) ? "1" : "inf");
 }
 
+/// One in four with residual blocks, one in six over tokens.
+void vary_model(Plan& plan, Schedule& random) {
+  const bool tokens = one_in(random, 6);
+  tokens ? read_tokens(plan) : draw_residual_blocks(plan);
+  if (tokens) plan.loss.options["weight"] = std::vector<Decimal>{};  // those drawn are of other classes
+}
+
 void vary_data(Case& c, Schedule& random) {
-  if (!one_in(random, 8)) return;
+  if (!one_in(random, 8) || c.model.tokens) return;
   Tensor& x = c.tensors.at("x");
   x = Tensor(x.dtype, x.shape);
   draw(x, {1, random.next() >> 12, "wide"});
@@ -82,6 +91,7 @@ CleanCase clean_case(std::uint64_t seed, std::uint64_t number, const RunOptions&
   vary_loss(plan, random);
   vary_norm(plan, random);
   if (one_in(random, 2)) draw_formats(plan);
+  vary_model(plan, random);
   CleanCase made{case_of(plan), {}};
   vary_data(made.c, random);
   made.run = drawn_run(on, random);

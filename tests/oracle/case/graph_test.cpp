@@ -7,6 +7,7 @@
 
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/version.hpp"
 #include "tests/kernels/residual_case.hpp"
 
 namespace tally {
@@ -107,12 +108,12 @@ TEST(Graph, FollowsFeaturesByTheFirstInput) {
 }
 
 TEST(Graph, TellsAChainFromABranchedModel) {
-  Model chain = small_case().model;
-  EXPECT_TRUE(is_chain(chain));
-  EXPECT_EQ(version_of(chain), 1);
-  chain.layers[2].inputs = {"fc1"};  // past the ReLU
-  EXPECT_FALSE(is_chain(chain));
-  EXPECT_EQ(version_of(chain), 2);
+  Case c = small_case();
+  EXPECT_TRUE(is_chain(c.model));
+  EXPECT_EQ(version_of(c), 1);
+  c.model.layers[2].inputs = {"fc1"};  // past the ReLU
+  EXPECT_FALSE(is_chain(c.model));
+  EXPECT_EQ(version_of(c), 2);
   EXPECT_FALSE(is_chain(branched_model()));
   EXPECT_FALSE(is_chain(doubled_case().model));
 }

@@ -3,6 +3,7 @@
 #include "properties/compare/groups.hpp"
 #include "tests/kernels/residual_case.hpp"
 #include "tests/properties/compare/changed_trace.hpp"
+#include "tests/properties/compare/clean_run.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -39,17 +40,6 @@ Case block_with_statistics(unsigned seed, const std::string& statistics) {
       {wide("fc1"), layer_of("batch_norm", "bn", {{"statistics", statistics}}), layer_of("relu", "act"),
        reading({"fc1", "act"}, layer_of("add", "sum")), layer_of("linear", "fc2", {{"out", std::int64_t{3}}})},
       seed, Dtype::fp32);
-}
-
-void expect_clean(const Case& c, const RunOptions& options, const std::string& what) {
-  const Trace trace = run(c, options);
-  const auto checks = hard_lenses(c, trace, Grouping::declared).checks;
-  EXPECT_EQ(first_failure(checks), nullptr) << what << " " << told(first_failure(checks));
-  EXPECT_EQ(count(checks, Status::not_run), 0u) << what << " " << missing(checks);
-  std::set<std::string> seen;
-  for (const TensorCheck& check : checks)
-    if (check.lens == "local") seen.insert(check.tap);
-  for (const Tap& tap : trace.taps()) EXPECT_TRUE(seen.contains(tap.name.text())) << what << " " << tap.name.text();
 }
 
 /// The check of a tap by a lens; nullptr where there is none.

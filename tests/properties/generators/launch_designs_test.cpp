@@ -3,17 +3,27 @@
 #include <gtest/gtest.h>
 
 #include "kernels/training_step/run.hpp"
+#include "properties/generators/look_up_designs.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/triggers/reach.hpp"
 
 namespace tally {
 namespace {
 
-Plan designed(Dtype storage, std::uint64_t number) {
+Plan designed(Dtype storage, std::uint64_t number, void (*design)(Plan&) = design_launches) {
   Plan plan = random_plan(storage)(rc::Random(5), rc::kNominalSize).value();
   plan.seed = number;
-  design_launches(plan);
+  design(plan);
   return plan;
+}
+
+/// Of features, and of tokens.
+std::vector<Case> all_designed(Dtype storage) {
+  std::vector<Case> cases;
+  for (std::uint64_t number = 0; number < launch_designs; ++number) cases.push_back(case_of(designed(storage, number)));
+  for (std::uint64_t number = 0; number < look_up_designs; ++number)
+    cases.push_back(case_of(designed(storage, number, design_look_ups)));
+  return cases;
 }
 
 /// Kernels that a law launches by itself (properties/laws/norms_count_every_element.cpp), and more tensors than a
@@ -27,9 +37,9 @@ TEST(LaunchDesigns, take_every_kernel_through_every_way_in_each_precision) {
   std::set<LaunchPath> left = launch_paths_of(ExecutorKind::host);
   const std::set<LaunchPath> declared = left;
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
-    for (std::uint64_t number = 0; number < launch_designs; ++number) {
+    for (const Case& c : all_designed(storage)) {
       const LaunchScope scope;
-      run(case_of(designed(storage, number)));
+      run(c);
       for (const LaunchPath& path : scope.paths()) {
         EXPECT_TRUE(declared.contains(path)) << "undeclared: " << name_of_path(path);
         left.erase(path);

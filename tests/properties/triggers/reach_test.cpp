@@ -9,6 +9,7 @@
 #include "properties/generators/drawn_options.hpp"
 #include "properties/generators/option_values.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/token_plan.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
@@ -82,6 +83,8 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Plan plan = random_plan(Dtype::fp32)(rc::Random(seed), rc::kNominalSize).value();
     draw_options(plan);
+    if (seed % 8 == 0) read_tokens(plan);
+    fit_options(plan);
     Case c;
     ASSERT_NO_THROW(c = case_of(plan)) << seed;
     for (const std::size_t place : reached_by(ExecutorKind::host, c, {}))

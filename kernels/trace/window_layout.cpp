@@ -1,0 +1,107 @@
+#include "kernels/trace/window_layout.hpp"
+
+#include <algorithm>
+
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/optimizer_state.hpp"
+
+namespace tally::taps {
+namespace {
+
+/// `compensation.<p>`, beside the buffer and like it.
+Layout compensation_tap(Place at) {
+  if (!take(at.rest, "compensation.") || at.gradient) return std::nullopt;
+  const Shape* shape = at.parameter();
+  if (shape == nullptr) return std::nullopt;
+  return TapLayout{at.c.precision.accumulate, *shape};
+}
+
+/// `buffer.<p>`; where gradients are written directly, its readers read the gradient instead.
+Layout buffer_tap(Place at, bool allowed) {
+  if (!take(at.rest, "buffer.") || at.gradient) return std::nullopt;
+  const Shape* shape = at.parameter();
+  if (shape == nullptr || !allowed) return std::nullopt;
+  return TapLayout{at.c.precision.accumulate, *shape};
+}
+
+Layout accumulate_tap(const Place& at) {
+  if (at.whole_window) return std::nullopt;
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
+  }
+  if (const Layout compensation = compensation_tap(at)) return compensation;
+  return buffer_tap(at, true);
+}
+
+Layout overflow_check_tap(const Place& at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "found") return at.only_if(!at.input && !at.gradient, Dtype::u8, {});
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
+  }
+  return buffer_tap(at, at.input);
+}
+
+Layout unscale_tap(const Place& at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "inverse_scale") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
+  if (const Shape* shape = at.parameter()) {
+    return at.only_if(at.gradient, at.input ? at.c.precision.storage : Dtype::fp32, *shape);
+  }
+  return buffer_tap(at, at.input);
+}
+
+/// norm, clip and decay: fp32 gradients, and the scalars of clipping.
+Layout gradient_tap(const Place& at, std::string_view stage) {
+  if (!at.whole_window) return std::nullopt;
+  const bool by_norm = clips_by_norm(at.c.recipe.clip);
+  if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
+  if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
+  if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
+  const Shape* shape = at.parameter();
+  if (shape == nullptr) return std::nullopt;
+  if (at.gradient) return at.only_if(at.input || stage != "norm", Dtype::fp32, *shape);
+  return at.only_if(stage == "decay", at.c.precision.master, *shape);
+}
+
+Layout optimizer_tap(Place at) {
+  if (!at.whole_window) return std::nullopt;
+  if (at.rest == "learning_rate") return at.only_if(at.input && !at.gradient, Dtype::fp32, {});
+  if (at.rest == "step") return at.only_if(at.input && !at.gradient, Dtype::i64, {});
+  if (const Shape* shape = at.parameter()) {
+    if (at.gradient) return at.only_if(at.input, Dtype::fp32, *shape);
+    return TapLayout{at.c.precision.master, *shape};
+  }
+  const auto kept = state_of(at.c.recipe.optimizer);
+  const bool state =
+      std::any_of(kept.begin(), kept.end(), [&](const StateTensor* each) { return take(at.rest, each->name + "."); });
+  const Shape* shape = at.parameter();
+  if (!state || shape == nullptr || at.gradient) return std::nullopt;
+  return TapLayout{at.c.precision.master, *shape};
+}
+
+/// scaler and schedule: scalars of the whole window.
+Layout scalar_tap(const Place& at, std::string_view stage) {
+  if (!at.whole_window || at.gradient) return std::nullopt;
+  if (at.rest == "found") return at.only_if(at.input, Dtype::u8, {});
+  if (stage == "schedule") {
+    if (at.rest == "step") return TapLayout{Dtype::i64, {}};
+    return at.only_if(at.rest == "learning_rate" && !at.input, Dtype::fp32, {});
+  }
+  if (at.rest == "scale") return TapLayout{Dtype::fp32, {}};
+  return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
+}
+
+}  // namespace
+
+Layout window_layout(const Place& at, std::string_view stage) {
+  if (stage == "accumulate") return accumulate_tap(at);
+  if (stage == "overflow_check") return overflow_check_tap(at);
+  if (stage == "unscale") return unscale_tap(at);
+  if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
+  if (stage == "optimizer") return optimizer_tap(at);
+  if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
+  return std::nullopt;
+}
+
+}  // namespace tally::taps

@@ -1,0 +1,182 @@
+#include "kernels/training_step/build_layers.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/training_step/stages.hpp"
+#include "kernels/training_step/weight_gradient.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+
+Alive::Alive(const Case& c, bool lockstep) {
+  for (const auto& window : c.windows) {
+    const auto count = static_cast<std::int64_t>(window.size());
+    const std::int64_t all = std::accumulate(window.begin(), window.end(), std::int64_t{0});
+    rows = std::max(rows, lockstep ? all : *std::ranges::max_element(window));
+    if (lockstep) micro_batches = std::max(micro_batches, count);
+  }
+}
+
+DeviceTensor optional_tensor(Device& on, const Case& c, const std::string& name) {
+  const auto place = c.tensors.find(name);
+  return place == c.tensors.end() ? DeviceTensor{} : DeviceTensor(on, name, place->second);
+}
+
+std::map<std::string, std::string> all_chosen(const Case& c, const Stages& stages) {
+  std::map<std::string, std::string> chosen = stages.variants;
+  chosen.insert(c.execution.kernels.begin(), c.execution.kernels.end());
+  return chosen;
+}
+
+namespace {
+
+/// False for parameters that weight_decay excludes, and where there is none.
+bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
+  const Choice& choice = c.recipe.weight_decay;
+  if (!tally::decays(choice)) return false;
+  const auto& exclude = choice.texts("exclude");
+  const auto excluded = [&](const char* word) { return std::ranges::find(exclude, word) != exclude.end(); };
+  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
+  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && norm);
+}
+
+/// Optimizer state of the case, or zeros.
+DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& parameter) {
+  if (DeviceTensor given = optional_tensor(run.device, run.c, name)) return given;
+  DeviceTensor state(run.device, name, run.c.precision.master, parameter.master.shape);
+  state.zero();
+  return state;
+}
+
+void add_optimizer_state(Run& run, Parameter& parameter) {
+  for (const StateTensor* each : state_of(run.c.recipe.optimizer)) {
+    const std::string name = each->name + "." + parameter.name;
+    const bool started = !each->begins_with_gradient || run.c.tensors.contains(name);
+    parameter.state.push_back({each, state_tensor(run, name, parameter), started});
+  }
+}
+
+void add_buffer(Run& run, Parameter& parameter) {
+  const Dtype format = run.c.precision.accumulate;
+  const auto& shape = parameter.master.shape;
+  parameter.buffer = DeviceTensor(run.device, "buffer of " + parameter.name, format, shape);
+  if (run.kernels.claim("accumulate").algorithm != "kahan") return;
+  parameter.compensation = DeviceTensor(run.device, "compensation of " + parameter.name, format, shape);
+}
+
+Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const Alive& alive) {
+  const std::string name = layer.name + "." + tensor;
+  const auto place = run.c.tensors.find(name);
+  if (layer.name.empty() || place == run.c.tensors.end()) return nullptr;
+  const Precision& precision = run.c.precision;
+  Parameter& parameter = run.parameters.emplace_back();
+  parameter.name = name;
+  parameter.elements = static_cast<std::int64_t>(place->second.elements());
+  parameter.decays = decays(run.c, layer, tensor);
+  parameter.master = DeviceTensor(run.device, name, place->second);
+  const auto& shape = parameter.master.shape;
+  std::vector<std::int64_t> slots = shape;
+  slots.insert(slots.begin(), alive.micro_batches);
+  parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
+  parameter.into_buffer = layer.kind == "linear" && std::string_view(tensor) == "weight" &&
+                          adds_by_product(run, all_chosen(run.c, run.stages));
+  if (!parameter.into_buffer) {
+    parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
+  }
+  if (run.options.accumulate) add_buffer(run, parameter);
+  parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
+  add_optimizer_state(run, parameter);
+  return &parameter;
+}
+
+void add_statistics(Run& run, LayerState& state, const Alive& alive) {
+  const auto make = [&](const char* what, std::vector<std::int64_t> shape) {
+    return DeviceTensor(run.device, state.label + "." + what, Dtype::fp32, std::move(shape));
+  };
+  if (state.layer->kind == "layer_norm") {
+    state.mean = make("mean", {alive.rows});
+    state.rstd = make("rstd", {alive.rows});
+    return;
+  }
+  if (state.layer->kind != "batch_norm") return;
+  for (auto [tensor, what] : {std::pair{&state.mean, "mean"},
+                              {&state.var, "var"},
+                              {&state.rstd, "rstd"},
+                              {&state.dw_sum, "dw_sum"},
+                              {&state.db_sum, "db_sum"}}) {
+    *tensor = make(what, {alive.micro_batches, state.in});
+  }
+  state.window_statistics = state.layer->text("statistics") == "window";
+  state.frozen = state.layer->text("statistics") == "frozen";
+  state.running_mean = optional_tensor(run.device, run.c, state.label + ".running_mean");
+  state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
+}
+
+/// What a layer that looks rows up reads them by, and what its gradient needs.
+void add_look_up(Run& run, LayerState& state, const Alive& alive) {
+  const Contract& contract = contract_of("layer", *state.layer);
+  state.reads_tokens = contract.reads_tokens;
+  state.reads_positions = contract.reads_positions;
+  if (!state.reads_tokens && !state.reads_positions) return;
+  const bool by_atomics = run.kernels.claim("embedding.gradient").variant == "atomic_add";
+  if (by_atomics)
+    state.table_sums = DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, state.weight->master.shape);
+  else
+    state.row_order = DeviceTensor(run.device, "order of " + state.label, Dtype::i64, {alive.rows});
+}
+
+void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) {
+  const Layer& layer = run.c.model.layers[i];
+  LayerState& state = run.layers.emplace_back();
+  state.layer = &layer;
+  state.steps = &layer_steps(layer.kind);
+  state.index = i;
+  state.label = label_of(run.c.model, i);
+  state.family = kernel_family_of(layer);
+  state.inputs = graph.inputs[i];
+  state.readers = graph.readers[i];
+  state.in = features_before(run.c.model, i);
+  state.out = features_after(run.c.model, i);
+  state.hands_on = contract_of("layer", layer).hands_gradient_on;
+  state.gives_dx = std::ranges::any_of(state.inputs, [&](LayerInput from) {
+    return from != model_input && graph.reached[static_cast<std::size_t>(from)];
+  });
+  state.weight =
+      layer.tied.empty() ? add_parameter(run, layer, "weight", alive) : &run.parameter(parameter_name(layer, "weight"));
+  state.bias = add_parameter(run, layer, "bias", alive);
+  state.has_gradient = graph.reached[i];
+  const Dtype storage = run.c.precision.storage;
+  state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
+  if (state.gives_dx && !state.hands_on)
+    state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
+  if (state.has_gradient && state.readers.size() > 1)
+    state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
+  add_look_up(run, state, alive);
+  if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
+  add_statistics(run, state, alive);
+}
+
+/// A parameter that several layers read: each has a gradient of its own, which `share` adds.
+void share_gradients(Run& run) {
+  for (const SharedParameter& shared : shared_parameters(run.c.model)) {
+    const Parameter& parameter = run.parameter(shared.name);
+    for (const std::size_t user : shared.users) {
+      LayerState& layer = run.layers[user];
+      layer.shared_gradient = DeviceTensor(run.device, "gradient of " + shared.name + " by " + layer.label,
+                                           parameter.gradient.dtype, parameter.gradient.shape);
+    }
+  }
+}
+
+}  // namespace
+
+void add_layers(Run& run, const Alive& alive) {
+  run.layers.reserve(run.c.model.layers.size());
+  const Graph graph = graph_of(run.c.model);
+  for (std::size_t i = 0; i < run.c.model.layers.size(); ++i) add_layer(run, i, graph, alive);
+  share_gradients(run);
+}
+
+}  // namespace tally

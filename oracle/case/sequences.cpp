@@ -1,0 +1,57 @@
+#include "oracle/case/sequences.hpp"
+
+#include "oracle/case/expected_tensors.hpp"
+
+namespace tally {
+namespace {
+
+/// Whether no row of the same sequence follows.
+bool is_last(const std::vector<std::int64_t>& sequences, std::int64_t row) {
+  std::int64_t end = 0;
+  for (const std::int64_t length : sequences)
+    if (end += length; row < end) return row == end - 1;
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> places_in_sequences(const Case& c) {
+  std::vector<std::int64_t> places;
+  for (const std::int64_t length : c.sequences)
+    for (std::int64_t place = 0; place < length; ++place) places.push_back(place);
+  places.resize(static_cast<std::size_t>(rows_of(c)), 0);
+  return places;
+}
+
+Tensor positions_of(const Case& c) {
+  if (const auto given = c.tensors.find("positions"); given != c.tensors.end()) return given->second;
+  Tensor positions(Dtype::i64, {rows_of(c)});
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  for (std::size_t row = 0; row < places.size(); ++row)
+    positions.set_bits(row, static_cast<std::uint64_t>(places[row]));
+  return positions;
+}
+
+bool shifts_labels(const Choice& loss) { return loss.options.contains("shift") && loss.flag("shift"); }
+
+std::int64_t scored_class(const Case& c, std::int64_t row) {
+  const Tensor& target = c.tensors.at("target");
+  if (!shifts_labels(c.model.loss)) return target.integer(static_cast<std::size_t>(row));
+  if (is_last(c.sequences, row)) return c.model.loss.integer("ignore_index");
+  return target.integer(static_cast<std::size_t>(row) + 1);
+}
+
+Tensor scored_target(const Case& c) {
+  const Tensor& target = c.tensors.at("target");
+  if (!shifts_labels(c.model.loss)) return target;
+  Tensor scored(target.dtype, target.shape);
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    const bool last = row + 1 == places.size() || places[row + 1] == 0;
+    const std::int64_t label = last ? c.model.loss.integer("ignore_index") : target.integer(row + 1);
+    scored.set_bits(row, static_cast<std::uint64_t>(label));
+  }
+  return scored;
+}
+
+}  // namespace tally

@@ -1,0 +1,28 @@
+// Rows that belong together: the sequences of a case, one after another in the order of its rows. What a row's place in
+// its sequence is, and which label a row is scored by.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// The place of every row in its sequence, from 0 on. All 0 where the case names no sequences.
+std::vector<std::int64_t> places_in_sequences(const Case& c);
+
+/// The tensor `positions`, i64 [rows]; where the case has none, the places.
+Tensor positions_of(const Case& c);
+
+/// Whether the loss scores a row by the label of the next row of its sequence.
+bool shifts_labels(const Choice& loss);
+
+/// Of a loss over classes: the class that the row is scored by, as its target says or, with `shift`, the next row's of
+/// its sequence. The loss's ignore_index where there is none: behind the last row of a sequence.
+std::int64_t scored_class(const Case& c, std::int64_t row);
+
+/// What the loss reads, row by row: `target`, with `shift` the scored classes.
+Tensor scored_target(const Case& c);
+
+}  // namespace tally

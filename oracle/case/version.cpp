@@ -1,0 +1,25 @@
+#include "oracle/case/version.hpp"
+
+#include <algorithm>
+
+#include "oracle/case/choice.hpp"
+#include "oracle/case/graph.hpp"
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+
+std::string what_needs_version(const Case& c) {
+  if (!is_chain(c.model)) return "a layer names its inputs";
+  if (c.model.tokens) return "the model reads tokens";
+  if (!c.sequences.empty()) return "the rows are sequences";
+  const auto is_younger = [](const Layer& layer) {
+    const Contract* contract = find_contract("layer", layer.kind);
+    return version_of(layer, "layer") > 1 || !layer.tied.empty() || (contract != nullptr && contract->reads_positions);
+  };
+  if (std::ranges::any_of(c.model.layers, is_younger)) return "a layer is of that version";
+  return version_of(c.model.loss, "loss") > 1 ? "the loss has an option of that version" : "";
+}
+
+std::int64_t version_of(const Case& c) { return what_needs_version(c).empty() ? 1 : 2; }
+
+}  // namespace tally

@@ -1,0 +1,17 @@
+// The version of a case file: 1, or 2 where the case uses what came with layers that read each other and with tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// The least version that holds this case, which is the one that it is written in.
+std::int64_t version_of(const Case& c);
+
+/// What of it the first version does not hold: "a layer names its inputs". Empty where that version does.
+std::string what_needs_version(const Case& c);
+
+}  // namespace tally

@@ -1,0 +1,78 @@
+// Law: a tied weight has both gradients, (add.3). Beside a twin whose last layer has a weight of its own, of the same
+// bits, each of the two uses gives the gradient that the twin's parameter has, in every micro-batch of the first window,
+// and the weight takes their sum.
+#include "oracle/case/graph.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/token_plan.hpp"
+#include "properties/laws/promised_bits.hpp"
+#include "properties/laws/run_and_check.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+constexpr const char *table = "wte.weight", *head = "out.weight";
+
+void shape(Plan& plan) {
+  read_tokens(plan);
+  plan.tokens.tied = true;
+  plan.execution.kernels.erase("linear.weight_gradient");  // a tied weight's product adds into no buffer
+}
+
+bool is_tied(const Case& c) {
+  return !c.model.layers.empty() && c.model.layers.back().name == "out" && c.model.layers.back().tied == "wte";
+}
+
+Case untied(Case c) {
+  c.model.layers.back().tied.clear();
+  std::map<std::string, Tensor> copies;
+  for (const auto& [name, tensor] : c.tensors)
+    if (name.ends_with(table)) copies[name.substr(0, name.size() - std::string(table).size()) + head] = tensor;
+  c.tensors.merge(copies);
+  return c;
+}
+
+void require_both(Outcome& outcome, const Case& c, const Trace& tied, const Trace& twin) {
+  const std::string d = std::string("d.") + table;
+  for (std::size_t k = 0; k < c.windows.front().size(); ++k) {
+    const std::string at = "w0/m" + std::to_string(k) + "/backward/";
+    for (const auto& [use, own] : {std::pair{d + "@out", std::string("d.") + head}, {d + "@wte", d}}) {
+      const Tensor *given = tied.find(at + use), *alone = twin.find(at + own);
+      if (given == nullptr || alone == nullptr) continue;  // the lenses say so
+      require(outcome, *given == *alone, at + use, "backward",
+              "a use of the tied weight gives another gradient than alone");
+    }
+  }
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!is_tied(c)) return not_for("a last layer called out that is tied to wte");
+  CheckedRun tied = run_and_check(c, subject);
+  if (tied.outcome.status == Status::not_run) return tied.outcome;
+  const Case alone = untied(c);
+  const CheckedRun twin = run_and_check(alone, subject);
+  add(tied.outcome, twin.outcome);
+  if (PromisedBits(tied.trace).without().empty()) require_both(tied.outcome, c, tied.trace, twin.trace);
+  return settled(std::move(tied.outcome));
+}
+
+/// The twin's table has the gradient of the look-ups alone.
+bool differs(const Case& c, const RunOptions& subject) {
+  const Trace tied = run(c, subject), twin = run(untied(c), subject);
+  const std::string name = std::string("w0/unscale/d.") + table;
+  const Tensor *both = tied.find(name), *alone = twin.find(name);
+  return both != nullptr && alone != nullptr && !(*both == *alone);
+}
+
+const RegisterLaw registered{{
+    .name = "a_tied_weight_has_both_gradients",
+    .family = "tokens",
+    .statement = "The gradient of a weight that is looked up and multiplied by is the sum of what both uses give.",
+    .shape = shape,
+    .holds = holds,
+    .control = "the look-ups alone give another gradient",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally
