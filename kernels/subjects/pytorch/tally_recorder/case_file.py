@@ -102,14 +102,21 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
     stated = model.section(segment, capture, loss)
+    if isinstance(stated["input"], dict):
+        tensors = {"tokens" if key == "x" else key: parts for key, parts in tensors.items()}
     case = {
-        "tally_case": 2 if any("inputs" in layer for layer in stated["layers"]) else 1, "name": name,
+        "tally_case": version_of(stated), "name": name,
         "model": stated,
         "windows": segment.windows, "normalisation": normalisation,
         "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
                       "tf32": False},
         "recipe": recipe, "tensors": {"file": "case.safetensors"}}
     return case, tensors, taps
+
+
+def version_of(model):
+    """Of a case file: 2 where layers say what they read, or the model reads tokens."""
+    return 2 if isinstance(model["input"], dict) or any("inputs" in layer for layer in model["layers"]) else 1
 
 
 def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs):
@@ -140,7 +147,8 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
     for name, parts in segment.taps.items():
         window, _, rest = name.partition("/@")
         if not rest:
-            taps[name] = parts
+            stage, _, gradient = name.partition("/backward/d.")
+            taps[f"{stage}/fork/d.{gradient}" if gradient in model.shared else name] = parts
             continue
         stage, _, parameter = rest.partition(".")
         decays = decay["kind"] != "none" and not left_out(parameter, excluded)

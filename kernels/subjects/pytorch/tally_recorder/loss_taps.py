@@ -53,7 +53,7 @@ class LossTaps:
             self.forward += 1
             self.rows = first.shape[0] if first.dim() else 1
             if self.wants_input:
-                self.x = self.capture.scratch.put(first.reshape(-1, first.shape[-1]))
+                self.x = self.capture.scratch.put(model_input(first))
 
     def called(self, loss, result):
         capture = self.capture
@@ -173,6 +173,11 @@ class LossTaps:
         factor = factor_of(seen, self.capture.scratch)
         if factor is not None:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
+
+
+def model_input(value):
+    """Rows of features; of whole numbers tokens, each a row."""
+    return value.reshape(-1) if value.dtype == torch.int64 else value.reshape(-1, value.shape[-1])
 
 
 def has_one_factor(loss):

@@ -1,4 +1,5 @@
 """How a case describes the model: as one opaque layer, or as the layers that Tally knows."""
+import torch
 import torch.nn as nn
 
 from .errors import CaptureError
@@ -7,7 +8,7 @@ from .network_graph import layers_of_network, layer_named
 
 class OpaqueModel:
     """The network is one layer whose forward and backward are not stated; its gradients are inputs of the case."""
-    prefix, last, wants_input = "model.", "model", False
+    prefix, last, wants_input, shared = "model.", "model", False, frozenset()
 
     def name_of(self, parameter):
         return self.prefix + parameter
@@ -34,10 +35,35 @@ def layer_of(name, module):
         return {"kind": kind.__name__.lower()}
     if kind is nn.GELU:
         return {"kind": "gelu", "approximate": getattr(module, "approximate", "none")}
+    if kind is nn.Embedding:
+        return embedding_of(name, module)
     if kind is nn.LayerNorm and len(module.normalized_shape) == 1:
         return {"kind": "layer_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
-    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, layer_norm or an activation that Tally "
-                       "knows; record the model as opaque")
+    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm or an activation that "
+                       "Tally knows; record the model as opaque")
+
+
+def embedding_of(name, module):
+    """A table whose rows are looked up, and nothing else done to them."""
+    if module.max_norm is not None or module.scale_grad_by_freq or module.sparse:
+        raise CaptureError(f"layer {name}: found an Embedding with max_norm, scale_grad_by_freq or sparse, expected "
+                           "one without; record the model as opaque")
+    padding = {} if module.padding_idx is None else {"padding_index": module.padding_idx}
+    return {"kind": "embedding", "name": name, "width": module.embedding_dim, **padding}
+
+
+def tie(layers, modules):
+    """Says of linear layers whose weight is an embedding's table that they are tied to it; returns what their weights
+    are called then, by the names that they would have."""
+    tables = {id(module.weight): name for name, module in modules.items() if type(module) is nn.Embedding}
+    called = {}
+    for layer in layers:
+        module = modules.get(layer.get("name"))
+        if type(module) is nn.Linear and id(module.weight) in tables:
+            layer["tied"] = tables[id(module.weight)]
+            del layer["out"]
+            called[f"{layer['name']}.weight"] = f"{layer['tied']}.weight"
+    return called
 
 
 class KnownLayers:
@@ -50,18 +76,38 @@ class KnownLayers:
             self.layers = [layer_of(name, module) for name, module in model.named_children()]
         else:
             self.layers = layers_of_network(model, layer_of)
+        modules = {layer_named(name): module for name, module in model.named_modules()}
+        self.tied = tie(self.layers, modules)
+        self.shared = set(self.tied.values())
+        self.tables = [modules[layer["name"]].num_embeddings for layer in self.layers if layer["kind"] == "embedding"]
         last = self.layers[-1]
         self.last = last.get("name", f"{last['kind']}#{len(self.layers) - 1}")
 
     def name_of(self, parameter):
         module, _, name = parameter.rpartition(".")
-        return f"{layer_named(module)}.{name}"
+        stated = f"{layer_named(module)}.{name}"
+        return self.tied.get(stated, stated)
 
     def section(self, segment, capture, loss):
         if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":
             raise CaptureError("model: found a loss that no case states, expected one for known layers; record the "
                                "model as opaque")
-        return {"input": segment.tensors["x"][0].shape[-1], "layers": self.layers, "loss": loss}
+        return {"input": self.input_of(segment, capture), "layers": self.layers, "loss": loss}
+
+    def input_of(self, segment, capture):
+        """The features of x, or the vocabulary of tokens, which then stand in its place."""
+        parts = segment.tensors["x"]
+        if parts[0].dtype != torch.int64:
+            return parts[0].shape[-1]
+        if not self.tables:
+            raise CaptureError("model: found whole numbers as its input and no Embedding, expected one that looks them "
+                               "up; record the model as opaque")
+        rows = [(part.shape[0], seen.y.shape[0]) for part, seen in zip(parts, segment.losses)]
+        uneven = next(((tokens, scored) for tokens, scored in rows if tokens != scored), None)
+        if uneven:
+            raise CaptureError(f"loss: found {uneven[1]} rows of logits for {uneven[0]} tokens, expected one for each; "
+                               "give the loss all rows, and ignore_index where a row has no label")
+        return {"vocabulary": self.tables[0]}
 
     def lines(self):
         return []

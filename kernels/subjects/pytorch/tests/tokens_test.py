@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Models over tokens are judged layer by layer, and the ways to count their labels: python3 tests/tokens_test.py"""
+import os
+import sys
+import unittest
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import needs_torch  # noqa: E402, F401
+import torch  # noqa: E402
+import torch.nn as nn  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+import tally_recorder  # noqa: E402
+from tally_recorder.models import KnownLayers  # noqa: E402
+from verdicts import FAIL, PASS, verdict_of  # noqa: E402
+
+VOCABULARY, IGNORED = 11, -100
+
+
+class Bag(nn.Module):
+    """Tokens that do not see each other: a table, a residual block, a head that may be tied to the table."""
+
+    def __init__(self, tied=True, head_first=False, width=8):
+        super().__init__()
+        head = nn.Linear(width, VOCABULARY, bias=False)
+        if head_first:
+            self.head = head
+        self.wte, self.fc, self.act = nn.Embedding(VOCABULARY, width), nn.Linear(width, 2 * width), nn.GELU()
+        self.out = nn.Linear(2 * width, width)
+        self.head = head
+        if tied:
+            self.head.weight = self.wte.weight
+
+    def forward(self, tokens):
+        h = self.wte(tokens)
+        return self.head(h + self.out(self.act(self.fc(h))))
+
+
+class Cut(Bag):
+    def forward(self, tokens):
+        return super().forward(tokens[:, :-1])
+
+
+def batch(rows, length):
+    """Tokens, and the label that each is scored by: the next token's of its row, but for a prompt's."""
+    tokens = torch.randint(VOCABULARY, (rows, length))
+    own = tokens.clone()
+    own[: rows // 2, : length // 2] = IGNORED
+    return tokens, own, F.pad(own, (0, 1), value=IGNORED)[:, 1:]
+
+
+def counted(labels):
+    return int((labels != IGNORED).sum())
+
+
+def recorded(net, level, way="right", shapes=((3, 5), (2, 7), (4, 2))):
+    """Two windows of micro-batches of these shapes. `way` is how labels are counted."""
+    torch.manual_seed(3)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+    with tally_recorder.Recorder(net, optimizer, len(shapes), level=level, layers="known",
+                                 normalisation="window_items") as recorder:
+        for _ in range(2):
+            optimizer.zero_grad()
+            batches = [batch(*shape) for shape in shapes]
+            items = sum(counted(own if way == "before the shift" else labels) for _, own, labels in batches)
+            for tokens, _, labels in batches:
+                logits = net(tokens)
+                if way == "logits cut":
+                    logits, labels = logits[:, :-1], labels[:, :-1]
+                loss = F.cross_entropy(logits.reshape(-1, VOCABULARY), labels.reshape(-1), ignore_index=IGNORED,
+                                       reduction="mean" if way == "mean of means" else "sum")
+                (loss / (len(shapes) if way == "mean of means" else items)).backward()
+            optimizer.step()
+    return recorder
+
+
+class Tokens(unittest.TestCase):
+    def setUp(self):
+        warnings.simplefilter("ignore")
+        torch.manual_seed(1)
+
+    def test_a_tied_head_says_so(self):
+        for head_first in (False, True):
+            known = KnownLayers(Bag(head_first=head_first))
+            self.assertEqual(known.layers[-1], {"kind": "linear", "name": "head", "bias": False, "tied": "wte",
+                                                "inputs": [known.layers[-2]["name"]]})
+            self.assertEqual(known.name_of("head.weight"), "wte.weight")
+
+    def test_right_loops_pass(self):
+        for tied in (True, False):
+            for level in ("gradients", "state", "window", "all"):
+                with self.subTest(level=level, tied=tied):
+                    code, said = verdict_of(recorded(Bag(tied), level))
+                    self.assertEqual(code, PASS, said)
+                    self.assertNotIn("the model is opaque", said)
+
+    def test_a_tied_head_that_comes_first_passes(self):
+        code, said = verdict_of(recorded(Bag(head_first=True), "state"))
+        self.assertEqual(code, PASS, said)
+
+    def test_the_mean_of_means_is_named(self):
+        for level in ("state", "all"):
+            with self.subTest(level=level):
+                code, said = verdict_of(recorded(Bag(), level, "mean of means"))
+                self.assertEqual(code, FAIL, said)
+                self.assertIn("mean-of-means", said)
+
+    def test_labels_counted_before_the_shift_fail_at_the_loss(self):
+        for level in ("state", "all"):
+            with self.subTest(level=level):
+                code, said = verdict_of(recorded(Bag(), level, "before the shift"))
+                self.assertEqual(code, FAIL, said)
+                self.assertIn("loss/in.factor", said)
+
+    def test_logits_of_fewer_rows_than_tokens_are_refused(self):
+        code, said = verdict_of(recorded(Bag(), "state", "logits cut"))
+        self.assertEqual(code, 2, said)
+        self.assertIn("rows of logits", said)
+
+    def test_tables_that_cannot_be_stated_are_refused(self):
+        net = Bag(tied=False)
+        net.wte = nn.Embedding(VOCABULARY, 8, max_norm=1)
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "max_norm"):
+            recorded(net, "state")
+
+
+if __name__ == "__main__":
+    unittest.main()
