@@ -138,7 +138,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
   }
   x = DeviceTensor(device, input_tensor(c.model), c.tensors.at(input_tensor(c.model)));
-  target = DeviceTensor(device, "target", scored_target(c));
+  target = DeviceTensor(device, "target", *ScoredTarget(c));
   if (tally::reads_positions(c.model)) positions = DeviceTensor(device, "positions", positions_of(c));
   item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);

@@ -17,7 +17,7 @@ std::optional<std::int64_t> exact_or_none(std::int64_t weight) {
 ItemWeights::ItemWeights(const Case& c) : case_(c) {
   const Choice& loss = c.model.loss;
   if (has_class_targets(loss)) {
-    classes_ = scored_target(c);
+    classes_.emplace(c);
     ignored_ = loss.integer("ignore_index");
     by_class_ = !loss.numbers("weight").empty();
   } else if (!is_opaque(loss) && loss.flag("item_weights")) {
@@ -29,7 +29,7 @@ std::optional<std::int64_t> ItemWeights::whole(std::int64_t row) const {
   const auto at = static_cast<std::size_t>(row);
   if (weights_ != nullptr) return exact_or_none(weights_->integer(at));
   if (!classes_) return 1;
-  if (classes_->integer(at) == ignored_) return 0;
+  if ((**classes_).integer(at) == ignored_) return 0;
   return by_class_ ? std::nullopt : std::optional<std::int64_t>(1);
 }
 

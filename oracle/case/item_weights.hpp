@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/sequences.hpp"
 
 namespace tally {
 
@@ -28,8 +29,8 @@ class ItemWeights {
 
  private:
   const Case& case_;
-  std::optional<Tensor> classes_;    // what rows are scored by, of a loss over classes
-  const Tensor* weights_ = nullptr;  // of a loss with a weight for each item
+  std::optional<ScoredTarget> classes_;  // what rows are scored by, of a loss over classes
+  const Tensor* weights_ = nullptr;      // of a loss with a weight for each item
   std::int64_t ignored_ = 0;
   bool by_class_ = false;  // classes have weights of their own
 };

@@ -41,17 +41,15 @@ std::int64_t scored_class(const Case& c, std::int64_t row) {
   return target.integer(static_cast<std::size_t>(row) + 1);
 }
 
-Tensor scored_target(const Case& c) {
-  const Tensor& target = c.tensors.at("target");
-  if (!shifts_labels(c.model.loss)) return target;
-  Tensor scored(target.dtype, target.shape);
+ScoredTarget::ScoredTarget(const Case& c) : given_(c.tensors.at("target")) {
+  if (!shifts_labels(c.model.loss)) return;
+  Tensor& scored = shifted_.emplace(given_.dtype, given_.shape);
   const std::vector<std::int64_t> places = places_in_sequences(c);
   for (std::size_t row = 0; row < places.size(); ++row) {
     const bool last = row + 1 == places.size() || places[row + 1] == 0;
-    const std::int64_t label = last ? c.model.loss.integer("ignore_index") : target.integer(row + 1);
+    const std::int64_t label = last ? c.model.loss.integer("ignore_index") : given_.integer(row + 1);
     scored.set_bits(row, static_cast<std::uint64_t>(label));
   }
-  return scored;
 }
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "oracle/case/case.hpp"
@@ -23,6 +24,15 @@ bool shifts_labels(const Choice& loss);
 std::int64_t scored_class(const Case& c, std::int64_t row);
 
 /// What the loss reads, row by row: `target`, with `shift` the scored classes.
-Tensor scored_target(const Case& c);
+class ScoredTarget {
+ public:
+  /// Keeps a reference to the case's own target, where nothing is shifted.
+  explicit ScoredTarget(const Case& c);
+  const Tensor& operator*() const { return shifted_ ? *shifted_ : given_; }
+
+ private:
+  const Tensor& given_;
+  std::optional<Tensor> shifted_;
+};
 
 }  // namespace tally

@@ -41,7 +41,7 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   };
   rows.x = lifted(input_tensor(c.model));
   if (c.model.tokens) rows.x = rows.x.transpose().eval();
-  rows.target = naming("target", [&] { return lift_rows<T>(scored_target(c), rows.first, rows.count); });
+  rows.target = naming("target", [&] { return lift_rows<T>(*ScoredTarget(c), rows.first, rows.count); });
   if (reads_positions(c.model)) rows.positions = lift_rows<T>(positions_of(c), rows.first, rows.count).transpose();
   rows.items = window_items<T>(c, window);
   rows.item_weight.resize(1, rows.count);

@@ -146,7 +146,7 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
 void expect_loss(EndToEndWalk& walk, Group& group) {
   const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
   const Choice& loss = walk.c.model.loss;
-  const Expected target = oracle::as_read(rows_of(scored_target(walk.c), first, rows));
+  const Expected target = oracle::as_read(rows_of(*ScoredTarget(walk.c), first, rows));
   const Expected factors = row_factors(walk, group);
   const auto weights = item_weights(walk.c, first, rows);
   const Expected& y = group.output_of(static_cast<LayerInput>(walk.layers.size()) - 1);

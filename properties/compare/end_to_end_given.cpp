@@ -43,7 +43,7 @@ void expect_loss_of_outputs(EndToEndWalk& walk) {
   const Tensor* y = first_tap(walk, {{"loss", "in.y"}, {"forward", walk.layers.front().label + ".y"}});
   if (is_opaque(loss) || y == nullptr) return;
   const std::int64_t first = walk.first_row_of(k), rows = walk.rows(k);
-  const Expected target = oracle::as_read(rows_of(scored_target(walk.c), first, rows));
+  const Expected target = oracle::as_read(rows_of(*ScoredTarget(walk.c), first, rows));
 
   const Expected factors{oracle::Matrix<long double>::Constant(1, rows, factor.v(0, 0)),
                          oracle::Matrix<double>::Constant(1, rows, factor.e(0, 0))};

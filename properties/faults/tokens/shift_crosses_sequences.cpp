@@ -11,7 +11,7 @@ void loss(Run& run) {
   one_sequence.sequences.clear();
   for (const auto& window : run.c.windows)
     one_sequence.sequences.insert(one_sequence.sequences.end(), window.begin(), window.end());
-  loss_by(run, scored_target(one_sequence));
+  loss_by(run, *ScoredTarget(one_sequence));
 }
 
 const RegisterFault registered{{

@@ -8,8 +8,8 @@ namespace {
 void loss(Run& run) {
   if (!shifts_labels(run.c.model.loss)) return stage::loss(run);
   Case shifted_once = run.c;
-  shifted_once.tensors.at("target") = scored_target(run.c);
-  loss_by(run, scored_target(shifted_once));
+  shifted_once.tensors.at("target") = *ScoredTarget(run.c);
+  loss_by(run, *ScoredTarget(shifted_once));
 }
 
 const RegisterFault registered{{
