@@ -1,0 +1,176 @@
+// Suspects of models over tokens: which labels are counted, and which label a row is scored by.
+#include <algorithm>
+
+#include "oracle/case/sequences.hpp"
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+/// The labels of the rows themselves in a window, those that are not ignored; and its sequences.
+struct OwnLabels {
+  double counted = 0, sequences = 0;
+};
+
+OwnLabels own_labels(const Evidence& evidence, int window) {
+  const Case& c = evidence.c;
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  const Tensor& target = c.tensors.at("target");
+  const auto first = static_cast<std::size_t>(first_row(c, static_cast<std::size_t>(window)));
+  OwnLabels own;
+  for (std::size_t row = first; row < first + static_cast<std::size_t>(evidence.rows(window)); ++row) {
+    own.counted += target.integer(row) != c.model.loss.integer("ignore_index");
+    own.sequences += places[row] == 0;
+  }
+  return own;
+}
+
+/// c for so many items.
+std::optional<Values> factor_of(const Evidence& evidence, const HeldTensor& held, double items) {
+  return Values{items > 0 ? evidence.scale(held.name.window) / items : 0.0};
+}
+
+bool is_factor(const Evidence& evidence, const HeldTensor& held) {
+  return shifts_labels(evidence.c.model.loss) && held.name.tensor == "in.factor";
+}
+
+/// The rows of the micro-batch from what all rows would be scored by.
+std::optional<Values> scored_by(const Evidence& evidence, const HeldTensor& held, const Tensor& labels) {
+  if (held.name.tensor != "in.target") return std::nullopt;
+  const auto window = static_cast<std::size_t>(held.name.window), k = static_cast<std::size_t>(held.name.micro_batch);
+  const auto first = static_cast<std::size_t>(first_row(evidence.c, window, k));
+  Values values;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(evidence.rows(held.name.window, held.name.micro_batch)); ++i)
+    values.push_back(labels.value(first + i));
+  return values;
+}
+
+// The labels are counted before they are shifted.
+namespace counted_before_the_shift {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (!is_factor(evidence, held)) return std::nullopt;
+  return factor_of(evidence, held, own_labels(evidence, held.name.window).counted);
+}
+
+const RegisterSuspect registered{{
+    .name = "tokens-counted-before-shift",
+    .faults = {"tokens-counted-before-shift"},
+    .stages = {"loss"},
+    .sentence = "labels are counted before the shift, which takes each sequence's first one out",
+    .formula = "c = S / (labels that are not ignored)",
+    .left = left,
+}};
+
+}  // namespace counted_before_the_shift
+
+// A sequence's boundary is taken off the count that the shift has left it out of.
+namespace boundaries_twice {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (!is_factor(evidence, held)) return std::nullopt;
+  const double items = evidence.items(held.name.window);
+  return factor_of(evidence, held, items - own_labels(evidence, held.name.window).sequences);
+}
+
+const RegisterSuspect registered{{
+    .name = "boundaries-subtracted-twice",
+    .faults = {"boundaries-subtracted-twice"},
+    .stages = {"loss"},
+    .sentence = "one label a sequence is taken off the count, though the shift has left it out already",
+    .formula = "c = S / (N - sequences)",
+    .left = left,
+}};
+
+}  // namespace boundaries_twice
+
+// Every row is scored by its own label.
+namespace not_shifted {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (!shifts_labels(evidence.c.model.loss)) return std::nullopt;
+  return scored_by(evidence, held, evidence.c.tensors.at("target"));
+}
+
+const RegisterSuspect registered{{
+    .name = "labels-not-shifted",
+    .faults = {"labels-not-shifted"},
+    .stages = {"loss"},
+    .sentence = "labels are not shifted: every token is scored by itself",
+    .formula = "t_i = label i",
+    .left = left,
+}};
+
+}  // namespace not_shifted
+
+// Labels that were shifted are shifted again.
+namespace shifted_again {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.target" || !shifts_labels(evidence.c.model.loss)) return std::nullopt;
+  Case once = evidence.c;
+  once.tensors.at("target") = *ScoredTarget(evidence.c);
+  return scored_by(evidence, held, *ScoredTarget(once));
+}
+
+const RegisterSuspect registered{{
+    .name = "shifted-twice",
+    .faults = {"shifted-twice"},
+    .stages = {"loss"},
+    .sentence = "labels are shifted twice: every token is scored by the one after the next",
+    .formula = "t_i = label i + 2",
+    .left = left,
+}};
+
+}  // namespace shifted_again
+
+// The last row of a sequence is scored by the first label of the next.
+namespace over_the_boundary {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.target" || !shifts_labels(evidence.c.model.loss)) return std::nullopt;
+  Case joined = evidence.c;
+  joined.sequences.clear();
+  for (const auto& window : evidence.c.windows)
+    joined.sequences.insert(joined.sequences.end(), window.begin(), window.end());
+  return scored_by(evidence, held, *ScoredTarget(joined));
+}
+
+const RegisterSuspect registered{{
+    .name = "shift-crosses-sequences",
+    .faults = {"shift-crosses-sequences"},
+    .stages = {"loss"},
+    .sentence = "the shift crosses sequences: the last token of one is scored by the first label of the next",
+    .formula = "t_i = label i + 1, of whatever sequence",
+    .left = left,
+}};
+
+}  // namespace over_the_boundary
+
+// Positions go on over the sequences of a micro-batch.
+namespace positions_run_on {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.positions") return std::nullopt;
+  std::int64_t last = 0;
+  for (const Layer& layer : evidence.c.model.layers)
+    if (layer.kind == "position_embedding") last = layer.integer("length") - 1;
+  Values values;
+  for (std::int64_t i = 0; i < evidence.rows(held.name.window, held.name.micro_batch); ++i)
+    values.push_back(static_cast<double>(std::min(i, last)));
+  return values;
+}
+
+const RegisterSuspect registered{{
+    .name = "positions-run-on",
+    .faults = {"positions-run-on"},
+    .stages = {"forward", "backward"},
+    .sentence = "positions count on over the sequences of a micro-batch, and do not begin again with each",
+    .formula = "p_i = i",
+    .left = left,
+}};
+
+}  // namespace positions_run_on
+
+}  // namespace
+}  // namespace tally
