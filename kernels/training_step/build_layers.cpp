@@ -37,7 +37,8 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
   const Choice& choice = c.recipe.weight_decay;
   if (!tally::decays(choice)) return false;
   const auto& exclude = choice.texts("exclude");
-  const auto excluded = [&](const char* word) { return std::ranges::find(exclude, word) != exclude.end(); };
+  const auto excluded = [&](const std::string& word) { return std::ranges::find(exclude, word) != exclude.end(); };
+  if (excluded(layer.name + "." + std::string(tensor))) return false;
   const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
   return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && norm);
 }

@@ -65,6 +65,11 @@ void leave_plain_inputs_out(Model& model) {
 
 /// The features of x, or `{"vocabulary": V}` of tokens.
 void read_input(const Json* json, const std::string& path, Model& model, Findings& findings) {
+  if (json != nullptr && !json->is(Json::Kind::object) && !json->is(Json::Kind::number)) {
+    findings.add_broken(path, shown(*json), "the features of x, or {\"vocabulary\": 11} of tokens");
+    model.input = 1;
+    return;
+  }
   model.tokens = json != nullptr && json->is(Json::Kind::object);
   if (!model.tokens) {
     model.input = read_integer(json, path, findings).value_or(1);
@@ -72,6 +77,10 @@ void read_input(const Json* json, const std::string& path, Model& model, Finding
   }
   ObjectReader object(json, path, findings);
   model.input = read_integer(object.required("vocabulary"), object.path("vocabulary"), findings).value_or(1);
+  if (model.input < 1) {
+    findings.add_broken(object.path("vocabulary"), std::to_string(model.input), "an integer >= 1");
+    model.input = 1;
+  }
   object.finish();
 }
 

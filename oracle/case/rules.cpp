@@ -19,7 +19,7 @@ const std::vector<Rule>& rules() {
       {check_choices, {}},
       {check_names, {"$.model.layers"}},
       {check_graph, {"$.model.layers"}},
-      {check_token_layers, {"$.model.layers"}},
+      {check_token_layers, {"$.model.layers", "$.model.input"}},
       {check_tied, {"$.model.layers", "$.model.input"}},
       {check_windows, {"$.windows"}},
       {check_sequences, {"$.model", "$.windows"}},

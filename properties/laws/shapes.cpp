@@ -99,6 +99,12 @@ void with_batch_norm(Plan& plan, const std::string& statistics) {
 }
 
 Case with_other_input(Case c) {
+  if (c.model.tokens) {
+    Tensor& tokens = c.tensors.at("tokens");
+    tokens.set_bits(0, static_cast<std::uint64_t>((tokens.integer(0) + 1) % c.model.input));
+    tokens.drawing.reset();
+    return c;
+  }
   Tensor& x = c.tensors.at("x");
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.model.input); ++i) x.set(i, 1 - x.value(i));
   x.drawing.reset();

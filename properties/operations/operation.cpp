@@ -23,6 +23,9 @@ Part part_of(const Case& c, const std::string& tensor) {
           tensor == "tokens" ? contract.reads_tokens : contract.reads_positions)
         return {&layer, "x"};
   }
+  const std::size_t use = tensor.find('@');  // of a weight that several layers read: "wte.weight@head"
+  for (std::size_t i = 0; i < c.model.layers.size() && use != std::string::npos; ++i)
+    if (label_of(c.model, i) == tensor.substr(use + 1)) return {&c.model.layers[i], "weight"};
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i) + ".";
     if (tensor.starts_with(label)) return {&c.model.layers[i], tensor.substr(label.size())};

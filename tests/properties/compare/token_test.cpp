@@ -84,6 +84,16 @@ TEST(Tokens, LeaveTheRowOfThePaddingTokenAlone) {
   expect_clean(c, {}, "padding_index");
 }
 
+TEST(Tokens, LeaveATableOutOfTheDecayByItsName) {
+  for (const char* decay : {"l2", "decoupled"}) {
+    Case c = small_language_model(8, Dtype::fp32, "wte");
+    c.recipe.weight_decay =
+        choice_of("weight_decay", decay,
+                  {{"lambda", Decimal{"0.5"}}, {"exclude", std::vector<std::string>{"wte.weight", "fc.bias"}}});
+    expect_clean(c, {}, decay);
+  }
+}
+
 /// Another subject claims no order: the bound holds the sum over a token's rows in any.
 TEST(Tokens, PassWithoutAClaimOfTheOrder) {
   for (const Dtype storage : formats) {

@@ -1,7 +1,7 @@
 """Keeps what the losses read and got back, and gives it to the micro-batch whose backward pass it came with."""
 import torch
 
-from .losses import between, rows_of
+from .losses import autocast_is_on, between, rows_of
 from .unjudged import note_finite
 
 MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
@@ -52,6 +52,9 @@ class LossTaps:
         if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
             self.forward += 1
             self.rows = first.shape[0] if first.dim() else 1
+            if self.wants_input and autocast_is_on(first.device.type):
+                self.capture.report.problem("the model", "autocast around known layers",
+                                            "one format for all of them", "record the model as opaque")
             if self.wants_input:
                 self.x = self.capture.scratch.put(model_input(first))
 
@@ -177,7 +180,9 @@ class LossTaps:
 
 def model_input(value):
     """Rows of features; of whole numbers tokens, each a row."""
-    return value.reshape(-1) if value.dtype == torch.int64 else value.reshape(-1, value.shape[-1])
+    if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
+        return value.reshape(-1, value.shape[-1])
+    return value.reshape(-1).long()
 
 
 def has_one_factor(loss):

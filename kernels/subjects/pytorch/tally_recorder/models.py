@@ -88,7 +88,17 @@ class KnownLayers:
         stated = f"{layer_named(module)}.{name}"
         return self.tied.get(stated, stated)
 
+    def has_all_trained(self, parameters, model):
+        """Refuses a parameter that the optimizer does not train: a case has none that stands still."""
+        for name, _ in model.named_parameters():
+            if self.name_of(name) not in parameters:
+                raise CaptureError(f"parameters: found {name}, which the optimizer does not train, expected all of known "
+                                   "layers among those that it does; record the model as opaque")
+
     def section(self, segment, capture, loss):
+        if loss["kind"] != "opaque" and None in segment.tensors.get("x", []):
+            raise CaptureError("model: found a call whose input was not seen, as this PyTorch hands hooks no arguments "
+                               "by name, expected model(x); call it so, or record the model as opaque")
         if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":
             raise CaptureError("model: found a loss that no case states, expected one for known layers; record the "
                                "model as opaque")

@@ -57,6 +57,8 @@ class Recorder:
         if strangers or not parameters:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
+        if layers == "known":
+            self.described.has_all_trained(parameters, model)
         case_file.format_of_all(parameters)
         case_file.names_can_be_stated(parameters)
         self.outside = Outside({self.described.name_of(name): parameter for name, parameter in model.named_parameters()

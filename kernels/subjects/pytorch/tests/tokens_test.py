@@ -55,7 +55,7 @@ def counted(labels):
     return int((labels != IGNORED).sum())
 
 
-def recorded(net, level, way="right", shapes=((3, 5), (2, 7), (4, 2))):
+def recorded(net, level, way="right", shapes=((3, 5), (2, 7), (4, 2)), narrow=False, autocast=False):
     """Two windows of micro-batches of these shapes. `way` is how labels are counted."""
     torch.manual_seed(3)
     optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
@@ -66,11 +66,12 @@ def recorded(net, level, way="right", shapes=((3, 5), (2, 7), (4, 2))):
             batches = [batch(*shape) for shape in shapes]
             items = sum(counted(own if way == "before the shift" else labels) for _, own, labels in batches)
             for tokens, _, labels in batches:
-                logits = net(tokens)
-                if way == "logits cut":
-                    logits, labels = logits[:, :-1], labels[:, :-1]
-                loss = F.cross_entropy(logits.reshape(-1, VOCABULARY), labels.reshape(-1), ignore_index=IGNORED,
-                                       reduction="mean" if way == "mean of means" else "sum")
+                with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                    logits = net(tokens.int() if narrow else tokens)
+                    if way == "logits cut":
+                        logits, labels = logits[:, :-1], labels[:, :-1]
+                    loss = F.cross_entropy(logits.reshape(-1, VOCABULARY), labels.reshape(-1), ignore_index=IGNORED,
+                                           reduction="mean" if way == "mean of means" else "sum")
                 (loss / (len(shapes) if way == "mean of means" else items)).backward()
             optimizer.step()
     return recorder
@@ -118,6 +119,19 @@ class Tokens(unittest.TestCase):
         code, said = verdict_of(recorded(Bag(), "state", "logits cut"))
         self.assertEqual(code, 2, said)
         self.assertIn("rows of logits", said)
+
+    def test_tokens_of_32_bits_pass(self):
+        code, said = verdict_of(recorded(Bag(), "state", narrow=True))
+        self.assertEqual(code, PASS, said)
+
+    def test_what_known_layers_do_not_state_is_said(self):
+        net = Bag()
+        net.wte.weight.requires_grad_(False)
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "wte.weight, which the optimizer does not train"):
+            recorded(net, "state")
+        code, said = verdict_of(recorded(Bag(), "state", autocast=True))
+        self.assertEqual(code, 2, said)
+        self.assertIn("autocast around known layers", said)
 
     def test_tables_that_cannot_be_stated_are_refused(self):
         net = Bag(tied=False)
