@@ -7,8 +7,8 @@
 namespace tally::oracle {
 
 /// The row of the table that index [rows, 1] names, for every row of it.
-template <class T>
-Matrix<T> looked_up(const Matrix<T>& table, const Matrix<T>& index) {
+template <class T, class I>
+Matrix<T> looked_up(const Matrix<T>& table, const Matrix<I>& index) {
   Matrix<T> rows(index.rows(), table.cols());
   for (Eigen::Index r = 0; r < index.rows(); ++r) rows.row(r) = table.row(to_integer(index(r, 0)));
   return rows;

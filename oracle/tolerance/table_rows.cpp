@@ -1,10 +1,10 @@
 #include "oracle/tolerance/table_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <vector>
 
+#include "oracle/layers/looked_up.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -19,7 +19,7 @@ using RowsOf = std::map<std::int64_t, std::vector<Eigen::Index>>;
 RowsOf rows_by_index(const Matrix<long double>& index, std::int64_t except) {
   RowsOf rows;
   for (Eigen::Index r = 0; r < index.rows(); ++r)
-    if (const std::int64_t at = std::llround(index(r, 0)); at != except) rows[at].push_back(r);
+    if (const std::int64_t at = to_integer(index(r, 0)); at != except) rows[at].push_back(r);
   return rows;
 }
 
@@ -30,20 +30,14 @@ BoundedMatrix some_rows(const BoundedMatrix& all, const std::vector<Eigen::Index
   return some;
 }
 
-template <class M>
-M looked_up(const M& table, const Matrix<long double>& index) {
-  if (table.size() == 0) return {};
-  M rows(index.rows(), table.cols());
-  for (Eigen::Index r = 0; r < index.rows(); ++r) rows.row(r) = table.row(std::llround(index(r, 0)));
-  return rows;
-}
-
 }  // namespace
 
 Expected looked_up_rows(const Expected& table, const Matrix<long double>& index) {
   Expected rows{looked_up(table.v, index), looked_up(table.e, index)};
-  rows.r = looked_up(table.r, index);
-  rows.s = looked_up(table.s, index);
+  if (table.s.size() != 0) {
+    rows.r = looked_up(table.r, index);
+    rows.s = looked_up(table.s, index);
+  }
   rows.sharing = table.sharing;
   return rows;
 }

@@ -1,5 +1,6 @@
 // Law: micro-batches with unequal, zero and ignored items are weighted by their items.   Σ_k s_k / Σ_k n_k
 #include "properties/generators/choices.hpp"
+#include "properties/laws/item_counts.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -18,20 +19,6 @@ void shape(Plan& plan) {
     plan.ignored_percent = 30;
   }
   plan.empty_micro_batch = plan.seed % 2 == 0;
-}
-
-/// All micro-batches of every window have the same items: the mean of means would pass too.
-bool has_equal_items(const Case& c) {
-  for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    double first = 0;
-    for (std::size_t k = 0; k < c.windows[w].size(); ++k) {
-      double items = 0;
-      for (std::int64_t i = 0; i < c.windows[w][k]; ++i) items += item_weight(c, first_row(c, w, k) + i).to_double();
-      if (k == 0) first = items;
-      if (items != first) return false;
-    }
-  }
-  return true;
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {

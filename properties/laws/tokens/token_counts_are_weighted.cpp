@@ -3,6 +3,7 @@
 // the shift, which never leaves its sequence.
 #include "properties/generators/choices.hpp"
 #include "properties/generators/token_plan.hpp"
+#include "properties/laws/item_counts.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -15,27 +16,6 @@ void shape(Plan& plan) {
   read_tokens(plan);
   plan.ignored_percent = plan.seed % 3 == 0 ? 0 : 30;
   plan.empty_micro_batch = plan.seed % 4 == 0;
-}
-
-/// The items of every micro-batch of a window.
-std::vector<double> items_of(const Case& c, std::size_t window) {
-  std::vector<double> items;
-  for (std::size_t k = 0; k < c.windows[window].size(); ++k) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < c.windows[window][k]; ++i)
-      sum += item_weight(c, first_row(c, window, k) + i).to_double();
-    items.push_back(sum);
-  }
-  return items;
-}
-
-/// All micro-batches of every window have the same items: the mean of means would pass too.
-bool has_equal_items(const Case& c) {
-  for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    const std::vector<double> items = items_of(c, w);
-    if (items != std::vector<double>(items.size(), items.front())) return false;
-  }
-  return true;
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {

@@ -17,6 +17,7 @@ struct Smoothing {
   std::vector<float> weight;
   float keep = 1, spread = 0;
   bool smoothed = false;
+  float z_loss = 0;
   float share(std::size_t c, std::size_t t) const {
     const float even = smoothed ? spread * weight[c] : 0.0f;
     return c == t ? keep * weight[c] + even : even;
@@ -39,16 +40,22 @@ LossRow cross_entropy_row(Subject& s, const Matrix<float>& z, std::size_t t, con
   const float total = s.sum(shares);
   LossRow row{(how.keep * how.weight[t]) * nll[t], {}};
   if (how.smoothed) row.loss += how.spread * s.sum(weighted);
+  const float lse = most + log_sum, pull = ((2 * how.z_loss) * how.weight[t]) * lse;
+  if (how.z_loss != 0) row.loss += (how.z_loss * how.weight[t]) * (lse * lse);
   for (std::size_t c = 0; c < classes; ++c) {
-    row.dz.push_back(s.store(factor * (total * (exps[c] / sum) - shares[c])));
+    const float p = exps[c] / sum;
+    float q = total * p - shares[c];
+    if (how.z_loss != 0) q += pull * p;
+    row.dz.push_back(s.store(factor * q));
   }
   return row;
 }
 
-Choice cross_entropy(const char* smoothing, bool weighted, Eigen::Index classes) {
+Choice cross_entropy(const char* smoothing, bool weighted, Eigen::Index classes, const char* z_loss = "0") {
   Choice loss;
   loss.kind = "cross_entropy";
-  loss.options = {{"ignore_index", std::int64_t{-100}}, {"label_smoothing", Decimal{smoothing}}};
+  loss.options = {
+      {"ignore_index", std::int64_t{-100}}, {"label_smoothing", Decimal{smoothing}}, {"z_loss", Decimal{z_loss}}};
   std::vector<Decimal> weights;
   for (Eigen::Index c = 0; c < classes; ++c) weights.push_back({"0." + std::to_string(3 + c % 7)});
   loss.options["weight"] = weighted ? weights : std::vector<Decimal>{};
@@ -57,17 +64,18 @@ Choice cross_entropy(const char* smoothing, bool weighted, Eigen::Index classes)
 
 class LossBound : public testing::TestWithParam<Dtype> {};
 
-TEST_P(LossBound, HoldsCrossEntropyPlainSmoothedAndWeighted) {
+/// Each alone, all at once, and with the square of the log of the sum.
+void expect_bound(Dtype storage, const char* z_loss) {
   for (const bool smoothed : {false, true}) {
     for (const bool weighted : {false, true}) {
       Worst losses, gradients;
       std::uint64_t caught = 0;
       for (unsigned seed = 1; seed <= 100; ++seed) {
-        Subject s(GetParam(), seed);
+        Subject s(storage, seed);
         const Claims claims;
         const Declared subject = declared(s.precision(), claims);
         const Eigen::Index classes = 2 + seed % 12;
-        const Choice loss = cross_entropy(smoothed ? "0.1" : "0", weighted, classes);
+        const Choice loss = cross_entropy(smoothed ? "0.1" : "0", weighted, classes, z_loss);
         const Matrix<float> z = s.values(1, classes, seed % 2 == 0 ? 2 : 12);
         const std::size_t t = seed % static_cast<std::size_t>(classes);
         Smoothing how{std::vector<float>(static_cast<std::size_t>(classes), 1.0f)};
@@ -75,6 +83,7 @@ TEST_P(LossBound, HoldsCrossEntropyPlainSmoothedAndWeighted) {
           how.weight[c] = static_cast<float>(loss.numbers("weight")[c].to_double());
         }
         how.smoothed = smoothed;
+        how.z_loss = static_cast<float>(Decimal{z_loss}.to_double());
         if (smoothed)
           how.keep = static_cast<float>(1 - 0.1), how.spread = static_cast<float>(0.1 / static_cast<double>(classes));
         const float factor = 0.37f;
@@ -92,12 +101,20 @@ TEST_P(LossBound, HoldsCrossEntropyPlainSmoothedAndWeighted) {
         caught += wrong.over > 0 ? 1 : 0;
       }
       const std::string name = std::string("cross_entropy") + (smoothed ? " smoothed" : "") +
-                               (weighted ? " weighted" : "") + " " + std::string(name_of(GetParam()));
+                               (weighted ? " weighted" : "") + ", z-loss " + z_loss + " " +
+                               std::string(name_of(storage));
       losses.expect_sound(name + " loss");
       gradients.expect_sound(name + " dz");
       EXPECT_EQ(caught, 100u) << "the wrong target must leave the bound";
     }
   }
+}
+
+TEST_P(LossBound, HoldsCrossEntropyPlainSmoothedAndWeighted) { expect_bound(GetParam(), "0"); }
+
+/// A small part of the loss, and most of it.
+TEST_P(LossBound, HoldsCrossEntropyWithASquareOnTop) {
+  for (const char* z_loss : {"0.0001", "0.3", "30"}) expect_bound(GetParam(), z_loss);
 }
 
 TEST_P(LossBound, HoldsMeanSquaredError) {

@@ -115,6 +115,20 @@ void expect_first_failure(const Case& c, const Trace& wrong, const std::string& 
   EXPECT_EQ(failure->tap, tap) << told(failure);
 }
 
+/// Where no order is claimed a row's gradient has a bound alone: one addend less leaves it.
+TEST(Tokens, FailWithoutAClaimOfTheOrderWhereARowIsForgotten) {
+  const Case c = looked_up_case();
+  Trace clean = run(c);
+  clean.claims.kernels.erase("embedding.gradient");
+  EXPECT_EQ(first_failure(local_lens(c, clean)), nullptr);
+
+  const auto forget = [](Tensor& gradient) {  // of token 2's 6 and -2
+    gradient.set(2, 6);
+    return true;
+  };
+  expect_first_failure(c, changed(clean, "w0/m0/backward/d.wte.weight", forget), "w0/m0/backward/d.wte.weight");
+}
+
 /// One bit of a looked-up row, of a position's sum, of a table's gradient.
 TEST(Tokens, FailWhereOneBitIsWrong) {
   const Case c = small_language_model(4);

@@ -109,9 +109,10 @@ class KnownLayers:
         parts = segment.tensors["x"]
         if parts[0].dtype != torch.int64:
             return parts[0].shape[-1]
-        if not self.tables:
-            raise CaptureError("model: found whole numbers as its input and no Embedding, expected one that looks them "
-                               "up; record the model as opaque")
+        if len(set(self.tables)) != 1:
+            found = f"Embeddings of {self.tables} rows" if self.tables else "no Embedding"
+            raise CaptureError(f"model: found whole numbers as its input and {found}, expected tables of one size that "
+                               "look them up; record the model as opaque")
         rows = [(part.shape[0], seen.y.shape[0]) for part, seen in zip(parts, segment.losses)]
         uneven = next(((tokens, scored) for tokens, scored in rows if tokens != scored), None)
         if uneven:

@@ -38,11 +38,6 @@ class Bag(nn.Module):
         return self.head(h + self.out(self.act(self.fc(h))))
 
 
-class Cut(Bag):
-    def forward(self, tokens):
-        return super().forward(tokens[:, :-1])
-
-
 def batch(rows, length):
     """Tokens, and the label that each is scored by: the next token's of its row, but for a prompt's."""
     tokens = torch.randint(VOCABULARY, (rows, length))
