@@ -102,7 +102,7 @@ struct BatchNormStatisticsArguments {
   Dtype running_format = Dtype::fp32;  // of the running values
 };
 
-/// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own. weight and bias S [features], or
+/// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own; rms_norm has no mean and no bias. weight and bias S [features], or
 /// nullptr where the layer has none. mean, rstd fp32: [features] (batch_norm) or [rows] (layer_norm, written by it).
 struct NormForwardArguments {
   Dtype storage;
@@ -110,7 +110,8 @@ struct NormForwardArguments {
   float *mean, *rstd;
   void* y;
   std::int64_t rows, features;
-  float inverse_features, eps;  // layer_norm only
+  float inverse_features, eps;  // layer_norm and rms_norm
+  float offset = 0;             // rms_norm: added to the weight
 };
 
 /// Column sums over rows, from x, dy S and mean, rstd: dw = sum of dy h, db = sum of dy. S copies and fp32 sums; each
@@ -132,7 +133,28 @@ struct NormBackwardArguments {
   const float *dw_sum, *db_sum;
   void* dx;
   std::int64_t rows, features;
-  float inverse_count;  // 1 / rows of the group (batch_norm), 1 / features (layer_norm)
+  float inverse_count;  // 1 / rows of the group (batch_norm), 1 / features (layer_norm, rms_norm)
+  float offset = 0;     // rms_norm
+};
+
+/// Attention over the rows of a micro-batch. q, y, dy, dq [rows, heads size], k, v, dk, dv [rows, kv_heads size], all
+/// S; lse, delta fp32 [rows, heads]. Row i of query head h reads head h kv_heads / heads of the rows from `begin`[i] to
+/// `end`[i] - 1, i64 [rows], which are those of its sequence: with `causal` none behind itself, with a window none that
+/// is `window` or more away. `sums` fp32, as the larger of what is written: where kernels keep sums. What a kernel does
+/// not take is nullptr.
+struct AttentionArguments {
+  Dtype storage;
+  const void *q, *k, *v;
+  const std::int64_t *begin, *end;
+  std::int64_t rows, heads, kv_heads, size;
+  bool causal;
+  std::int64_t window;  // 0: none
+  float scale;
+  void* y;
+  float *lse, *delta;
+  float* sums;
+  const void* dy = nullptr;
+  void *dq = nullptr, *dk = nullptr, *dv = nullptr;
 };
 
 /// Softmax cross-entropy, loss fp32 [rows] and dz S at once. z S [rows, classes], target i64 [rows].

@@ -13,7 +13,7 @@ bool is_forked(const Model& model, std::size_t layer) {
 std::optional<std::size_t> input_called(const Model& model, std::size_t layer, std::string_view word) {
   const std::size_t inputs = inputs_of(model, layer).size();
   for (std::size_t j = 0; j < inputs; ++j)
-    if (word == input_word(inputs, j)) return j;
+    if (word == input_word(model.layers[layer], inputs, j)) return j;
   return std::nullopt;
 }
 

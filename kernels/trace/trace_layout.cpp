@@ -1,5 +1,6 @@
 #include "kernels/trace/trace_layout.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -48,6 +49,30 @@ Layout cast_tap(const Place& at) {
   return TapLayout{at.input ? at.c.precision.master : at.c.precision.storage, *shape};
 }
 
+/// What a layer leaves of every row.
+Layout row_statistic_tap(const Place& at, const Layer& layer, const std::vector<RowStatistic>& all,
+                         std::string_view tensor) {
+  for (const RowStatistic& each : all)
+    if (each.name == tensor) return at.only_if(!at.whole_window, Dtype::fp32, shape_of(each, layer, at.rows));
+  return std::nullopt;
+}
+
+/// Features of the input that a layer calls so.
+std::int64_t features_read(const Place& at, const LayerTap& tap) {
+  return tally::features_read(at.c.model, tap.layer)[*input_called(at.c.model, tap.layer, tap.tensor)];
+}
+
+/// Of backward: what it reads again of forward's outputs, and what it works out of every row.
+Layout kept_tap(const Place& at, const LayerTap& tap) {
+  const Layer& layer = at.c.model.layers[tap.layer];
+  const Contract& contract = contract_of("layer", layer);
+  if (at.gradient) return std::nullopt;
+  if (!at.input) return row_statistic_tap(at, layer, contract.backward_statistics, tap.tensor);
+  if (std::ranges::count(contract.kept_for_backward, tap.tensor) == 0) return std::nullopt;
+  if (tap.tensor == "y") return TapLayout{at.c.precision.storage, {at.rows, features_after(at.c.model, tap.layer)}};
+  return row_statistic_tap(at, layer, contract.row_statistics, tap.tensor);
+}
+
 /// What layers look their rows up by.
 Layout index_tap(const Place& at) {
   const bool known =
@@ -56,7 +81,6 @@ Layout index_tap(const Place& at) {
 }
 
 Layout statistics_tap(const Place& at, const Layer& layer, std::string_view tensor, std::int64_t features) {
-  if (layer.kind == "layer_norm") return at.only_if(tensor != "var" && !at.whole_window, Dtype::fp32, {at.rows});
   const bool lockstep = is_batch_norm(layer, "window");
   return at.only_if(layer.kind == "batch_norm" && at.whole_window == lockstep, Dtype::fp32, {features});
 }
@@ -73,12 +97,15 @@ Layout forward_tap(const Place& at) {
   const std::int64_t in = features_before(at.c.model, tap->layer);
   const std::int64_t out = features_after(at.c.model, tap->layer);
   const bool each = !at.whole_window;
-  if (is_read(at, *tap)) return at.only_if(at.input && each, at.c.precision.storage, {at.rows, in});
+  if (is_read(at, *tap))
+    return at.only_if(at.input && each, at.c.precision.storage, {at.rows, features_read(at, *tap)});
   if (tap->tensor == "y") return at.only_if(!at.input && each, at.c.precision.storage, {at.rows, out});
   if (tap->tensor == "mask") return at.only_if(at.input && each && layer.kind == "dropout", Dtype::u8, {at.rows, in});
   if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
     return at.only_if(at.input && each && is_batch_norm(layer, "frozen"), at.c.precision.master, {in});
   }
+  if (const Layout row = row_statistic_tap(at, layer, contract_of("layer", layer).row_statistics, tap->tensor))
+    return at.input ? std::nullopt : row;
   const bool statistic = tap->tensor == "mean" || tap->tensor == "var" || tap->tensor == "rstd";
   return statistic && !at.input ? statistics_tap(at, layer, tap->tensor, in) : std::nullopt;
 }
@@ -121,9 +148,10 @@ Layout backward_tap(const Place& at) {
   if (const Shape* shape = at.parameter()) return at.only_if(at.input != at.gradient, at.c.precision.storage, *shape);
   const auto tap = layer_tap(at);
   if (!tap || hands_gradient_on(at.c.model.layers[tap->layer])) return std::nullopt;
-  const std::int64_t in = features_before(at.c.model, tap->layer);
   const std::int64_t out = features_after(at.c.model, tap->layer);
-  if (is_read(at, *tap)) return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, in});
+  if (is_read(at, *tap))
+    return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, features_read(at, *tap)});
+  if (const Layout kept = kept_tap(at, *tap)) return kept;
   return at.only_if(tap->tensor == "y" && at.input && at.gradient, at.c.precision.storage, {at.rows, out});
 }
 

@@ -1,9 +1,11 @@
 // Backward over a group, last layer first, through every layer that a gradient reaches. What several layers read takes
 // the sum of what they give before it goes on. With recomputation the group's activations are thrown away first and
 // computed again.
+#include <algorithm>
 #include <utility>
 
 #include "kernels/training_step/stages.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally::stage {
 namespace {
@@ -23,11 +25,27 @@ void throw_activations_away(Run& run) {
   for (LayerState& layer : run.layers) layer.y.poison_on(run.stream);
 }
 
-void tap_inputs(Run& run, const LayerState& layer, int k) {
+/// What backward reads of forward's outputs.
+void tap_kept(Run& run, LayerState& layer, int k) {
+  const Contract& contract = contract_of("layer", *layer.layer);
+  for (const std::string& kept : contract.kept_for_backward) {
+    const auto statistic = std::ranges::find(contract.row_statistics, kept, &RowStatistic::name);
+    const std::string tensor = "in." + layer.label + "." + kept;
+    if (statistic == contract.row_statistics.end())
+      run.tap("backward", tensor, run.y_of(layer, k), run.c.precision.storage, {run.rows(k), layer.out});
+    else
+      run.tap("backward", tensor, run.rows_of(layer.row_statistic(kept), k), Dtype::fp32,
+              shape_of(*statistic, *layer.layer, run.rows(k)));
+  }
+}
+
+void tap_inputs(Run& run, LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
   run.tap("backward", "in.d." + layer.label + ".y", run.dy_of(layer, k), storage, {run.rows(k), layer.out});
-  if (!layer.reads_tokens)
-    run.tap("backward", "in." + layer.label + ".x", run.x_of(layer, k), storage, {run.rows(k), layer.in});
+  for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j)
+    run.tap("backward", "in." + layer.label + "." + input_word(*layer.layer, layer.inputs.size(), j),
+            run.x_of(layer, k, j), storage, {run.rows(k), layer.widths[j]});
+  tap_kept(run, layer, k);
   tap_indices(run, "backward", layer, k);
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter != nullptr) run.tap("backward", "in." + parameter->name, parameter->copy);
@@ -36,9 +54,9 @@ void tap_inputs(Run& run, const LayerState& layer, int k) {
 
 void tap_outputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
-  if (layer.gives_dx) {
-    run.tap("backward", "d." + layer.label + ".x", run.dx_of(layer, k), storage, {run.rows(k), layer.in});
-  }
+  for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j)
+    run.tap("backward", "d." + layer.label + "." + input_word(*layer.layer, layer.inputs.size(), j),
+            run.dx_of(layer, k, j), storage, {run.rows(k), layer.widths[j]});
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter == nullptr || parameter->into_buffer) continue;
     const bool shared = layer.shared_gradient && parameter == layer.weight;

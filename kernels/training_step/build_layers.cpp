@@ -39,8 +39,7 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
   const auto& exclude = choice.texts("exclude");
   const auto excluded = [&](const std::string& word) { return std::ranges::find(exclude, word) != exclude.end(); };
   if (excluded(layer.name + "." + std::string(tensor))) return false;
-  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
-  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && norm);
+  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && is_norm(layer));
 }
 
 /// Optimizer state of the case, or zeros.
@@ -96,11 +95,11 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
   const auto make = [&](const char* what, std::vector<std::int64_t> shape) {
     return DeviceTensor(run.device, state.label + "." + what, Dtype::fp32, std::move(shape));
   };
-  if (state.layer->kind == "layer_norm") {
-    state.mean = make("mean", {alive.rows});
-    state.rstd = make("rstd", {alive.rows});
-    return;
-  }
+  const Contract& contract = contract_of("layer", *state.layer);
+  for (const RowStatistic& each : contract.row_statistics)
+    state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
+  for (const RowStatistic& each : contract.backward_statistics)
+    state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
   if (state.layer->kind != "batch_norm") return;
   for (auto [tensor, what] : {std::pair{&state.mean, "mean"},
                               {&state.var, "var"},
@@ -113,6 +112,19 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
   state.frozen = state.layer->text("statistics") == "frozen";
   state.running_mean = optional_tensor(run.device, run.c, state.label + ".running_mean");
   state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
+}
+
+/// The gradients of the inputs behind the first, where these are not alike, and what attention's kernels keep.
+void add_more_inputs(Run& run, LayerState& state, const Alive& alive) {
+  const Contract& contract = contract_of("layer", *state.layer);
+  state.widths = features_read(run.c.model, state.index);
+  for (std::size_t j = 1; j < state.widths.size() && !contract.input_words.empty() && state.gives_dx; ++j)
+    state.more_dx.emplace_back(run.device, "d." + state.label + "." + contract.input_words[j], run.c.precision.storage,
+                               std::vector<std::int64_t>{alive.rows, state.widths[j]});
+  if (state.layer->kind != "attention") return;
+  const std::int64_t widest = std::max(state.widths[0], state.widths[1] + state.widths[2]);
+  state.attention_sums =
+      DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, std::vector<std::int64_t>{alive.rows, widest});
 }
 
 /// What a layer that looks rows up reads them by, and what its gradient needs.
@@ -151,10 +163,12 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   const Dtype storage = run.c.precision.storage;
   state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
   if (state.gives_dx && !state.hands_on)
-    state.dx = DeviceTensor(run.device, "d." + state.label + ".x", storage, {alive.rows, state.in});
+    state.dx = DeviceTensor(run.device, "d." + state.label + "." + input_word(layer, state.inputs.size(), 0), storage,
+                            {alive.rows, state.in});
   if (state.has_gradient && state.readers.size() > 1)
     state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
   add_look_up(run, state, alive);
+  add_more_inputs(run, state, alive);
   if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
   add_statistics(run, state, alive);
 }

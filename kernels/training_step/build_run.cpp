@@ -32,6 +32,12 @@ DeviceTensor class_weights(Device& on, const Choice& loss, std::int64_t classes)
   return DeviceTensor(on, "class weights", weights);
 }
 
+DeviceTensor whole_numbers(Device& on, const char* name, const std::vector<std::int64_t>& numbers) {
+  Tensor tensor(Dtype::i64, {static_cast<std::int64_t>(numbers.size())});
+  for (std::size_t i = 0; i < numbers.size(); ++i) tensor.set_bits(i, static_cast<std::uint64_t>(numbers[i]));
+  return DeviceTensor(on, name, tensor);
+}
+
 void add_scalars(Run& run) {
   const auto scalar = [&](const char* name, Dtype dtype) { return DeviceTensor(run.device, name, dtype, {}); };
   const Choice& choice = run.c.recipe.loss_scale;
@@ -140,6 +146,11 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   x = DeviceTensor(device, input_tensor(c.model), c.tensors.at(input_tensor(c.model)));
   target = DeviceTensor(device, "target", *ScoredTarget(c));
   if (tally::reads_positions(c.model)) positions = DeviceTensor(device, "positions", positions_of(c));
+  if (tally::reads_sequences(c.model)) {
+    const SequenceRows rows = sequence_rows(c);
+    sequence_begin = whole_numbers(device, "sequence begins", rows.begin);
+    sequence_end = whole_numbers(device, "sequence ends", rows.end);
+  }
   item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);
   for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));

@@ -12,8 +12,8 @@ void fork(Run& run, LayerState& layer, int k) {
   for (auto reader = layer.readers.rbegin(); reader != layer.readers.rend(); ++reader) {
     const LayerState& from = run.layers[reader->layer];
     void* given = run.given_by(*reader, k);
-    run.tap("fork", "in.d." + from.label + "." + input_word(from.inputs.size(), reader->input), given, storage,
-            {rows, layer.out});
+    run.tap("fork", "in.d." + from.label + "." + input_word(*from.layer, from.inputs.size(), reader->input), given,
+            storage, {rows, layer.out});
     if (before != nullptr) {
       run.launch<AddArguments>("gradient.add", {storage, before, given, sum, rows * layer.out});
       before = sum;

@@ -1,6 +1,9 @@
 // Forward over a group of micro-batches, layer by layer. Recomputed activations are not tapped again: backward taps
 // what it reads.
+#include <utility>
+
 #include "kernels/training_step/stages.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally::stage {
 namespace {
@@ -8,8 +11,8 @@ namespace {
 void tap_inputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
   for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j)
-    run.tap("forward", "in." + layer.label + "." + input_word(layer.inputs.size(), j), run.x_of(layer, k, j), storage,
-            {run.rows(k), layer.in});
+    run.tap("forward", "in." + layer.label + "." + input_word(*layer.layer, layer.inputs.size(), j),
+            run.x_of(layer, k, j), storage, {run.rows(k), layer.widths[j]});
   tap_indices(run, "forward", layer, k);
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
     if (parameter != nullptr) run.tap("forward", "in." + parameter->name, parameter->copy);
@@ -24,15 +27,15 @@ void tap_inputs(Run& run, const LayerState& layer, int k) {
   }
 }
 
-void tap_outputs(Run& run, const LayerState& layer, int k) {
+void tap_outputs(Run& run, LayerState& layer, int k) {
   run.tap("forward", layer.label + ".y", run.y_of(layer, k), run.c.precision.storage, {run.rows(k), layer.out});
-  if (!layer.mean || layer.window_statistics) return;
-  const bool by_row = layer.layer->kind == "layer_norm";
-  const std::int64_t place = by_row ? run.first_row_alive(k) : run.slot(k);
-  const std::vector<std::int64_t> shape{by_row ? run.rows(k) : layer.in};
-  run.tap("forward", layer.label + ".mean", layer.mean.row(place), Dtype::fp32, shape);
-  if (layer.var) run.tap("forward", layer.label + ".var", layer.var.row(place), Dtype::fp32, shape);
-  run.tap("forward", layer.label + ".rstd", layer.rstd.row(place), Dtype::fp32, shape);
+  for (const RowStatistic& each : contract_of("layer", *layer.layer).row_statistics)
+    run.tap("forward", layer.label + "." + each.name, run.rows_of(layer.row_statistic(each.name), k), Dtype::fp32,
+            shape_of(each, *layer.layer, run.rows(k)));
+  if (!layer.var || layer.window_statistics) return;
+  const std::vector<std::int64_t> shape{layer.in};
+  for (const auto& [name, statistic] : {std::pair{".mean", &layer.mean}, {".var", &layer.var}, {".rstd", &layer.rstd}})
+    run.tap("forward", layer.label + name, statistic->row(run.slot(k)), Dtype::fp32, shape);
 }
 
 /// Statistics over all rows of the group, before any micro-batch is normalised.

@@ -22,7 +22,9 @@ bool starts_with_one_of(std::string_view name, Names starts) {
 std::string memory_kind(const std::string& buffer_name) {
   const std::string_view name = buffer_name, last = name.substr(name.rfind('.') + 1);
   const auto dots = std::ranges::count(name, '.');
-  if (is_one_of(name, {"x", "tokens", "positions", "target", "item_weight", "class weights"})) return "data";
+  if (is_one_of(name, {"x", "tokens", "positions", "sequence begins", "sequence ends", "target", "item_weight",
+                       "class weights"}))
+    return "data";
   if (name.starts_with("copy of ")) return "storage copies";
   if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
     return "gradients";
@@ -34,7 +36,8 @@ std::string memory_kind(const std::string& buffer_name) {
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";
   if (is_one_of(last, {"weight", "bias", "running_mean", "running_var"})) return "parameters";
-  if (is_one_of(last, {"y", "x", "mean", "var", "rstd", "dw_sum", "db_sum"})) return "activations";
+  if (is_one_of(last, {"y", "x", "q", "k", "v", "mean", "var", "rstd", "lse", "delta", "dw_sum", "db_sum"}))
+    return "activations";
   return "unknown";
 }
 

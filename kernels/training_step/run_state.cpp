@@ -12,6 +12,14 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
+DeviceTensor& LayerState::row_statistic(std::string_view name) {
+  if (name == "mean") return mean;
+  if (name == "rstd") return rstd;
+  if (name == "lse") return lse;
+  if (name == "delta") return delta;
+  throw std::logic_error("no layer leaves '" + std::string(name) + "' row by row");
+}
+
 std::int64_t Run::rows(int k) const { return c.windows[at(window)][at(k)]; }
 
 std::int64_t Run::first_row(int k) const { return first_rows_[at(window)][at(k)]; }
@@ -32,7 +40,10 @@ void* Run::x_of(const LayerState& layer, int k, std::size_t input) const {
 
 void* Run::y_of(const LayerState& layer, int k) const { return layer.y.row(first_row_alive(k)); }
 
-void* Run::dx_of(const LayerState& layer, int k) const { return layer.dx.row(first_row_alive(k)); }
+void* Run::dx_of(const LayerState& layer, int k, std::size_t input) const {
+  const bool own = input > 0 && !layer.more_dx.empty();
+  return (own ? layer.more_dx.at(input - 1) : layer.dx).row(first_row_alive(k));
+}
 
 void* Run::dy_of(const LayerState& layer, int k) const {
   if (layer.dy) return layer.dy.row(first_row_alive(k));
@@ -41,7 +52,7 @@ void* Run::dy_of(const LayerState& layer, int k) const {
 
 void* Run::given_by(const LayerReader& reader, int k) const {
   const LayerState& layer = layers[reader.layer];
-  return layer.hands_on ? dy_of(layer, k) : dx_of(layer, k);
+  return layer.hands_on ? dy_of(layer, k) : dx_of(layer, k, reader.input);
 }
 
 void* Run::output(int k) const { return layers.empty() ? x.row(first_row(k)) : y_of(layers.back(), k); }

@@ -82,11 +82,17 @@ struct LayerState {
   bool hands_on = false;                           // its own, bit for bit: nothing is computed in backward
   bool window_statistics = false, frozen = false;  // batch_norm's; both false: its own of every micro-batch
   DeviceTensor y, dx;                              // S [rows, out], [rows, in]
+  std::vector<DeviceTensor> more_dx;               // S: of the inputs behind the first, where they are not alike
+  std::vector<std::int64_t> widths;                // features of each input
   DeviceTensor dy;                                 // S [rows, out]: what several readers gave, added; else empty
   DeviceTensor mean, var, rstd;                    // batch_norm [groups, in], layer_norm [rows] (no var)
-  DeviceTensor dw_sum, db_sum;                     // batch_norm [groups, in]
-  DeviceTensor running_mean, running_var;          // [in]
-  DeviceTensor mask;                               // u8 [rows of x, in]
+  DeviceTensor lse, delta;                         // fp32 [rows, heads]: of attention
+  DeviceTensor attention_sums;                     // fp32, [rows, in]: where its kernels keep sums
+  /// Of those that a contract names row by row: "mean", "rstd", "lse", "delta". Throws std::logic_error for another.
+  DeviceTensor& row_statistic(std::string_view name);
+  DeviceTensor dw_sum, db_sum;             // batch_norm [groups, in]
+  DeviceTensor running_mean, running_var;  // [in]
+  DeviceTensor mask;                       // u8 [rows of x, in]
   bool reads_tokens = false, reads_positions = false;
   DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
   DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
@@ -110,7 +116,8 @@ struct Run {
   // The batch, as the case gives it; never written.
   DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none; x: or tokens
   DeviceTensor positions;                             // i64 [rows], of a model that reads them
-  std::deque<Parameter> parameters;                   // in model order
+  DeviceTensor sequence_begin, sequence_end;  // i64 [rows], in the rows of its micro-batch; of a model that reads them
+  std::deque<Parameter> parameters;           // in model order
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
@@ -146,7 +153,9 @@ struct Run {
   /// What a layer reads and writes for micro-batch k: addresses of its first row.
   void* x_of(const LayerState& layer, int k, std::size_t input = 0) const;
   void* y_of(const LayerState& layer, int k) const;
-  void* dx_of(const LayerState& layer, int k) const;
+  void* dx_of(const LayerState& layer, int k, std::size_t input = 0) const;
+  /// A tensor [rows, ...] of a layer: the address of micro-batch k's first row.
+  void* rows_of(const DeviceTensor& tensor, int k) const { return tensor.row(first_row_alive(k)); }
   void* dy_of(const LayerState& layer, int k) const;
   /// The gradient that a reader gives for what it reads.
   void* given_by(const LayerReader& reader, int k) const;

@@ -63,6 +63,21 @@ std::string label_of(const Model& model, std::size_t i) {
   return layer.name.empty() ? layer.kind + "#" + std::to_string(i) : layer.name;
 }
 
+namespace {
+
+/// Features of what is read: of the model's input, or of an output before layer i.
+std::int64_t features_of(const Model& model, LayerInput from) {
+  return from == model_input ? model.input : features_after(model, static_cast<std::size_t>(from));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> features_read(const Model& model, std::size_t i) {
+  std::vector<std::int64_t> features;
+  for (const LayerInput from : inputs_of(model, i)) features.push_back(features_of(model, from));
+  return features;
+}
+
 std::int64_t features_before(const Model& model, std::size_t i) {
   if (i > model.layers.size()) throw std::out_of_range("no layer " + std::to_string(i));
   if (std::ranges::all_of(model.layers, [](const Layer& layer) { return layer.inputs.empty(); })) {

@@ -111,6 +111,8 @@ std::string label_of(const Model& model, std::size_t i);
 /// Features entering layer i, by its first input; i = layers.size() gives the model's output features. Throws
 /// std::logic_error for an input that is no earlier layer.
 std::int64_t features_before(const Model& model, std::size_t i);
+/// Features of each input of layer i, in the order of its list.
+std::vector<std::int64_t> features_read(const Model& model, std::size_t i);
 /// Features leaving layer i.
 std::int64_t features_after(const Model& model, std::size_t i);
 

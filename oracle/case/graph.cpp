@@ -40,7 +40,9 @@ LayerInput first_input_of(const Model& model, std::size_t i) {
 
 std::vector<LayerReader> readers_of(const Model& model, std::size_t i) { return graph_of(model).readers.at(i); }
 
-std::string input_word(std::size_t inputs, std::size_t input) {
+std::string input_word(const Layer& layer, std::size_t inputs, std::size_t input) {
+  const std::vector<std::string>& words = contract_of("layer", layer).input_words;
+  if (!words.empty()) return words.at(input);
   return inputs == 1 ? "x" : "x" + std::to_string(input);
 }
 

@@ -32,8 +32,9 @@ struct LayerReader {
 /// among them.
 std::vector<LayerReader> readers_of(const Model& model, std::size_t i);
 
-/// What taps call an input: "x" of a layer that reads one, "x0", "x1", … of one that reads several.
-std::string input_word(std::size_t inputs, std::size_t input);
+/// What taps call an input of a layer that reads so many: its contract's word for it, "q"; else "x" of one, "x0", "x1",
+/// … of several.
+std::string input_word(const Layer& layer, std::size_t inputs, std::size_t input);
 
 /// The full name of a layer's parameter, "fc1.weight"; of a tied weight the table's.
 std::string parameter_name(const Layer& layer, std::string_view tensor);

@@ -16,6 +16,13 @@ bool reads_positions(const Model& model) {
                              [](const Layer& layer) { return contract_of("layer", layer).reads_positions; });
 }
 
+bool reads_sequences(const Model& model) {
+  return std::ranges::any_of(model.layers,
+                             [](const Layer& layer) { return contract_of("layer", layer).reads_sequences; });
+}
+
+bool is_norm(const Layer& layer) { return contract_of("layer", layer).norm; }
+
 void require_stated(const Case& c) {
   const char* const allowed = "a kind whose formulas are known; tally check judges a capture of this one";
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)

@@ -13,6 +13,10 @@ bool is_opaque(const Choice& loss);
 bool is_opaque(const Model& model);
 /// Whether some layer looks up rows by each row's place in its sequence.
 bool reads_positions(const Model& model);
+/// Whether some layer reads other rows of a row's sequence.
+bool reads_sequences(const Model& model);
+/// Whether it is what weight_decay's "norm" excludes.
+bool is_norm(const Layer& layer);
 /// Throws InvalidCase where something of the model is not stated, so that it can be judged and neither run nor
 /// differentiated.
 void require_stated(const Case& c);

@@ -13,9 +13,11 @@ namespace {
 /// Who looks at other rows of its sequence, and cannot do without one.
 std::string who_needs_sequences(const Case& c) {
   if (shifts_labels(c.model.loss)) return "the loss shifts its labels";
-  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (contract_of("layer", c.model.layers[i]).reads_positions && !c.tensors.contains("positions"))
-      return label_of(c.model, i) + " reads positions";
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Contract& contract = contract_of("layer", c.model.layers[i]);
+    if (contract.reads_sequences) return label_of(c.model, i) + " reads the rows of its sequence";
+    if (contract.reads_positions && !c.tensors.contains("positions")) return label_of(c.model, i) + " reads positions";
+  }
   return "";
 }
 

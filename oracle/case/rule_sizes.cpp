@@ -51,10 +51,10 @@ void check_sizes(const Case& c, Findings& findings) {
       findings.add_broken(path, "an opaque layer beside others", "an opaque layer alone, which is the whole model");
     const std::vector<LayerInput> inputs = inputs_of(c.model, i);
     const std::int64_t entering = features_of(inputs.front());
-    for (std::size_t j = 1; j < inputs.size(); ++j)
-      if (features_of(inputs[j]) != entering)
-        findings.add_broken(element_path(path + ".inputs", j), std::to_string(features_of(inputs[j])) + " features",
-                            std::to_string(entering) + ", as its first input has");
+    std::vector<std::int64_t> read;
+    for (const LayerInput from : inputs) read.push_back(features_of(from));
+    for (const Misfit& misfit : contract.input_misfits(layer, read))
+      findings.add_broken(path + "." + misfit.option, misfit.found, misfit.expected);
     for (const LayerTensor& tensor : tensors_of(layer))
       if (tensor.role != Role::mask) check_size(tensor.shape(layer, entering), path, findings);
     const std::int64_t features = outputs.emplace_back(contract.out_features(layer, entering));

@@ -23,6 +23,34 @@ std::vector<std::int64_t> places_in_sequences(const Case& c) {
   return places;
 }
 
+Tensor places_of(const Case& c) {
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  Tensor column(Dtype::i64, {static_cast<std::int64_t>(places.size()), 1});
+  for (std::size_t row = 0; row < places.size(); ++row) column.set_bits(row, static_cast<std::uint64_t>(places[row]));
+  return column;
+}
+
+SequenceRows sequence_rows(const Case& c) {
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  SequenceRows rows;
+  std::size_t first = 0;
+  for (const auto& window : c.windows) {
+    for (const std::int64_t size : window) {
+      const std::size_t last = first + static_cast<std::size_t>(size);
+      for (std::size_t row = first; row < last; ++row)
+        rows.begin.push_back(static_cast<std::int64_t>(row - first) - places[row]);
+      rows.end.resize(last);
+      std::size_t end = last;
+      for (std::size_t row = last; row-- > first;) {
+        rows.end[row] = static_cast<std::int64_t>(end - first);
+        if (places[row] == 0) end = row;
+      }
+      first = last;
+    }
+  }
+  return rows;
+}
+
 Tensor positions_of(const Case& c) {
   if (const auto given = c.tensors.find("positions"); given != c.tensors.end()) return given->second;
   Tensor positions(Dtype::i64, {rows_of(c)});

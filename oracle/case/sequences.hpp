@@ -13,6 +13,16 @@ namespace tally {
 /// The place of every row in its sequence, from 0 on. All 0 where the case names no sequences.
 std::vector<std::int64_t> places_in_sequences(const Case& c);
 
+/// The same as a column, i64 [rows, 1].
+Tensor places_of(const Case& c);
+
+/// Of every row of a micro-batch the first row of its sequence, and the first row behind it, counted in the rows of the
+/// micro-batch; one after another, over all rows of the case.
+struct SequenceRows {
+  std::vector<std::int64_t> begin, end;
+};
+SequenceRows sequence_rows(const Case& c);
+
 /// The tensor `positions`, i64 [rows]; where the case has none, the places.
 Tensor positions_of(const Case& c);
 

@@ -23,6 +23,7 @@ const RegisterContract registered{
                  {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine},
                  {.name = "running_mean", .role = Role::running, .shape = per_feature},
                  {.name = "running_var", .role = Role::running, .shape = per_feature}},
+     .norm = true,
      .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over rows"}};
 
 }  // namespace

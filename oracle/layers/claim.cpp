@@ -141,11 +141,13 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
   static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
   static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
+  static constexpr std::array<std::string_view, 4> attention{"", "any", "naive", "online"};
   if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
   if (operation == "cross_entropy") return softmax;
   if (operation == "accumulate") return sums;
   if (operation == "linear.weight_gradient") return gradients;
   if (operation == "adam") return moments;
+  if (operation == "attention.forward") return attention;
   return {};
 }
 

@@ -66,6 +66,24 @@ std::vector<LayerTensor> tensors_of(const Layer& layer) {
   return tensors;
 }
 
+std::vector<Misfit> other_sizes(const Choice&, const std::vector<std::int64_t>& features) {
+  std::vector<Misfit> found;
+  for (std::size_t j = 1; j < features.size(); ++j)
+    if (features[j] != features.front())
+      found.push_back({"inputs[" + std::to_string(j) + "]", std::to_string(features[j]) + " features",
+                       std::to_string(features.front()) + ", as its first input has"});
+  return found;
+}
+
+std::int64_t width_of(const RowStatistic& statistic, const Choice& layer) {
+  return statistic.per.empty() ? 1 : layer.integer(statistic.per);
+}
+
+std::vector<std::int64_t> shape_of(const RowStatistic& statistic, const Choice& layer, std::int64_t rows) {
+  if (statistic.per.empty()) return {rows};
+  return {rows, width_of(statistic, layer)};
+}
+
 std::string kernel_family_of(const Layer& layer) {
   const Contract* contract = find_contract("layer", layer.kind);
   if (contract == nullptr || contract->kernels_by.empty()) return layer.kind;

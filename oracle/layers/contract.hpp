@@ -45,6 +45,12 @@ struct LayerTensor {
   std::function<bool(const Choice& layer)> present = [](const Choice&) { return true; };
 };
 
+/// fp32 numbers that a layer leaves for every row: [rows], or [rows, n] with n by an option of the layer, a head each.
+struct RowStatistic {
+  std::string name;      // "rstd"
+  std::string per = {};  // the integer option that says how many a row has, "heads"; empty: one
+};
+
 /// A tensor that an optimizer keeps beside each parameter, of its shape and in the master format. Beside the parameter
 /// "fc1.weight" it is "exp_avg.fc1.weight".
 struct StateTensor {
@@ -60,6 +66,9 @@ struct StateTensor {
 struct Misfit {
   std::string option, found, expected;
 };
+
+/// A finding for every input that has another size than the first.
+std::vector<Misfit> other_sizes(const Choice& layer, const std::vector<std::int64_t>& features);
 
 struct Contract {
   std::string section;  // "layer", "loss", "optimizer", "learning_rate", "weight_decay", "clip", "loss_scale"
@@ -77,6 +86,21 @@ struct Contract {
   /// Layers only: its inputs are of one size, and the gradient of each is that of its output, bit for bit. It computes
   /// nothing in backward and leaves no tap there: those that it reads take its gradient.
   bool hands_gradient_on = false;
+  /// Layers only: what taps call its inputs, where these are not alike: {"q", "k", "v"}. Empty: "x", or "x0", "x1", ….
+  std::vector<std::string> input_words = {};
+  /// Layers only: what is wrong with the sizes of its inputs, the features of each; the option is what its path ends
+  /// with: "heads", "inputs[1]". Standard: all are as the first.
+  std::function<std::vector<Misfit>(const Choice& layer, const std::vector<std::int64_t>& features)> input_misfits =
+      other_sizes;
+  /// Layers only: what a row comes to depends on other rows of its sequence.
+  bool reads_sequences = false;
+  /// Layers only: what weight_decay's "norm" excludes.
+  bool norm = false;
+  /// Layers only: what forward leaves of every row beside y, and what backward works out of every row before the
+  /// gradients of its inputs.
+  std::vector<RowStatistic> row_statistics = {}, backward_statistics = {};
+  /// Layers only: which of forward's outputs backward reads again: "y", "lse".
+  std::vector<std::string> kept_for_backward = {};
   /// Layers only: it reads the model's tokens, and looks its rows up by them; each row's place in its sequence.
   bool reads_tokens = false, reads_positions = false;
   /// Layers only: its weight may be the table of an embedding, which then says this option.
@@ -116,6 +140,11 @@ const Contract& contract_of(std::string_view section, const Choice& choice);
 /// layer's. Throws std::logic_error for an
 /// unknown kind.
 std::vector<LayerTensor> tensors_of(const Layer& layer);
+
+/// How many numbers a row has of it.
+std::int64_t width_of(const RowStatistic& statistic, const Choice& layer);
+/// Its shape, over so many rows.
+std::vector<std::int64_t> shape_of(const RowStatistic& statistic, const Choice& layer, std::int64_t rows);
 
 /// What the operations of a layer's kernels begin with: "relu", "gelu_tanh".
 std::string kernel_family_of(const Layer& layer);

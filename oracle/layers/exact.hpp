@@ -27,7 +27,7 @@ template <class T>
 struct Pass {
   const Layer& layer;
   const Tensors<T>&
-      tensors;  // by short name: "weight", "bias", "running_mean", "running_var", "mask" (these rows only)
+      tensors;  // by short name: "weight", "bias", "running_mean", "running_var", "mask"; "places", of each row in its sequence (these rows only)
   Cut cut;
   Decisions decisions = {};
   bool gives_dx = true;                       // else dx may be left out
@@ -35,17 +35,21 @@ struct Pass {
 };
 
 /// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,
-/// features] (var biased); for layer_norm mean and var are [rows, 1]. Otherwise empty.
+/// features] (var biased); for layer_norm mean and var are [rows, 1]. Otherwise empty. lse: of attention, [rows, heads].
 template <class T>
 struct ForwardResult {
   Matrix<T> y, mean, var;
+  Matrix<T> lse = {};
 };
 
-/// dx [rows, features in], and the gradient of each parameter by short name, summed over these rows.
+/// dx [rows, features in], and the gradient of each parameter by short name, summed over these rows. more_dx: of a
+/// layer whose inputs are not alike those of the inputs behind the first. delta: of attention, [rows, heads].
 template <class T>
 struct BackwardResult {
   Matrix<T> dx;
   Tensors<T> parameters;
+  std::vector<Matrix<T>> more_dx = {};
+  Matrix<T> delta = {};
 };
 
 template <class T>

@@ -13,6 +13,8 @@ const RegisterContract registered{
                  {.name = "affine", .type = OptionType::boolean, .standard = true}},
      .tensors = {{.name = "weight", .role = Role::parameter, .shape = per_feature, .present = affine},
                  {.name = "bias", .role = Role::parameter, .shape = per_feature, .present = affine}},
+     .norm = true,
+     .row_statistics = {{.name = "mean"}, {.name = "rstd"}},
      .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over features"}};
 
 }  // namespace

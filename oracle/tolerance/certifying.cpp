@@ -33,11 +33,35 @@ Matrix<long double> nearest_in(const Matrix<T>& x) {
 }
 
 template <class T>
+std::vector<Matrix<long double>> nearest_in(const std::vector<Matrix<T>>& all) {
+  std::vector<Matrix<long double>> result;
+  for (const Matrix<T>& each : all) result.push_back(nearest_in(each));
+  return result;
+}
+
+template <class T>
 Tensors<long double> nearest_in(const Tensors<T>& tensors) {
   Tensors<long double> result;
   for (const auto& [name, tensor] : tensors) result.emplace(name, nearest_in(tensor));
   return result;
 }
+
+/// A pass over another scalar. Keeps what Pass refers to.
+template <class T>
+class LiftedPass {
+ public:
+  explicit LiftedPass(const Pass<long double>& pass)
+      : tensors_(lifted<T>(pass.tensors)), pass_{pass.layer, tensors_, pass.cut, pass.decisions, pass.gives_dx} {
+    for (const Matrix<long double>* other : pass.others)
+      pass_.others.push_back(&others_.emplace_back(other->template cast<T>()));
+  }
+  const Pass<T>& get() const { return pass_; }
+
+ private:
+  Tensors<T> tensors_;
+  std::deque<Matrix<T>> others_;
+  Pass<T> pass_;
+};
 
 /// in_balls(Scalar<T>), T ShortBall and then Ball at rising precision; in_long_double() where none is enough.
 template <class InBalls, class InLongDouble>
@@ -83,13 +107,8 @@ Matrix<long double> nearest_of(const Matrix<Ball>& x) {
 ForwardResult<long double> certified_forward(const Pass<long double>& pass, const Matrix<long double>& x) {
   return certified(
       [&]<class T>(Scalar<T>) -> ForwardResult<long double> {
-        const Tensors<T> tensors = lifted<T>(pass.tensors);
-        std::deque<Matrix<T>> others;
-        Pass<T> in_balls{pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx};
-        for (const Matrix<long double>* other : pass.others)
-          in_balls.others.push_back(&others.emplace_back(other->cast<T>()));
-        const auto out = exact_layer<T>(pass.layer.kind).forward(in_balls, x.cast<T>());
-        return {nearest_in(out.y), nearest_in(out.mean), nearest_in(out.var)};
+        const auto out = exact_layer<T>(pass.layer.kind).forward(LiftedPass<T>(pass).get(), x.cast<T>());
+        return {nearest_in(out.y), nearest_in(out.mean), nearest_in(out.var), nearest_in(out.lse)};
       },
       [&] { return exact_layer<long double>(pass.layer.kind).forward(pass, x); });
 }
@@ -98,11 +117,8 @@ BackwardResult<long double> certified_backward(const Pass<long double>& pass, co
                                                const Matrix<long double>& dy) {
   return certified(
       [&]<class T>(Scalar<T>) -> BackwardResult<long double> {
-        const Tensors<T> tensors = lifted<T>(pass.tensors);
-        const auto out =
-            exact_layer<T>(pass.layer.kind)
-                .backward({pass.layer, tensors, pass.cut, pass.decisions, pass.gives_dx}, x.cast<T>(), dy.cast<T>());
-        return {nearest_in(out.dx), nearest_in(out.parameters)};
+        const auto out = exact_layer<T>(pass.layer.kind).backward(LiftedPass<T>(pass).get(), x.cast<T>(), dy.cast<T>());
+        return {nearest_in(out.dx), nearest_in(out.parameters), nearest_in(out.more_dx), nearest_in(out.delta)};
       },
       [&] { return exact_layer<long double>(pass.layer.kind).backward(pass, x, dy); });
 }

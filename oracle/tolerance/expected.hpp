@@ -81,10 +81,13 @@ struct BoundPass {
 
 struct ExpectedForward {
   Expected y, mean, var, rstd;  // y as stored; statistics in fp32, empty where the layer has none
+  Expected lse = {};
 };
 struct ExpectedBackward {
   Expected dx;
   ExpectedTensors parameters;
+  std::vector<Expected> more_dx = {};  // of the inputs behind the first, where they are not alike
+  Expected delta = {};                 // fp32, of attention
 };
 
 /// One rule serves both lenses: e of the inputs zero gives the local bound, propagated e the end-to-end bound.

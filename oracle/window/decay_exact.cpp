@@ -7,9 +7,8 @@ namespace tally::oracle {
 namespace {
 
 bool of_norm(const Model& model, std::string_view layer_name) {
-  return std::any_of(model.layers.begin(), model.layers.end(), [layer_name](const Layer& layer) {
-    return layer.name == layer_name && (layer.kind == "batch_norm" || layer.kind == "layer_norm");
-  });
+  return std::any_of(model.layers.begin(), model.layers.end(),
+                     [layer_name](const Layer& layer) { return layer.name == layer_name && is_norm(layer); });
 }
 
 }  // namespace

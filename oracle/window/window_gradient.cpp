@@ -1,5 +1,7 @@
 #include "oracle/window/window_gradient.hpp"
 
+#include <algorithm>
+
 #include "oracle/case/graph.hpp"
 #include "oracle/layers/contract.hpp"
 #include "oracle/real/functions.hpp"
@@ -21,6 +23,7 @@ Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>&
   if (const auto mask = c.tensors.find(layer.name + ".mask"); mask != c.tensors.end())
     tensors["mask"] = lift_rows<T>(mask->second, rows.first, rows.count);
   if (contract_of("layer", layer).reads_positions) tensors["positions"] = rows.positions;
+  if (contract_of("layer", layer).reads_sequences) tensors["places"] = rows.places;
   return tensors;
 }
 
@@ -80,7 +83,7 @@ class Walk {
 
   Pass<T> pass_of(std::size_t i) const {
     Pass<T> pass{c_.model.layers[i], steps_[i].tensors, rows_.cut, steps_[i].decisions,
-                 is_reached(graph_.inputs[i].front())};
+                 std::ranges::any_of(graph_.inputs[i], [&](LayerInput from) { return is_reached(from); })};
     for (std::size_t j = 1; j < graph_.inputs[i].size(); ++j) pass.others.push_back(&output_of(graph_.inputs[i][j]));
     return pass;
   }
@@ -111,6 +114,7 @@ class Walk {
         sum += gradient;
     }
     give(graph_.inputs[i].front(), std::move(back.dx));
+    for (std::size_t j = 0; j < back.more_dx.size(); ++j) give(graph_.inputs[i].at(j + 1), std::move(back.more_dx[j]));
   }
 
   const Case& c_;

@@ -43,6 +43,7 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   if (c.model.tokens) rows.x = rows.x.transpose().eval();
   rows.target = naming("target", [&] { return lift_rows<T>(*ScoredTarget(c), rows.first, rows.count); });
   if (reads_positions(c.model)) rows.positions = lift_rows<T>(positions_of(c), rows.first, rows.count).transpose();
+  if (reads_sequences(c.model)) rows.places = lift_rows<T>(places_of(c), rows.first, rows.count);
   rows.items = window_items<T>(c, window);
   rows.item_weight.resize(1, rows.count);
   const ItemWeights weights(c);

@@ -13,6 +13,7 @@ struct WindowRows {
   Cut cut;                            // micro-batches: one group on the full batch
   Matrix<T> x, target;                // x [rows, 1] of tokens; target [1, rows] of classes, as scored
   Matrix<T> positions;                // [rows, 1], of a model that reads them; else empty
+  Matrix<T> places;                   // in their sequences, [rows, 1], of a model that reads these; else empty
   Matrix<T> item_weight, row_factor;  // [1, rows]; the factor is 1 / divisor, 0 where the divisor is 0
   T items;                            // N
 };

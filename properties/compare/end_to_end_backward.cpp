@@ -47,6 +47,17 @@ Expected transpose(const Expected& x) {
   return t;
 }
 
+/// The inputs behind the first: rows of what the walk expects of them.
+struct Others {
+  std::vector<Expected> rows;
+  std::vector<const Expected*> pointers;
+  Others(const Group& group, const LayerView& layer, Eigen::Index first, Eigen::Index count) {
+    for (std::size_t j = 1; j < layer.inputs.size(); ++j)
+      rows.push_back(rows_of(group.output_of(layer.inputs[j]), first, count));
+    for (const Expected& each : rows) pointers.push_back(&each);
+  }
+};
+
 Evaluation of_all_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const Expected& dy) {
   return Evaluation([&walk, &group, i, &dy] {
     const LayerView& layer = walk.layers[i];
@@ -63,9 +74,10 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
     const LayerView& layer = walk.layers[i];
     const bool together = layer.window_statistics;
     const auto tensors = expected_inputs(walk, layer, walk.first_row_of(group.first) + row, count);
+    const Others others(group, layer, row, count);
     const oracle::BoundPass pass{
-        *layer.layer,  tensors, oracle::Cut{count}, walk.declared, decisions_of(group.decisions[i], row, count),
-        layer.gives_dx};
+        *layer.layer,   tensors,        oracle::Cut{count}, walk.declared, decisions_of(group.decisions[i], row, count),
+        layer.gives_dx, others.pointers};
     const Expected& x = group.input_of(layer);
     const auto& rule = oracle::bound_rule(layer.layer->kind);
     return named(together ? rule.backward(pass, x, only_rows(dy, row, count))
@@ -85,11 +97,12 @@ LayerBackward through(EndToEndWalk& walk, const Group& group, std::size_t i, con
   return backward;
 }
 
-/// dx of all rows.
-Expected input_gradient(LayerBackward& backward) {
-  if (backward.whole) return backward.whole->at("dx");
+/// The gradient of one of its inputs, of all rows.
+Expected input_gradient(LayerBackward& backward, std::size_t input) {
+  const std::string name = LayerView::gradient_of_input(input);
+  if (backward.whole) return backward.whole->at(name);
   std::vector<Expected> dx;
-  for (Evaluation& own : backward.own) dx.push_back(own.at("dx"));
+  for (Evaluation& own : backward.own) dx.push_back(own.at(name));
   return stacked(dx);
 }
 
@@ -101,8 +114,13 @@ void hold_layer(EndToEndWalk& walk, const Group& group, std::size_t i, const Exp
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
     const auto count = static_cast<Eigen::Index>(walk.rows(walk.micro_batch));
     Evaluation& own = backward.own[k];
-    const Output dx = backward.whole ? Output{*backward.whole, "dx", row, count} : Output{own, "dx"};
-    if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", dx, group.count);
+    for (const RowStatistic& each : layer.contract->backward_statistics)
+      walk.check_output("backward", layer.label + "." + each.name, {own, each.name}, group.count);
+    for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j) {
+      const std::string of = LayerView::gradient_of_input(j);
+      const Output dx = backward.whole ? Output{*backward.whole, of, row, count} : Output{own, of};
+      walk.check_output("backward", "d." + layer.input_name(j), dx, group.count);
+    }
     for (const std::string& name : layer.parameters) {
       const std::string gradient = layer.gradient_name(name);
       if (walk.departure != nullptr && walk.departure->penalty && !layer.shares_weight) {
@@ -263,8 +281,9 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
     }
     LayerBackward backward = through(walk, group, i, dy);
     hold_layer(walk, group, i, dy, backward, kept);
-    if (layer.gives_dx)
-      gradients.give({i, 0}, walk.seen_rows(group, "backward", "d." + layer.label + ".x", input_gradient(backward)));
+    for (std::size_t j = layer.inputs.size(); j-- > 0 && layer.gives_dx;)
+      gradients.give({i, j},
+                     walk.seen_rows(group, "backward", "d." + layer.input_name(j), input_gradient(backward, j)));
   }
   walk.count.add(group.own);
   add_shared(walk, group, kept);

@@ -51,11 +51,11 @@ oracle::Decisions relu_decisions(EndToEndWalk& walk, const LayerView& layer, con
 }
 
 void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
-  const std::string& kind = layer.layer->kind;
-  if (kind != "batch_norm" && kind != "layer_norm") return;
+  for (const RowStatistic& each : layer.contract->row_statistics)
+    hold_rows(walk, group, "forward", layer.label + "." + each.name, {forward, each.name}, group.count);
+  if (layer.layer->kind != "batch_norm") return;
   const auto hold_one = [&](const char* what) {
     const std::string tensor = layer.label + "." + what;
-    if (kind == "layer_norm") return hold_rows(walk, group, "forward", tensor, {forward, what}, group.count);
     walk.micro_batch = layer.window_statistics ? -1 : group.first;
     for (Eigen::Index g = 0; g < forward.at(what).v.rows(); ++g, ++walk.micro_batch) {
       walk.check_output("forward", tensor, {forward, what, g, 1}, group.count);
@@ -63,7 +63,7 @@ void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& la
     walk.micro_batch = -1;
   };
   hold_one("mean");
-  if (kind == "batch_norm") hold_one("var");
+  hold_one("var");
   hold_one("rstd");
 }
 

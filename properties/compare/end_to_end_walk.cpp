@@ -132,6 +132,7 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
   if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
   if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
   if (layer.mask) tensors["mask"] = oracle::as_read(rows_of(walk.c.tensors.at(layer.label + ".mask"), first, rows));
+  if (layer.reads_sequences) tensors["places"] = oracle::as_read(rows_of(places_of(walk.c), first, rows));
   if (layer.reads_positions) {
     Tensor positions = rows_of(positions_of(walk.c), first, rows);
     positions.shape.push_back(1);

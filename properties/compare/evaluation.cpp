@@ -115,12 +115,16 @@ oracle::ExpectedTensors named(oracle::ExpectedForward forward) {
   outputs.emplace("mean", std::move(forward.mean));
   outputs.emplace("var", std::move(forward.var));
   outputs.emplace("rstd", std::move(forward.rstd));
+  outputs.emplace("lse", std::move(forward.lse));
   return outputs;
 }
 
 oracle::ExpectedTensors named(oracle::ExpectedBackward backward) {
   oracle::ExpectedTensors outputs = std::move(backward.parameters);
   outputs.emplace("dx", std::move(backward.dx));
+  outputs.emplace("delta", std::move(backward.delta));
+  for (std::size_t j = 0; j < backward.more_dx.size(); ++j)
+    outputs.emplace("dx" + std::to_string(j + 1), std::move(backward.more_dx[j]));
   return outputs;
 }
 

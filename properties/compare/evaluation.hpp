@@ -62,9 +62,9 @@ TensorCheck judge(const Place& place, const Output& output, const Tensor& got, b
 /// A rule with one output, which has no name.
 Evaluation evaluation_of(std::function<oracle::Expected()> rule, Evaluation::Stretches stretches = {});
 
-/// "y", "mean", "var", "rstd".
+/// "y", "mean", "var", "rstd", "lse".
 oracle::ExpectedTensors named(oracle::ExpectedForward forward);
-/// "dx", and the parameters by short name.
+/// "dx", "dx1", "dx2", … of the inputs behind the first, "delta", and the parameters by short name.
 oracle::ExpectedTensors named(oracle::ExpectedBackward backward);
 /// "loss", "dy".
 oracle::ExpectedTensors named(oracle::ExpectedLoss loss);

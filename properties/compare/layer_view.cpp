@@ -42,6 +42,8 @@ std::vector<LayerView> layers_of(const Model& model) {
     view.hands_on = contract.hands_gradient_on;
     view.reads_tokens = contract.reads_tokens;
     view.reads_positions = contract.reads_positions;
+    view.reads_sequences = contract.reads_sequences;
+    view.contract = &contract;
     layers.push_back(std::move(view));
   }
   for (const SharedParameter& shared : shared_parameters(model))

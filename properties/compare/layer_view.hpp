@@ -6,6 +6,7 @@
 
 #include "oracle/case/case.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/layers/contract.hpp"
 
 namespace tally {
 
@@ -19,16 +20,20 @@ struct LayerView {
   bool gives_dx = false;                               // and passes a gradient on to what it reads
   bool hands_on = false;                               // its own, bit for bit: nothing is computed in backward
   bool reads_tokens = false, reads_positions = false;  // it looks rows up by them
+  bool reads_sequences = false;                        // and other rows of a row's sequence
   bool shares_weight = false;                          // other layers read it too
-  std::vector<LayerInput> inputs = {};                 // what it reads, in the order of its list
-  std::vector<LayerReader> readers = {};               // who reads its output
+  const Contract* contract = nullptr;
+  std::vector<LayerInput> inputs = {};    // what it reads, in the order of its list
+  std::vector<LayerReader> readers = {};  // who reads its output
 
   /// Whether the gradient of its output is the sum of what several readers give.
   bool forked() const { return has_gradient && readers.size() > 1; }
   /// What taps call one of its inputs: "fc1.x", "sum.x0", "tokens".
   std::string input_name(std::size_t input) const {
-    return reads_tokens ? "tokens" : label + "." + input_word(inputs.size(), input);
+    return reads_tokens ? "tokens" : label + "." + input_word(*layer, inputs.size(), input);
   }
+  /// What the rule of its backward calls the gradient of one of them: "dx", "dx1", ….
+  static std::string gradient_of_input(std::size_t input) { return input == 0 ? "dx" : "dx" + std::to_string(input); }
   std::string full_name(const std::string& parameter) const {
     return layer->tied.empty() ? label + "." + parameter : parameter_name(*layer, parameter);
   }

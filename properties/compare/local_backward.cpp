@@ -15,13 +15,25 @@ using oracle::Expected;
 
 struct LayerGradients {
   const Tensor *x = nullptr, *dy = nullptr;
+  OtherInputs others;
   LayerInputs inputs;
-  bool complete() const { return x != nullptr && dy != nullptr && inputs.complete; }
+  bool complete() const { return x != nullptr && dy != nullptr && others.complete && inputs.complete; }
   /// What rows were looked up by, of a layer that does.
   const Tensor& index(const LayerView& layer) const {
     return layer.reads_tokens ? *x : *inputs.tensors.at("positions");
   }
 };
+
+/// What backward reads again of forward's outputs, and what it worked out of every row: the bounds of its gradients are
+/// held to these bits. Where they are not tapped they are held to what they may be.
+void add_kept(LocalWalk& walk, const LayerView& layer, LayerInputs& inputs) {
+  for (const std::string& kept : layer.contract->kept_for_backward)
+    if (const Tensor* read =
+            walk.handed("backward", "in." + layer.label + "." + kept, walk.tap("forward", layer.label + "." + kept)))
+      inputs.tensors[kept] = read;
+  for (const RowStatistic& each : layer.contract->backward_statistics)
+    if (const Tensor* left = walk.tap("backward", layer.label + "." + each.name)) inputs.tensors[each.name] = left;
+}
 
 LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
@@ -33,7 +45,9 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   if (x == nullptr) x = output_read(walk, layer.inputs.front());
   read.x = walk.handed("backward", input, x);
   if (layer.reads_tokens) read.x = walk.as_column(read.x);
+  read.others = other_inputs(walk, i, "backward");
   read.inputs = layer_inputs(walk, layer, "backward");
+  add_kept(walk, layer, read.inputs);
   return read;
 }
 
@@ -80,7 +94,8 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerGradients read = backward_inputs(walk, i);
   if (!read.complete() || !finds_rows(layer, *read.x, read.inputs)) return;
   const oracle::BoundPass pass{
-      *layer.layer, walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {}, layer.gives_dx};
+      *layer.layer,   walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},
+      layer.gives_dx, read.others.pointers()};
   const oracle::BoundRule& rule = oracle::bound_rule(layer.layer->kind);
   const Evaluation::Stretches some_rows = [&](const std::string& output, Eigen::Index first, Eigen::Index rows) {
     return rule.output_rows(pass, output, walk.read(layer, *read.x), walk.read(layer, *read.dy), first, rows);
@@ -90,7 +105,11 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const Bits written{
       [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
   const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
-  if (layer.gives_dx) walk.check_output("backward", "d." + layer.label + ".x", {backward, "dx"}, {}, dx);
+  for (const RowStatistic& each : layer.contract->backward_statistics)
+    walk.check_output("backward", layer.label + "." + each.name, {backward, each.name});
+  for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j)
+    walk.check_output("backward", "d." + layer.input_name(j), {backward, LayerView::gradient_of_input(j)}, {},
+                      j == 0 ? dx : Bits{});
   hold_parameters(walk, layer, backward, &read);
 }
 

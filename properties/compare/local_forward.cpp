@@ -1,4 +1,6 @@
 // Forward, layer by layer, and the running statistics of batch norm.
+#include <algorithm>
+
 #include "oracle/case/kinds.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "oracle/tolerance/rounded.hpp"
@@ -16,40 +18,28 @@ void add(LayerInputs& inputs, const std::string& name, const Tensor* tensor) {
   if (tensor != nullptr) inputs.tensors[name] = tensor;
 }
 
-const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0) {
+/// What backward reads is what forward read, where that was tapped.
+const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0, const std::string& stage = "forward") {
   const LayerView& layer = walk.layers[i];
-  const Tensor* x = walk.handed("forward", "in." + layer.input_name(input), output_read(walk, layer.inputs[input]));
+  const std::string tensor = "in." + layer.input_name(input);
+  const Tensor* producer = stage == "forward" ? nullptr : walk.tap("forward", tensor);
+  const Tensor* x = walk.handed(stage, tensor, producer != nullptr ? producer : output_read(walk, layer.inputs[input]));
   return layer.reads_tokens ? walk.as_column(x) : x;
 }
 
-/// The inputs behind the first, of a layer that reads several.
-struct OtherInputs {
-  std::vector<Expected> read;
-  bool complete = true;
-  std::vector<const Expected*> pointers() const {
-    std::vector<const Expected*> all;
-    for (const Expected& each : read) all.push_back(&each);
-    return all;
-  }
-};
-
-OtherInputs other_inputs(LocalWalk& walk, std::size_t i) {
-  OtherInputs others;
-  for (std::size_t j = 1; j < walk.layers[i].inputs.size(); ++j) {
-    const Tensor* x = layer_input(walk, i, j);
-    others.complete = others.complete && x != nullptr;
-    if (x != nullptr) others.read.push_back(LocalWalk::read(walk.layers[i], *x));
-  }
-  return others;
+/// What it leaves beside y.
+std::vector<std::string> statistics_of(const LayerView& layer) {
+  if (layer.layer->kind == "batch_norm") return {"mean", "var", "rstd"};
+  std::vector<std::string> names;
+  for (const RowStatistic& each : layer.contract->row_statistics) names.push_back(each.name);
+  return names;
 }
 
 void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
-  const std::string& kind = layer.layer->kind;
-  if (kind != "batch_norm" && kind != "layer_norm") return;
-  walk.check_output("forward", layer.label + ".mean", {forward, "mean"});
-  if (kind == "batch_norm") walk.check_output("forward", layer.label + ".var", {forward, "var"});
   const Bits rstd{[&] { return oracle::predicted_rstd(pass, tapped_statistics(walk, layer)); }};
-  walk.check_output("forward", layer.label + ".rstd", {forward, "rstd"}, {}, rstd);
+  for (const std::string& statistic : statistics_of(layer))
+    walk.check_output("forward", layer.label + "." + statistic, {forward, statistic}, {},
+                      statistic == "rstd" ? rstd : Bits{});
 }
 
 /// y = fl(fl(x W^T) + b) by the order that the product's claim names.
@@ -67,7 +57,7 @@ oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const 
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const Tensor* x = layer_input(walk, i);
-  const OtherInputs others = other_inputs(walk, i);
+  const OtherInputs others = other_inputs(walk, i, "forward");
   const LayerInputs inputs = layer_inputs(walk, layer, "forward");
   if (x == nullptr || !others.complete || !inputs.complete || !finds_rows(layer, *x, inputs)) return;
   const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},
@@ -143,14 +133,24 @@ void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
 }  // namespace
 
 oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer) {
+  const std::vector<std::string> left = statistics_of(layer);
   const auto read = [&](const char* statistic) {
+    if (std::ranges::count(left, statistic) == 0) return oracle::Matrix<float>();
     const std::string tensor = layer.label + "." + statistic;
     const Tensor* tapped = walk.tap("forward", tensor, layer.window_statistics ? -1 : walk.micro_batch);
     return tapped == nullptr ? oracle::Matrix<float>() : oracle::floats_of(*tapped);
   };
-  const std::string& kind = layer.layer->kind;
-  if (kind != "batch_norm" && kind != "layer_norm") return {};
   return {read("mean"), read("var"), read("rstd")};
+}
+
+OtherInputs other_inputs(LocalWalk& walk, std::size_t i, const std::string& stage) {
+  OtherInputs others;
+  for (std::size_t j = 1; j < walk.layers[i].inputs.size(); ++j) {
+    const Tensor* x = layer_input(walk, i, j, stage);
+    others.complete = others.complete && x != nullptr;
+    if (x != nullptr) others.read.push_back(LocalWalk::read(walk.layers[i], *x));
+  }
+  return others;
 }
 
 const Tensor* output_read(LocalWalk& walk, LayerInput from) {
@@ -171,6 +171,7 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
   if (layer.frozen) more("running_mean", walk.state.running_mean[layer.label]);
   if (layer.frozen) more("running_var", walk.state.running_var[layer.label]);
   if (layer.mask) more("mask", walk.rows_of_case(layer.label + ".mask", walk.micro_batch));
+  if (layer.reads_sequences) add(inputs, "places", walk.rows_of_case("places", walk.micro_batch));
   if (layer.reads_positions)
     add(inputs, "positions",
         walk.as_column(walk.handed(stage, "in.positions", walk.rows_of_case("positions", walk.micro_batch))));

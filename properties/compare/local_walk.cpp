@@ -111,6 +111,7 @@ LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
 const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
   const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
   if (tensor == "target") return &kept_.emplace_back(rows_of(*ScoredTarget(c), first, rows(k)));
+  if (tensor == "places") return &kept_.emplace_back(rows_of(places_of(c), first, rows(k)));
   if (tensor == "positions") return &kept_.emplace_back(rows_of(positions_of(c), first, rows(k)));
   return &kept_.emplace_back(rows_of(c.tensors.at(tensor), first, rows(k)));
 }

@@ -128,6 +128,17 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
 /// Whether a layer that looks rows up by `x`, or by positions among `inputs`, finds all of them in its table; true of
 /// every other layer. Both as they were handed, complete.
 bool finds_rows(const LayerView& layer, const Tensor& x, const LayerInputs& inputs);
+/// The inputs behind the first, of a layer that reads several, as `stage` read them.
+struct OtherInputs {
+  std::vector<oracle::Expected> read;
+  bool complete = true;
+  std::vector<const oracle::Expected*> pointers() const {
+    std::vector<const oracle::Expected*> all;
+    for (const oracle::Expected& each : read) all.push_back(&each);
+    return all;
+  }
+};
+OtherInputs other_inputs(LocalWalk& walk, std::size_t i, const std::string& stage);
 /// What stands where a layer reads, of walk.micro_batch: an output's tap, or rows of the case's x.
 const Tensor* output_read(LocalWalk& walk, LayerInput from);
 /// The gradients of an output that several layers read, in the micro-batches [first, last).

@@ -61,6 +61,9 @@ class Producers {
     for (const LayerView& layer : layers_)
       for (std::size_t j = 0; j < layer.inputs.size(); ++j)
         if (rest_ == layer.input_name(j)) return output_of(layer.inputs[j]);
+    for (const LayerView& layer : layers_)
+      for (const std::string& kept : layer.contract->kept_for_backward)
+        if (rest_ == layer.label + "." + kept) return {here("forward", text())};
     return {of_whole(read_.window, "cast", text())};
   }
 

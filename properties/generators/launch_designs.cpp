@@ -65,10 +65,13 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
   plan.input = size.input;
   plan.outputs = size.features;
   plan.output_bias = true;
-  plan.hidden = {layer("linear", "fc1", {{"out", size.features}}),
-                 layer("layer_norm", "norm1", {{"affine", plan.seed % 7 != 0}}), activation(round.number),
-                 layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
-                 activation(round.number + 2)};
+  plan.hidden = {
+      layer("linear", "fc1", {{"out", size.features}}),
+      layer("rms_norm", "norm0", {{"affine", plan.seed % 5 != 0}, {"offset", Decimal{round.is_odd() ? "1" : "0"}}}),
+      layer("layer_norm", "norm1", {{"affine", plan.seed % 7 != 0}}),
+      activation(round.number),
+      layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
+      activation(round.number + 2)};
   plan.hidden.back().name = "act2";
   plan.hidden.push_back(sum_of("sum", {"norm1", "act2"}));
   if (round.is_odd()) {

@@ -1,19 +1,23 @@
 #include "properties/generators/plainer_plan.hpp"
 
+#include <algorithm>
 #include <vector>
 
+#include "oracle/case/kinds.hpp"
+#include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
 
-/// Norms, dropout and sums are left out, and every other function is ReLU.
+/// Norms, dropout and sums are left out, and every other function is ReLU. Layers that read several others which are not
+/// alike stay as they are.
 std::vector<Layer> plain_layers(const std::vector<Layer>& layers) {
+  if (std::ranges::any_of(layers, [](const Layer& l) { return !contract_of("layer", l).input_words.empty(); }))
+    return layers;
   std::vector<Layer> plain = layers;
-  take_out_if(plain, [](const Layer& each) {
-    return each.kind == "batch_norm" || each.kind == "layer_norm" || each.kind == "dropout" || each.kind == "add";
-  });
+  take_out_if(plain, [](const Layer& each) { return is_norm(each) || each.kind == "dropout" || each.kind == "add"; });
   for (Layer& each : plain)
     if (each.kind != "linear") each = layer("relu");
   return plain;

@@ -38,8 +38,6 @@ bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.
 /// Whether dx is computed from both column sums, of dy and of dy times the normalised x.
 bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !is_frozen(layer); }
 
-bool is_norm(const Layer& layer) { return layer.kind == "batch_norm" || layer.kind == "layer_norm"; }
-
 /// Whether its gradient is that of a table, row by row.
 bool looks_up(const Layer& layer) {
   const Contract& contract = contract_of("layer", layer);
@@ -51,12 +49,29 @@ std::string forward_of(const Layer& layer, const std::string& output) {
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
 }
 
+/// Whether it works this out of every row before the gradients of its inputs.
+bool is_backward_statistic(const Layer& layer, const std::string& output) {
+  const auto& all = contract_of("layer", layer).backward_statistics;
+  return std::ranges::find(all, output, &RowStatistic::name) != all.end();
+}
+
+/// Whether it is one of what the layer reads of others.
+bool is_read(const Layer& layer, const std::string& word) {
+  const auto& words = contract_of("layer", layer).input_words;
+  return word == "x" || std::ranges::count(words, word) > 0;
+}
+
 std::string backward_of(const Layer& layer, const std::string& output) {
+  if (is_backward_statistic(layer, output)) return kernel_family_of(layer) + "." + output;
   if (layer.kind == "linear") {
     if (output == "bias") return "linear.bias_gradient";
     return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
   }
-  if (output != "x") return looks_up(layer) ? "embedding.gradient" : kernel_family_of(layer) + ".parameter_gradients";
+  if (!is_read(layer, output)) {
+    if (looks_up(layer)) return "embedding.gradient";
+    const bool one = contract_of("layer", layer).tensors.size() == 1;
+    return kernel_family_of(layer) + (one ? ".weight_gradient" : ".parameter_gradients");
+  }
   return kernel_family_of(layer) + (is_frozen(layer) ? ".backward_frozen" : ".backward");
 }
 
@@ -84,7 +99,10 @@ std::vector<std::string> backward_operations(const Layer& layer) {
   if (layer.kind == "linear") return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
   if (contract_of("layer", layer).reads_tokens) return {backward_of(layer, "weight")};
   if (is_norm(layer) || looks_up(layer)) return {backward_of(layer, "x"), backward_of(layer, "weight")};
-  return {backward_of(layer, "x")};
+  std::vector<std::string> found{backward_of(layer, "x")};
+  for (const RowStatistic& each : contract_of("layer", layer).backward_statistics)
+    found.push_back(backward_of(layer, each.name));
+  return found;
 }
 
 std::vector<std::string> forward_operations(const Layer& layer) {
@@ -144,6 +162,10 @@ std::vector<std::string> operations_reading(const Case& c, const TapName& name) 
   if (input) return name.stage == "forward" ? forward_operations(*part.layer) : backward_operations(*part.layer);
   if (name.stage == "backward" && part.rest != "x" && sums_before_dx(*part.layer))
     return {backward_of(*part.layer, "x")};
+  if (name.stage == "backward" && is_backward_statistic(*part.layer, part.rest)) return {backward_of(*part.layer, "x")};
+  const auto& kept = contract_of("layer", *part.layer).kept_for_backward;
+  if (name.stage == "forward" && part.rest != "y" && std::ranges::count(kept, part.rest) > 0)
+    return backward_operations(*part.layer);
   const bool statistics = is_norm(*part.layer) && (part.rest == "mean" || part.rest == "var" || part.rest == "rstd");
   return name.stage == "forward" && statistics ? statistics_readers(*part.layer) : std::vector<std::string>{};
 }

@@ -34,7 +34,7 @@ inline std::int64_t rows_of(const Case& c) {
 }
 
 inline double value_of(const Layer& layer, const LayerTensor& tensor, Sequence& sequence) {
-  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm";
+  const bool norm = layer.kind == "batch_norm" || layer.kind == "layer_norm" || layer.kind == "rms_norm";
   if (tensor.role == Role::mask) return sequence.next() < 0 ? 0 : 1;
   if (tensor.name == "running_var" || (norm && tensor.name == "weight")) return 1 + sequence.next() / 2;
   return sequence.next();

@@ -19,7 +19,8 @@ struct Addends {
 std::vector<std::string> given_for(const Model& model, std::size_t layer) {
   std::vector<std::string> names;
   for (const LayerReader& reader : readers_of(model, layer)) {
-    const std::string word = input_word(inputs_of(model, reader.layer).size(), reader.input);
+    const std::string word =
+        input_word(model.layers[reader.layer], inputs_of(model, reader.layer).size(), reader.input);
     names.push_back("in.d." + label_of(model, reader.layer) + "." + word);
   }
   return names;
@@ -29,7 +30,7 @@ std::vector<std::string> read_by(const Model& model, std::size_t layer) {
   std::vector<std::string> names;
   const std::size_t inputs = inputs_of(model, layer).size();
   for (std::size_t j = 0; j < inputs; ++j)
-    names.push_back("in." + label_of(model, layer) + "." + input_word(inputs, j));
+    names.push_back("in." + label_of(model, layer) + "." + input_word(model.layers[layer], inputs, j));
   return names;
 }
 

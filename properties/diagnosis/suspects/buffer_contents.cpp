@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
@@ -113,8 +114,7 @@ namespace last_only_of_norms {
 
 bool of_norm(const Case& c, const std::string& parameter) {
   for (const Layer& l : c.model.layers) {
-    const bool norm = l.kind == "batch_norm" || l.kind == "layer_norm";
-    if (norm && parameter.starts_with(l.name + ".")) return true;
+    if (is_norm(l) && parameter.starts_with(l.name + ".")) return true;
   }
   return false;
 }

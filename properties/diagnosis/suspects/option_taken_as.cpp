@@ -199,7 +199,8 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
 
 const RegisterSuspect registered{{
     .name = "option-taken-as",
-    .faults = {"class-weights-ignored", "z-loss-never-flows"},
+    .faults = {"attention-scale-missing", "causal-one-off", "class-weights-ignored", "scale-missing-in-backward",
+               "z-loss-never-flows"},
     .stages = {"forward", "running_stats", "loss", "backward", "overflow_check", "unscale", "norm", "clip", "decay",
                "optimizer", "scaler", "schedule"},
     .sentence = "the stage works by another value of an option than the case gives",

@@ -121,7 +121,8 @@ std::optional<std::vector<double>> sum_given(const Model& model, const Trace& tr
                                              std::size_t i) {
   std::vector<double> sum;
   for (const LayerReader& reader : readers_of(model, i)) {
-    const std::string word = input_word(inputs_of(model, reader.layer).size(), reader.input);
+    const std::string word =
+        input_word(model.layers[reader.layer], inputs_of(model, reader.layer).size(), reader.input);
     const Tensor* given = trace.find(at + "in.d." + label_of(model, reader.layer) + "." + word);
     if (given == nullptr || (!sum.empty() && sum.size() != given->elements())) return std::nullopt;
     sum.resize(given->elements());

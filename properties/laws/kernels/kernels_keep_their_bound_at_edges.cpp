@@ -15,12 +15,12 @@ std::int64_t edge(std::uint64_t drawn) {
 }
 
 void shape(Plan& plan) {
-  static const char* norms[] = {"layer_norm", "batch_norm", ""};
+  static const char* norms[] = {"layer_norm", "batch_norm", "rms_norm", ""};
   const std::uint64_t seed = plan.seed;
   plan.input = seed % 5 == 0 ? 257 : edge(seed);
   plan.hidden = {layer("linear", "fc1", {{"out", edge(seed / 14)}})};
-  const std::string norm = norms[seed % 3];
-  if (norm == "layer_norm") plan.hidden.push_back(layer(norm, "norm1"));
+  const std::string norm = norms[seed % 4];
+  if (norm == "layer_norm" || norm == "rms_norm") plan.hidden.push_back(layer(norm, "norm1"));
   if (norm == "batch_norm") plan.hidden.push_back(layer(norm, "norm1", {{"statistics", std::string("window")}}));
   plan.hidden.push_back(layer(seed % 2 == 0 ? "relu" : "gelu"));
   plan.outputs = std::max<std::int64_t>(edge(seed / 7), 2);

@@ -5,6 +5,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/residual_blocks.hpp"
 #include "properties/generators/token_plan.hpp"
@@ -48,7 +49,10 @@ void vary_norm(Plan& plan, Schedule& random) {
 /// One in four with residual blocks, one in six over tokens.
 void vary_model(Plan& plan, Schedule& random) {
   const bool tokens = one_in(random, 6);
-  tokens ? read_tokens(plan) : draw_residual_blocks(plan);
+  if (!tokens)
+    draw_residual_blocks(plan);
+  else
+    one_in(random, 2) ? attend(plan) : read_tokens(plan);
   if (tokens) plan.loss.options["weight"] = std::vector<Decimal>{};  // those drawn are of other classes
 }
 

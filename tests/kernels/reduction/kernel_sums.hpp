@@ -12,6 +12,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
+#include "tests/kernels/reduction/attention_sums.hpp"
 #include "tests/kernels/reduction/loss_sums.hpp"
 #include "tests/kernels/reduction/measured_additions.hpp"
 
@@ -64,6 +65,9 @@ template <int which>
 double layer_norm_gradient(const std::string& variant, const Addends& addends) {
   return parameter_gradients("layer_norm.parameter_gradients", variant, addends)[which];
 }
+inline double rms_norm_gradient(const std::string& variant, const Addends& addends) {
+  return parameter_gradients("rms_norm.weight_gradient", variant, addends)[0];
+}
 
 constexpr float vanishing = 0x1p-60f;
 
@@ -96,10 +100,10 @@ inline double column_squares(const std::string& variant, const Addends& addends)
 
 /// Mean and rstd of one row.
 inline std::vector<double> row_moments(const std::string& variant, const std::vector<double>& values,
-                                       float inverse_features) {
+                                       float inverse_features, const char* operation = "layer_norm.forward") {
   const DeviceTensor x = on_device(values), mean = room(1), rstd = room(1),
                      y = room(static_cast<std::int64_t>(values.size()));
-  call("layer_norm.forward",
+  call(operation,
        NormForwardArguments{.storage = Dtype::fp32,
                             .x = x.data(),
                             .weight = nullptr,
@@ -132,17 +136,23 @@ SquaredAddends told_apart_by(Root&& root) {
 inline double row_mean(const std::string& variant, const Addends& addends) {
   return row_moments(variant, plain(addends), 1)[0];
 }
-inline double row_squares(const std::string& variant, const Addends& addends) {
+inline double squares_by(const char* operation, const std::string& variant, const Addends& addends) {
   static const SquaredAddends chosen = told_apart_by([](float s) { return 1 / std::sqrt(s * vanishing); });
-  return row_moments(variant, as(addends, chosen.large, chosen.small), vanishing)[1];
+  return row_moments(variant, as(addends, chosen.large, chosen.small), vanishing, operation)[1];
+}
+inline double row_squares(const std::string& variant, const Addends& addends) {
+  return squares_by("layer_norm.forward", variant, addends);
+}
+inline double rms_squares(const std::string& variant, const Addends& addends) {
+  return squares_by("rms_norm.forward", variant, addends);
 }
 
 /// dx of one row at its large addend.
 inline double row_dx(const std::string& variant, const std::vector<double>& h, const std::vector<double>& g,
-                     std::size_t at) {
+                     std::size_t at, const char* operation = "layer_norm.backward") {
   const DeviceTensor x = on_device(h), dy = on_device(g), mean = on_device({0}), rstd = on_device({1}),
                      dx = room(static_cast<std::int64_t>(h.size()));
-  call("layer_norm.backward",
+  call(operation,
        NormBackwardArguments{.storage = Dtype::fp32,
                              .x = x.data(),
                              .dy = dy.data(),
@@ -166,6 +176,11 @@ inline double row_gradients(const std::string& variant, const Addends& addends) 
 /// (1 - n) - h sum g h where g = 1: n vanishes beside 2^48.
 inline double row_products(const std::string& variant, const Addends& addends) {
   return row_dx(variant, plain(addends), ones_of(addends), large_one(addends));
+}
+
+/// 1 - h sum g h where g = 1.
+inline double rms_products(const std::string& variant, const Addends& addends) {
+  return row_dx(variant, plain(addends), ones_of(addends), large_one(addends), "rms_norm.backward");
 }
 
 /// The norm over tensors of these sizes, whose elements are the values one after another.
@@ -218,6 +233,10 @@ inline std::vector<KernelSum> kernel_sums() {
           {"batch_norm.statistics", "squares", column_squares},
           {"layer_norm.forward", "mean", row_mean},
           {"layer_norm.forward", "squares", row_squares},
+          {"rms_norm.forward", "squares", rms_squares},
+          {"rms_norm.backward", "products", rms_products},
+          {"rms_norm.weight_gradient", "products", rms_norm_gradient},
+          {"attention.forward", "values", weighted_values},
           {"mse", "squares", squared_errors},
           {"cross_entropy", "exponentials", exponentials, 2},
           {"cross_entropy", "class shares", class_shares},

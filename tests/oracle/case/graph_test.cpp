@@ -84,9 +84,12 @@ TEST(Graph, RefusesANameThatIsNoEarlierLayers) {
 }
 
 TEST(Graph, NumbersTheInputsOfALayerThatReadsSeveral) {
-  EXPECT_EQ(input_word(1, 0), "x");
-  EXPECT_EQ(input_word(2, 0), "x0");
-  EXPECT_EQ(input_word(3, 2), "x2");
+  const Layer linear{{"linear", {}}, ""}, add{{"add", {}}, ""}, attention{{"attention", {}}, ""};
+  EXPECT_EQ(input_word(linear, 1, 0), "x");
+  EXPECT_EQ(input_word(add, 2, 0), "x0");
+  EXPECT_EQ(input_word(add, 3, 2), "x2");
+  EXPECT_EQ(input_word(attention, 3, 0), "q");
+  EXPECT_EQ(input_word(attention, 3, 2), "v");
 }
 
 /// Parameters begin at a; c has its own, although it reads what no gradient reaches.

@@ -4,6 +4,7 @@
 
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/law.hpp"
 
@@ -59,6 +60,7 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
     draw_formats(plan);
     draw_execution(plan);
     if (i % 8 == 0) read_tokens(plan);
+    if (i % 8 == 1) attend(plan);
     for (const auto& kernel : plan.execution.kernels) drawn.insert(kernel);
   }
   for (const RegisteredKernel* each : registered_kernels()) {
@@ -69,6 +71,8 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
   }
   for (const std::string pass : {"unscale_check_norm", "clip_decay_step"}) shipped.emplace(pass, "multi_tensor");
   const std::set<std::pair<std::string, std::string>> standard{{"accumulate", "grid_stride"},
+                                                               {"attention.backward", "naive"},
+                                                               {"attention.forward", "naive"},
                                                                {"batch_norm.statistics", "two_pass"},
                                                                {"cross_entropy", "row_lanes"},
                                                                {"embedding.gradient", "sorted"},

@@ -1,0 +1,88 @@
+// Attention's gradients from q, k, v, dy and what was kept of each row, its lse and its delta: the weights are worked out
+// again, P = exp(t - lse), and dS, (attention.6); then dv, (attention.5), dq and dk, (attention.7), each scaled once, at
+// the end; rounded as kernels/arithmetic.md says.
+//
+//   q, dy, dq [rows, heads size] S   k, v, dk, dv [rows, kv_heads size] S   lse, delta [rows, heads] fp32
+//   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]
+//
+// dq: one thread a row and head, keys in order; `recompute_blocks` adds 16 keys by themselves and then to the sum. dk
+// and dv: one thread a key and its head, the heads that read it one after another, rows in order.
+#include "kernels/attention/attention_rows.hpp"
+#include "kernels/device/detmath.hpp"
+#include "kernels/device/kernel_registry.hpp"
+
+namespace tally {
+namespace {
+
+/// P and dS of a row and a key.
+struct Weighed {
+  float p, ds;
+};
+template <class S>
+__device__ Weighed weighed(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
+  const std::int64_t i = row * at.heads + head;
+  const float p = det_exp(__fsub_rn(score(at, row, head, key), at.lse[i]));
+  const float dp = dot_in_order(at.dy + i * at.size, at.value(key, at.group_of(head)), at.size);
+  return {p, __fmul_rn(p, __fsub_rn(dp, at.delta[i]))};
+}
+
+template <class S, int keys>
+__global__ void query_gradients(AttentionPlaces<S> at) {
+  for (std::int64_t i = first_element(); i < at.rows * at.heads; i += element_stride()) {
+    const std::int64_t row = i / at.heads, head = i % at.heads, group = at.group_of(head);
+    const std::int64_t last = at.last_seen(row);
+    float* dq = at.sums + i * at.size;
+    for (std::int64_t c = 0; c < at.size; ++c) dq[c] = 0.0f;
+    for (std::int64_t block = at.first_seen(row); block < last; block += keys) {
+      const std::int64_t end = block + keys < last ? block + keys : last;
+      float ds[keys];
+      for (std::int64_t j = block; j < end; ++j) ds[j - block] = weighed(at, row, head, j).ds;
+      for (std::int64_t c = 0; c < at.size; ++c) {
+        float part = keys == 1 ? dq[c] : 0.0f;
+        for (std::int64_t j = block; j < end; ++j) part = __fmaf_rn(ds[j - block], to_float(at.key(j, group)[c]), part);
+        dq[c] = keys == 1 ? part : __fadd_rn(dq[c], part);
+      }
+    }
+    for (std::int64_t c = 0; c < at.size; ++c) at.dq[i * at.size + c] = from_float<S>(__fmul_rn(at.scale, dq[c]));
+  }
+}
+
+template <class S>
+__global__ void key_gradients(AttentionPlaces<S> at) {
+  const std::int64_t elements = at.rows * at.kv_heads;
+  for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
+    const std::int64_t key = i / at.kv_heads, group = i % at.kv_heads, readers = at.heads / at.kv_heads;
+    float *dk = at.sums + i * at.size, *dv = at.sums + (elements + i) * at.size;
+    for (std::int64_t c = 0; c < at.size; ++c) dk[c] = dv[c] = 0.0f;
+    for (std::int64_t head = group * readers; head < (group + 1) * readers; ++head) {
+      for (std::int64_t row = at.first_seeing(key); row < at.last_seeing(key); ++row) {
+        const Weighed w = weighed(at, row, head, key);
+        const S *query = at.query(row, head), *dy = at.dy + (row * at.heads + head) * at.size;
+        for (std::int64_t c = 0; c < at.size; ++c) {
+          dk[c] = __fmaf_rn(w.ds, to_float(query[c]), dk[c]);
+          dv[c] = __fmaf_rn(w.p, to_float(dy[c]), dv[c]);
+        }
+      }
+    }
+    for (std::int64_t c = 0; c < at.size; ++c) {
+      at.dk[i * at.size + c] = from_float<S>(__fmul_rn(at.scale, dk[c]));
+      at.dv[i * at.size + c] = from_float<S>(dv[c]);
+    }
+  }
+}
+
+template <int keys>
+void backward(Stream& stream, const AttentionArguments& a) {
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<query_gradients<S, keys>>(stream, a.rows * a.heads, places_of<S>(a));
+    launch_elements<key_gradients<S>>(stream, a.rows * a.kv_heads, places_of<S>(a));
+  });
+}
+
+const RegisterKernel registered("attention.backward", {.variant = "naive", .function_ulp = detmath_ulp}, backward<1>);
+const RegisterKernel registered_blocks("attention.backward",
+                                       {.variant = "recompute_blocks", .function_ulp = detmath_ulp}, backward<16>,
+                                       KernelUse::when_named);
+
+}  // namespace
+}  // namespace tally

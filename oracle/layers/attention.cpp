@@ -1,0 +1,57 @@
+#include "oracle/layers/attention.hpp"
+
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+/// What a size must be: a multiple, so that the heads are alike.
+Misfit uneven(const char* input, std::int64_t features, std::int64_t heads, const char* of) {
+  return {input, std::to_string(features) + " features",
+          "a multiple of " + std::to_string(heads) + ", the " + std::string(of)};
+}
+
+std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
+  if (features.size() != 3) return {};  // the list of inputs says so itself
+  const std::int64_t heads = layer.integer("heads"), groups = key_heads_of(layer);
+  if (heads % groups != 0)
+    return {{"kv_heads", std::to_string(groups), "a divisor of " + std::to_string(heads) + ", the heads"}};
+  if (features[0] % heads != 0) return {uneven("inputs[0]", features[0], heads, "heads")};
+  const std::int64_t wanted = features[0] / heads * groups;
+  std::vector<Misfit> found;
+  for (const std::size_t j : {std::size_t{1}, std::size_t{2}})
+    if (features[j] != wanted)
+      found.push_back({"inputs[" + std::to_string(j) + "]", std::to_string(features[j]) + " features",
+                       std::to_string(wanted) + ": " + std::to_string(groups) + " heads of " +
+                           std::to_string(features[0] / heads)});
+  return found;
+}
+
+const RegisterContract registered{
+    {.section = "layer",
+     .kind = "attention",
+     .options =
+         {{.name = "heads", .type = OptionType::integer, .standard = std::nullopt, .range = {.at_least = "1"}},
+          {.name = "kv_heads", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
+          {.name = "causal", .type = OptionType::boolean, .standard = true},
+          {.name = "window", .type = OptionType::integer, .standard = std::int64_t{0}, .range = {.at_least = "0"}},
+          {.name = "scale", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}}},
+     .drawn = false,
+     .least_inputs = 3,
+     .most_inputs = 3,
+     .input_words = {"q", "k", "v"},
+     .input_misfits = sizes,
+     .reads_sequences = true,
+     .row_statistics = {{.name = "lse", .per = "heads"}},
+     .backward_statistics = {{.name = "delta", .per = "heads"}},
+     .kept_for_backward = {"y", "lse"},
+     .definition = "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees"}};
+
+}  // namespace
+
+std::int64_t key_heads_of(const Choice& attention) {
+  const std::int64_t groups = attention.integer("kv_heads");
+  return groups == 0 ? attention.integer("heads") : groups;
+}
+
+}  // namespace tally

@@ -1,0 +1,173 @@
+// attention: (attention.1) to (attention.3) row by row, (attention.4) as a sum of products, (attention.5) to
+// (attention.7) as sums weighted by P and dS (oracle/tolerance/attention_head.hpp). Backward is held to the lse, the
+// output and the delta that it read, where the pass has them, else to what forward may have left.
+#include <cmath>
+
+#include "oracle/tolerance/attention_head.hpp"
+
+namespace tally::oracle {
+namespace {
+
+struct Inputs {
+  BoundedMatrix q, k, v;
+  bool known;  // none of them is undecided
+  Inputs(const BoundPass& pass, const Expected& x)
+      : q(x), k(*pass.others.at(0)), v(*pass.others.at(1)), known(decided_all(q) && decided_all(k) && decided_all(v)) {}
+  static bool decided_all(const BoundedMatrix& m) { return m.e.size() == 0 || m.e.maxCoeff() < infinite; }
+};
+
+template <class Of>
+void each_row(const BoundPass& pass, const AttentionHead& head, Of of) {
+  for (const RowRange& sequence : head.sequences())
+    for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
+      for (Eigen::Index h = 0; h < head.sizes().heads; ++h) of(i, h, seen_by(pass.layer, sequence, i));
+}
+
+/// An element that is not finite: for certain where all that was read is known.
+Bounded settled(Bounded x, bool known) {
+  if (!std::isfinite(x.v)) return {NAN, known && !(x.e == infinite) ? 0 : infinite};
+  return std::isnan(x.e) ? Bounded{x.v, infinite} : x;
+}
+
+struct Bounds {
+  BoundedMatrix y, lse;
+};
+Bounds forward_bounds(const BoundPass& pass, const Inputs& in, const Expected& x) {
+  const AttentionHead head(pass, "attention.forward", in.q, in.k, in.v);
+  const Arithmetic storage(pass.declared.storage);
+  const Eigen::Index size = head.sizes().size;
+  Bounds bounds{BoundedMatrix(x.v.rows(), x.v.cols()), BoundedMatrix(x.v.rows(), head.sizes().heads)};
+  each_row(pass, head, [&](Eigen::Index i, Eigen::Index h, RowRange seen) {
+    const AttentionHead::Row row = head.row(i, h, seen);
+    bounds.lse.set(i, h, row.lse);
+    for (Eigen::Index c = 0; c < size; ++c)
+      bounds.y.set(i, h * size + c, storage.store(settled({row.y[c], row.e[c]}, in.known)));
+  });
+  return bounds;
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  const Inputs in(pass, x);
+  Bounds bounds = forward_bounds(pass, in, x);
+  const auto exact = exact_forward(pass, x);
+  ExpectedForward result{joined(exact.y, std::move(bounds.y)), {}, {}, {}};
+  result.lse = joined(exact.lse, std::move(bounds.lse));
+  return result;
+}
+
+/// (attention.4) of every row and head.
+BoundedMatrix delta_bounds(const BoundPass& pass, const HeadSizes& sizes, const BoundedMatrix& dy,
+                           const BoundedMatrix& y) {
+  const Arithmetic fp32 = single();
+  const KernelClaim& claim = claim_of(pass.declared, "attention.delta");
+  BoundedMatrix delta(dy.rows(), sizes.heads);
+  for (Eigen::Index i = 0; i < dy.rows(); ++i) {
+    for (Eigen::Index h = 0; h < sizes.heads; ++h) {
+      Addends terms = addends_of(claim);
+      for (Eigen::Index c = h * sizes.size; c < (h + 1) * sizes.size; ++c)
+        terms.add(shared(fp32.mul(dy.at(i, c), y.at(i, c))));
+      delta.set(i, h, shared(sum_of(fp32, claim, terms)));
+    }
+  }
+  return delta;
+}
+
+/// The sums that backward leaves, and what one row adds to them.
+class Gradients {
+ public:
+  Gradients(const AttentionHead& head, const Inputs& in, const BoundedMatrix& dy)
+      : head_(head),
+        in_(in),
+        dy_(dy),
+        dq(in.q, head.sizes().heads),
+        dk(in.k, head.sizes().groups),
+        dv(in.v, head.sizes().groups) {}
+
+  void add(Eigen::Index i, Eigen::Index h, RowRange seen, Bounded lse, Bounded delta) {
+    const auto scores = head_.scores(i, h, seen);
+    const auto weights = head_.weights(scores, lse);
+    const auto with_values = head_.products_with_values(dy_, i, h, seen);
+    const double u = head_.u();
+    const Eigen::ArrayXd x = with_values.t - delta.v;
+    const Eigen::ArrayXd e_x = with_values.tau + delta.e + u * (x.abs() + with_values.tau + delta.e);
+    const Eigen::ArrayXd ds = weights.p * x;
+    Eigen::ArrayXd e_ds = weights.excess * (x.abs() + e_x) + weights.p * e_x;
+    e_ds += u * (ds.abs() + e_ds) + head_.underflow();
+    Eigen::ArrayXd e_p = weights.excess;
+    if (scores.open) e_ds.setConstant(infinite), e_p.setConstant(infinite);
+    const Eigen::Index g = head_.sizes().group_of(h);
+    weigh(dq, i, h, ds, e_ds, in_.k, seen, g);
+    scatter(dk, seen, g, ds, e_ds, in_.q, i, h);
+    scatter(dv, seen, g, weights.p, e_p, dy_, i, h);
+  }
+
+ private:
+  /// To row i: the rows that it sees, each by its weight.
+  void weigh(WeightedSums& sums, Eigen::Index i, Eigen::Index h, const Eigen::ArrayXd& w, const Eigen::ArrayXd& e_w,
+             const BoundedMatrix& of, RowRange seen, Eigen::Index g) const {
+    const Eigen::Index size = head_.sizes().size;
+    const auto v = of.v.block(seen.first, g * size, seen.size(), size);
+    const auto e = of.e.block(seen.first, g * size, seen.size(), size);
+    const Matrix<double> largest = v.cwiseAbs() + e;
+    sums.v.row(i).segment(h * size, size) += w.matrix().transpose() * v;
+    sums.passed_on.row(i).segment(h * size, size) +=
+        e_w.matrix().transpose() * largest + w.abs().matrix().transpose() * e;
+    sums.magnitude.row(i).segment(h * size, size) += (w.abs() + e_w).matrix().transpose() * largest;
+    sums.addends(i, h) = static_cast<double>(seen.size());
+  }
+
+  /// To every row that row i sees: row i, by the weight.
+  void scatter(WeightedSums& sums, RowRange seen, Eigen::Index g, const Eigen::ArrayXd& w, const Eigen::ArrayXd& e_w,
+               const BoundedMatrix& of, Eigen::Index i, Eigen::Index h) const {
+    const Eigen::Index size = head_.sizes().size;
+    const auto v = of.v.row(i).segment(h * size, size);
+    const auto e = of.e.row(i).segment(h * size, size);
+    const Matrix<double> largest = v.cwiseAbs() + e;
+    sums.v.block(seen.first, g * size, seen.size(), size) += w.matrix() * v;
+    sums.passed_on.block(seen.first, g * size, seen.size(), size) += e_w.matrix() * largest + w.abs().matrix() * e;
+    sums.magnitude.block(seen.first, g * size, seen.size(), size) += (w.abs() + e_w).matrix() * largest;
+    sums.addends.block(seen.first, g, seen.size(), 1).array() += 1;
+  }
+
+  const AttentionHead& head_;
+  const Inputs& in_;
+  const BoundedMatrix& dy_;
+
+ public:
+  WeightedSums dq, dk, dv;
+};
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  const Inputs in(pass, x);
+  const BoundedMatrix gradient(dy);
+  const auto given = [&](const char* name) {
+    const auto found = pass.tensors.find(name);
+    return found == pass.tensors.end() ? nullptr : &found->second;
+  };
+  const AttentionHead head(pass, "attention.backward", in.q, in.k, in.v);
+  Bounds before;
+  if (given("y") == nullptr || given("lse") == nullptr) before = forward_bounds(pass, in, x);
+  const BoundedMatrix y = given("y") != nullptr ? BoundedMatrix(*given("y")) : std::move(before.y);
+  const BoundedMatrix lse = given("lse") != nullptr ? BoundedMatrix(*given("lse")) : std::move(before.lse);
+  BoundedMatrix deltas = delta_bounds(pass, head.sizes(), gradient, y);
+  const BoundedMatrix delta = given("delta") != nullptr ? BoundedMatrix(*given("delta")) : deltas;
+  Gradients sums(head, in, gradient);
+  each_row(pass, head,
+           [&](Eigen::Index i, Eigen::Index h, RowRange seen) { sums.add(i, h, seen, lse.at(i, h), delta.at(i, h)); });
+  const bool known =
+      in.known && Inputs::decided_all(gradient) && Inputs::decided_all(lse) && Inputs::decided_all(delta);
+  const auto exact = exact_backward(pass, x, dy);
+  const auto stored = [&](const WeightedSums& of, bool scaled) {
+    return stored_sums(head, pass.declared, of, scaled, known);
+  };
+  ExpectedBackward result{joined(exact.dx, stored(sums.dq, true)), {}};
+  const auto more = [&](std::size_t j) { return [&, j] { return exact.more_dx.at(j); }; };
+  result.more_dx = {joined(more(0), stored(sums.dk, true)), joined(more(1), stored(sums.dv, false))};
+  result.delta = joined(exact.delta, std::move(deltas));
+  return result;
+}
+
+const RegisterBoundRule registered("attention", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle

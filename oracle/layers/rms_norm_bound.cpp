@@ -1,0 +1,95 @@
+// rms_norm: (rms_norm.1) as a sum of squares, none of which cancels another, (rms_norm.2), (rms_norm.3) through the same
+// rounded rstd, (rms_norm.4) as column sums. Operations and their order are those of kernels/arithmetic.md.
+#include "oracle/real/number.hpp"
+#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/gemm.hpp"
+#include "oracle/tolerance/moments.hpp"
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+namespace {
+
+/// rstd of a row, by the kernel of this operation.
+Bounded rstd(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
+  const Arithmetic fp32 = single();
+  const KernelClaim& claim = claim_of(pass.declared, "rms_norm.forward");
+  Addends squares = addends_of(claim);
+  for (Eigen::Index j = 0; j < x.cols(); ++j) squares.add(shared(fp32.mul(x.at(row, j), x.at(row, j))));
+  const Bounded mean = fp32.mul(sum_of(fp32, claim, squares), reciprocal(pass.declared, static_cast<double>(x.cols())));
+  return rstd_of(shared(mean), constant(pass.layer.number("eps")), claim.rsqrt || claim.variant.empty());
+}
+
+/// w' of every feature: one rounding where there is an offset. 1 where the layer is not affine.
+std::vector<Bounded> weights(const BoundPass& pass, Eigen::Index features) {
+  const auto given = pass.tensors.find("weight");
+  if (given == pass.tensors.end()) return std::vector<Bounded>(static_cast<std::size_t>(features), {1, 0});
+  const BoundedMatrix weight(given->second);
+  const Bounded offset = constant(pass.layer.number("offset"));
+  const bool none = offset.v == 0 && offset.e == 0;
+  std::vector<Bounded> all;
+  for (Eigen::Index j = 0; j < features; ++j)
+    all.push_back(none ? weight.at(0, j) : single().add(offset, weight.at(0, j)));
+  return all;
+}
+
+Matrix<long double> exact_rstd(const BoundPass& pass, const Expected& x) {
+  if (bounds_only()) return {};
+  const auto eps = number<long double>(pass.layer.number("eps"));
+  return (x.v.array().square().rowwise().mean() + eps).sqrt().inverse().matrix();
+}
+
+ExpectedForward forward(const BoundPass& pass, const Expected& x) {
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const BoundedMatrix in(x);
+  const std::vector<Bounded> w = weights(pass, in.cols());
+  const bool affine = pass.tensors.contains("weight");
+  BoundedMatrix y(in.rows(), in.cols()), scale(in.rows(), 1);
+  for (Eigen::Index i = 0; i < in.rows(); ++i) {
+    const Bounded row = rstd(pass, in, i);
+    scale.set(i, 0, row);
+    for (Eigen::Index j = 0; j < in.cols(); ++j) {
+      const Bounded h = fp32.mul(in.at(i, j), row);
+      y.set(i, j, storage.store(affine ? fp32.mul(h, w[static_cast<std::size_t>(j)]) : h));
+    }
+  }
+  return {joined(exact_forward(pass, x).y, y), {}, {}, joined(exact_rstd(pass, x), scale)};
+}
+
+ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const BoundedMatrix in(x), gradient(dy);
+  const KernelClaim& claim = claim_of(pass.declared, "rms_norm.backward");
+  const std::vector<Bounded> w = weights(pass, in.cols());
+  const bool affine = pass.tensors.contains("weight");
+  const Bounded inverse = reciprocal(pass.declared, static_cast<double>(in.cols()));
+  BoundedMatrix dx(in.rows(), in.cols()), dy_h(in.rows(), in.cols());
+  for (Eigen::Index i = 0; i < in.rows(); ++i) {
+    const Bounded row = rstd(pass, in, i);
+    const auto g = [&](Eigen::Index j) {
+      return affine ? fp32.mul(gradient.at(i, j), w[static_cast<std::size_t>(j)]) : gradient.at(i, j);
+    };
+    Addends along = addends_of(claim);
+    for (Eigen::Index j = 0; j < in.cols(); ++j) {
+      const Bounded h = fp32.mul(in.at(i, j), row);
+      along.add(fp32.mul(g(j), h));
+      dy_h.set(i, j, fp32.mul(gradient.at(i, j), h));
+    }
+    const Bounded m = shared(fp32.mul(sum_of(fp32, claim, along), inverse));
+    for (Eigen::Index j = 0; j < in.cols(); ++j) {
+      const Bounded h = fp32.mul(in.at(i, j), row);
+      dx.set(i, j, storage.store(fp32.mul(row, fp32.sub(g(j), fp32.mul(h, m)))));
+    }
+  }
+  const auto exact = exact_backward(pass, x, dy);
+  ExpectedBackward result{joined(exact.dx, dx), {}};
+  if (!affine) return result;
+  const KernelClaim& sums = claim_of(pass.declared, "rms_norm.weight_gradient");
+  result.parameters["weight"] =
+      joined(exact.parameters.at("weight"), stored(pass.declared.storage, column_sums(dy_h, sums)));
+  return result;
+}
+
+const RegisterBoundRule registered("rms_norm", {forward, backward});
+
+}  // namespace
+}  // namespace tally::oracle

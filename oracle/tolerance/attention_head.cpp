@@ -1,0 +1,191 @@
+#include "oracle/tolerance/attention_head.hpp"
+
+#include <cmath>
+
+#include "oracle/tolerance/constants.hpp"
+
+namespace tally::oracle {
+namespace {
+
+using Array = Eigen::ArrayXd;
+
+/// 1 / sqrt(d), or as it is given.
+Bounded scale_constant(const BoundPass& pass, const HeadSizes& sizes) {
+  if (pass.layer.number("scale").to_double() != 0) return constant(pass.layer.number("scale"));
+  const auto size = static_cast<double>(sizes.size);
+  const Arithmetic fp32 = single();
+  return derived_constant(pass.declared, 1 / std::sqrt(static_cast<long double>(size)),
+                          fp32.div({1, 0}, fp32.sqrt({size, 0})));
+}
+
+/// e^x e^a (1 + r) - e^x, for a, r >= 0, and for every x and a: in the exponent where e^a would overflow alone.
+Array excess(const Array& exponent, const Array& alpha, double relative) {
+  Array more(exponent.size());
+  for (Eigen::Index j = 0; j < more.size(); ++j) {
+    const double weight = std::exp(exponent[j]), a = alpha[j];
+    if (a < 1)
+      more[j] = weight * (std::expm1(a) * (1 + relative) + relative);
+    else
+      more[j] = std::exp(exponent[j] + a) * (1 + relative) - weight;
+  }
+  return more;
+}
+
+/// The head's features of rows.
+auto block(const Matrix<double>& m, RowRange rows, Eigen::Index head, Eigen::Index size) {
+  return m.block(rows.first, head * size, rows.size(), size);
+}
+auto segment(const Matrix<double>& m, Eigen::Index row, Eigen::Index head, Eigen::Index size) {
+  return m.row(row).segment(head * size, size);
+}
+
+/// A product of a row with rows: its sums, the sums of magnitudes, and what the factors' errors come to.
+struct Dots {
+  Array v, magnitude, passed_on;
+};
+Dots dots(const BoundedMatrix& a, Eigen::Index i, Eigen::Index head_a, const BoundedMatrix& b, RowRange rows,
+          Eigen::Index head_b, Eigen::Index size) {
+  const Eigen::VectorXd av = segment(a.v, i, head_a, size), ae = segment(a.e, i, head_a, size);
+  const Eigen::VectorXd largest = av.cwiseAbs() + ae;
+  const auto bv = block(b.v, rows, head_b, size), be = block(b.e, rows, head_b, size);
+  Dots d;
+  d.v = (bv * av).array();
+  d.magnitude = (bv.cwiseAbs() * largest).array();
+  d.passed_on = Array::Zero(rows.size());
+  if (be.maxCoeff() > 0) {
+    d.passed_on += (be * largest).array();
+    d.magnitude += d.passed_on;
+  }
+  if (ae.maxCoeff() > 0) d.passed_on += (bv.cwiseAbs() * ae).array();
+  return d;
+}
+
+}  // namespace
+
+AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, const BoundedMatrix& q,
+                             const BoundedMatrix& k, const BoundedMatrix& v)
+    : pass_(pass),
+      claim_(claim_of(pass.declared, operation)),
+      q_(q),
+      k_(k),
+      v_(v),
+      sizes_(pass.layer, q.cols(), k.cols(), v.cols()),
+      fp32_(single()),
+      scale_(scale_constant(pass, sizes_)),
+      function_(fp32_.relative_error_of(functions_of(claim_))),
+      least_(fp32_.least_error_of(functions_of(claim_))),
+      sequences_(sequences_by(pass.tensors.at("places").v)) {
+  const double off = scale_.v != 0 ? scale_.e / std::fabs(scale_.v) : 0;
+  scaling_ = (1 + off) * (1 + fp32_.u()) - 1;
+}
+
+AttentionHead::Scores AttentionHead::scores(Eigen::Index i, Eigen::Index head, RowRange seen) const {
+  const auto size = static_cast<double>(sizes_.size);
+  const double kappa = gam(size, fp32_.u()), scale = std::fabs(scale_.v);
+  Dots d = dots(q_, i, head, k_, seen, sizes_.group_of(head), sizes_.size);
+  Scores s;
+  s.t = scale_.v * d.v;
+  s.tau = scale * (1 + scaling_) * (d.passed_on + kappa * d.magnitude + size * fp32_.underflow()) +
+          scaling_ * s.t.abs() + fp32_.underflow();
+  for (Eigen::Index j = 0; j < s.t.size(); ++j) {
+    const bool known = d.passed_on[j] == 0;
+    if (std::isnan(s.t[j]) || s.t[j] == infinite)
+      s.poisoned = s.poisoned || known;
+    else if (std::isfinite(s.t[j]) && d.magnitude[j] * (1 + kappa) < fp32_.threshold() &&
+             std::fabs(s.t[j]) + s.tau[j] < fp32_.threshold())
+      continue;
+    s.open = true;
+  }
+  return s;
+}
+
+AttentionHead::Row AttentionHead::undecided_row(bool certain) const {
+  const Bounded all{NAN, certain ? 0 : infinite};
+  return {Array::Constant(sizes_.size, all.v), Array::Constant(sizes_.size, all.e), all};
+}
+
+AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRange seen) const {
+  const Scores s = scores(i, head, seen);
+  if (s.poisoned || s.open) return undecided_row(s.poisoned);
+  const auto n = static_cast<double>(seen.size());
+  const double u = fp32_.u(), height = height_of(claim_, n);
+  const bool any = claim_.algorithm.empty() || claim_.algorithm == "any", online = any || claim_.algorithm == "online";
+  // Every block but a key's own scales what its weight came to; a key meets no more blocks than additions.
+  const double blocks = online ? std::min(n, height + 1) : 1;
+  const double most = s.t.maxCoeff(), T = s.tau.maxCoeff();
+  const Array d = most - s.t, exponentials = (-d).exp();
+  const double sum = exponentials.sum();
+  const Array weights = exponentials / sum;
+  const Array alpha = s.tau + u * (d + 2 * T);
+  const Array theta = excess(-d, alpha, std::expm1(blocks * std::log1p(function_))) / sum;  // P theta
+  const double all = theta.sum() + n * (least_ + blocks * fp32_.underflow());
+  const double growth_l = gam(height + blocks - 1, u);
+  // The weights are normalised before they weigh, or the sum is afterwards: one rounding more of either.
+  const double growth_a = gam(height + 1 + (blocks - 1) + (any || !online ? 1 : 0), u);
+  const double off = all + growth_l * (1 + all);
+  if (!(off < 1))
+    return {Array::Zero(sizes_.size), Array::Constant(sizes_.size, infinite), {most + std::log(sum), infinite}};
+  const Eigen::Index g = sizes_.group_of(head), size = sizes_.size;
+  const Matrix<double> v = block(v_.v, seen, g, size), e = block(v_.e, seen, g, size);
+  Row row;
+  row.y = (v.transpose() * weights.matrix()).array();
+  const Matrix<double> apart = (v.rowwise() - row.y.matrix().transpose()).cwiseAbs();
+  const Array heaviest = weights + theta;
+  const Array magnitude = ((v.cwiseAbs() + e).transpose() * heaviest.matrix()).array();
+  const Array largest = (v.cwiseAbs() + e).colwise().maxCoeff().transpose().array();
+  row.e = (apart.transpose() * theta.matrix()).array() + growth_a * magnitude +
+          (e.transpose() * heaviest.matrix()).array() + growth_l * (1 + all) * row.y.abs() +
+          n * (least_ + (blocks + 1) * fp32_.underflow()) * (largest + 1);
+  row.e = row.e / (1 - off);
+  row.e = (row.e + u * (row.y.abs() + row.e) + fp32_.underflow()) * inflation;
+  for (Eigen::Index c = 0; c < size; ++c)
+    if (std::isfinite(row.y[c]) && !(magnitude[c] * (1 + growth_a) < fp32_.threshold())) row.e[c] = infinite;
+  const double log_sum = std::log(sum), lse = most + log_sum;
+  const double spread = -std::log1p(-off);
+  const double e_log = spread + function_ * (std::fabs(log_sum) + 2 * T + spread) + least_;
+  row.lse = {lse, (T + e_log + u * (std::fabs(lse) + T + e_log)) * inflation};
+  return row;
+}
+
+AttentionHead::Weights AttentionHead::weights(const Scores& scores, Bounded lse) const {
+  const Array exponent = scores.t - lse.v;
+  const Array alpha = scores.tau + lse.e + fp32_.u() * (exponent.abs() + scores.tau + lse.e);
+  return {exponent.exp(), excess(exponent, alpha, function_) + least_};
+}
+
+AttentionHead::Scores AttentionHead::products_with_values(const BoundedMatrix& dy, Eigen::Index i, Eigen::Index head,
+                                                          RowRange seen) const {
+  const auto size = static_cast<double>(sizes_.size);
+  const Dots d = dots(dy, i, head, v_, seen, sizes_.group_of(head), sizes_.size);
+  Scores s;
+  s.t = d.v;
+  s.tau = d.passed_on + gam(size, fp32_.u()) * d.magnitude + size * fp32_.underflow();
+  for (Eigen::Index j = 0; j < s.t.size(); ++j)
+    if (std::isfinite(s.t[j]) && !(d.magnitude[j] * (1 + gam(size, fp32_.u())) < fp32_.threshold()))
+      s.tau[j] = infinite;
+  return s;
+}
+
+BoundedMatrix stored_sums(const AttentionHead& head, const Declared& declared, const WeightedSums& sums, bool scaled,
+                          bool known) {
+  const Arithmetic storage(declared.storage);
+  const double scale = scaled ? std::fabs(head.scale().v) : 1, scaling = scaled ? head.scaling() : 0;
+  BoundedMatrix stored(sums.v.rows(), sums.v.cols());
+  for (Eigen::Index i = 0; i < sums.v.rows(); ++i) {
+    for (Eigen::Index c = 0; c < sums.v.cols(); ++c) {
+      const double n = sums.addends(i, c / head.sizes().size), growth = gam(n, head.u());
+      const double v = sums.v(i, c) * (scaled ? head.scale().v : 1), magnitude = sums.magnitude(i, c);
+      const double added = sums.passed_on(i, c) + growth * magnitude + n * head.underflow();
+      Bounded x{v, (scale * (1 + scaling) * added + scaling * std::fabs(v) + head.underflow()) * inflation};
+      const bool fits = magnitude * (1 + growth) < head.threshold() && std::fabs(v) + x.e < head.threshold();
+      if (!std::isfinite(v))
+        x = {NAN, known ? 0 : infinite};
+      else if (!fits || std::isnan(x.e))
+        x.e = infinite;
+      stored.set(i, c, n == 0 ? Bounded{} : storage.store(x));
+    }
+  }
+  return stored;
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,86 @@
+// Attention's bounds, one head of one sequence at a time: how far the scores, the weights and what is summed by them may
+// lie from the exact ones (oracle/variants.md, "Attention"). Rows are handled whole, as arrays over the keys that a row
+// sees, so that a key which it does not see contributes nothing, whatever it holds.
+#pragma once
+
+#include <vector>
+
+#include "oracle/layers/attention_rows.hpp"
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+
+/// What a pass of attention is made of: inputs, sizes, and what its roundings cost.
+class AttentionHead {
+ public:
+  /// Keeps references to the matrices. `operation` is the one whose claim says how exp errs: "attention.forward".
+  AttentionHead(const BoundPass& pass, std::string_view operation, const BoundedMatrix& q, const BoundedMatrix& k,
+                const BoundedMatrix& v);
+
+  /// A row's scores over the keys that it sees, (attention.1), and how far each may be off.
+  struct Scores {
+    Eigen::ArrayXd t, tau;
+    bool poisoned = false;  // one of them is NaN or +infinity for certain: then all that it is weighed by is NaN
+    bool open = false;      // one of them may or may not be finite
+  };
+  Scores scores(Eigen::Index i, Eigen::Index head, RowRange seen) const;
+
+  /// Of one row: y, (attention.3), and its logarithm of the sum, (attention.2). With `blocks` of keys, each of which
+  /// scales what stands before it.
+  struct Row {
+    Eigen::ArrayXd y, e;  // over the features of the head
+    Bounded lse;
+  };
+  Row row(Eigen::Index i, Eigen::Index head, RowRange seen) const;
+
+  /// What the weights P_ij = e^(t_ij - L) may be, P + excess at most.
+  struct Weights {
+    Eigen::ArrayXd p, excess;
+  };
+  Weights weights(const Scores& scores, Bounded lse) const;
+
+  /// dy_i . v_j over the keys that a row sees, and how far each may be off.
+  Scores products_with_values(const BoundedMatrix& dy, Eigen::Index i, Eigen::Index head, RowRange seen) const;
+
+  const HeadSizes& sizes() const { return sizes_; }
+  Bounded scale() const { return scale_; }
+  /// How far a sum may be off that is multiplied by the scale once, relatively: the scale's own error and one rounding.
+  double scaling() const { return scaling_; }
+  double u() const { return fp32_.u(); }
+  double underflow() const { return fp32_.underflow(); }
+  double threshold() const { return fp32_.threshold(); }
+  const std::vector<RowRange>& sequences() const { return sequences_; }
+
+ private:
+  Row undecided_row(bool certain) const;
+
+  const BoundPass& pass_;
+  const KernelClaim& claim_;
+  const BoundedMatrix &q_, &k_, &v_;
+  HeadSizes sizes_;
+  Arithmetic fp32_;
+  Bounded scale_;
+  double scaling_, function_, least_;  // of exp: relative, and absolute below the normal range
+  std::vector<RowRange> sequences_;
+};
+
+/// The gradients of a pass: what a sum of products with weights comes to, element by element.
+struct WeightedSums {
+  Matrix<double> v;          // the sum
+  Matrix<double> passed_on;  // what its factors' errors come to
+  Matrix<double> magnitude;  // the sum of the largest its products may be
+  Matrix<double> addends;    // how many, [rows, heads]
+  /// For the gradient of a matrix of so many heads.
+  WeightedSums(const BoundedMatrix& of, Eigen::Index heads)
+      : v(Matrix<double>::Zero(of.rows(), of.cols())),
+        passed_on(v),
+        magnitude(v),
+        addends(Matrix<double>::Zero(of.rows(), heads)) {}
+};
+
+/// The sums as they are stored: multiplied by the scale where `scaled` says so, rounded n times for n products, and
+/// once to the storage format. Beyond the finite: {NaN, 0} where everything that was read is known, else undecided.
+BoundedMatrix stored_sums(const AttentionHead& head, const Declared& declared, const WeightedSums& sums, bool scaled,
+                          bool known);
+
+}  // namespace tally::oracle

@@ -1,0 +1,16 @@
+// Plans of models over tokens whose rows read each other: attention in a residual block, as a language model has it.
+#pragma once
+
+#include "properties/generators/plan.hpp"
+
+namespace tally {
+
+/// A token plan (read_tokens) with one or two blocks of attention in the place of its hidden layers: heads of 1 to 4
+/// features, fewer heads of k and v than of q, causal or not, a window of rows, a scale of its own, a norm before it, a
+/// small network behind it. As the plan's seed draws.
+void attend(Plan& plan);
+
+/// The attention layers of a model, by index.
+std::vector<std::size_t> attention_layers(const Model& model);
+
+}  // namespace tally

@@ -1,0 +1,18 @@
+// What laws over rows require: rows of every activation and of its gradient keep their bits, whatever others hold.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/trace/trace.hpp"
+#include "properties/laws/outcome.hpp"
+
+namespace tally {
+
+/// In the first window, of the stages forward, loss, backward and fork: every tensor that has a row for every row of
+/// its micro-batch, parameters and their gradients aside, holds the same bits in both traces (±0 as one value) where
+/// `rows` says so, which has an entry for every row of the case. What no kernel promises is left out.
+void require_equal_rows(Outcome& outcome, const Case& c, const Trace& expected, const Trace& got,
+                        const std::vector<bool>& rows, const std::string& message);
+
+}  // namespace tally
