@@ -39,7 +39,10 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
   const auto& exclude = choice.texts("exclude");
   const auto excluded = [&](const std::string& word) { return std::ranges::find(exclude, word) != exclude.end(); };
   if (excluded(layer.name + "." + std::string(tensor))) return false;
-  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && is_norm(layer));
+  const Contract& contract = contract_of("layer", layer);
+  const bool looked_up = contract.reads_tokens || contract.reads_positions;
+  return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && is_norm(layer)) &&
+         !(excluded("embedding") && looked_up);
 }
 
 /// Optimizer state of the case, or zeros.

@@ -36,7 +36,8 @@ std::string memory_kind(const std::string& buffer_name) {
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";
   if (is_one_of(last, {"weight", "bias", "running_mean", "running_var"})) return "parameters";
-  if (is_one_of(last, {"y", "x", "q", "k", "v", "mean", "var", "rstd", "lse", "delta", "dw_sum", "db_sum"}))
+  if (is_one_of(last,
+                {"y", "x", "q", "k", "v", "gate", "up", "mean", "var", "rstd", "lse", "delta", "dw_sum", "db_sum"}))
     return "activations";
   return "unknown";
 }

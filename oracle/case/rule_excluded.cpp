@@ -15,7 +15,7 @@ void check_excluded(const Case& c, Findings& findings) {
     const bool full = excluded[i].find('.') != std::string::npos;
     if (full && std::find(parameters.begin(), parameters.end(), excluded[i]) == parameters.end())
       findings.add(element_path("$.recipe.weight_decay.exclude", i), json_string(excluded[i]),
-                   "\"bias\", \"norm\" or a parameter of the model, such as " +
+                   "\"bias\", \"norm\", \"embedding\" or a parameter of the model, such as " +
                        json_string(parameters.empty() ? "fc1.weight" : parameters.front()));
   }
 }

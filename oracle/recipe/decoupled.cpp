@@ -10,7 +10,7 @@ const RegisterContract registered{
                  {.name = "exclude",
                   .type = OptionType::text_list,
                   .standard = std::vector<std::string>{},
-                  .words = {"bias", "norm"},
+                  .words = {"bias", "norm", "embedding"},
                   .parameters = true}},
      .definition = "p <- p (1 - rate lambda), before the update"}};
 

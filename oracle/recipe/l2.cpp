@@ -10,7 +10,7 @@ const RegisterContract registered{
                  {.name = "exclude",
                   .type = OptionType::text_list,
                   .standard = std::vector<std::string>{},
-                  .words = {"bias", "norm"},
+                  .words = {"bias", "norm", "embedding"},
                   .parameters = true}},
      .decays_gradient = true,
      .definition = "g <- g + lambda p, after clipping"}};

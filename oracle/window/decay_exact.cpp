@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/layers/contract.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
 namespace tally::oracle {
@@ -9,6 +10,14 @@ namespace {
 bool of_norm(const Model& model, std::string_view layer_name) {
   return std::any_of(model.layers.begin(), model.layers.end(),
                      [layer_name](const Layer& layer) { return layer.name == layer_name && is_norm(layer); });
+}
+
+/// Whether the parameter is a table that rows are looked up in; a tied weight is one.
+bool of_table(const Model& model, std::string_view layer_name) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [layer_name](const Layer& layer) {
+    const Contract& contract = contract_of("layer", layer);
+    return layer.name == layer_name && (contract.reads_tokens || contract.reads_positions);
+  });
 }
 
 }  // namespace
@@ -20,6 +29,7 @@ bool decays(const Model& model, const Choice& weight_decay, std::string_view par
     if (excluded == "bias" && parameter.substr(dot + 1) == "bias") return false;
     if (excluded == parameter) return false;
     if (excluded == "norm" && of_norm(model, parameter.substr(0, dot))) return false;
+    if (excluded == "embedding" && of_table(model, parameter.substr(0, dot))) return false;
   }
   return true;
 }

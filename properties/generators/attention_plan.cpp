@@ -78,10 +78,18 @@ class Blocks {
 
   void network(const std::string& number) {
     const std::string read = normed("norm" + number + "b");
+    if (one_in(2)) return sum("sum" + number + "b", gated(number, read));
     linear("fc" + number, plan_.tokens.width, read);
     plan_.hidden.push_back(activations()[random_.below(activations().size())]);
     plan_.hidden.back().name = "act" + number;
     sum("sum" + number + "b", "act" + number);
+  }
+
+  /// As SwiGLU has it.
+  std::string gated(const std::string& number, const std::string& read) {
+    const std::string gate = linear("gate" + number, 3, read), up = linear("up" + number, 3, read);
+    add(layer("gated", "glu" + number), {gate, up});
+    return linear("down" + number, plan_.tokens.width, "glu" + number);
   }
 
   void sum(const std::string& name, const std::string& branch) {
@@ -109,6 +117,8 @@ void attend(Plan& plan) {
   if (const std::string forward = forwards[random.below(forwards.size())]; !forward.empty())
     plan.execution.kernels["attention.forward"] = forward;
   if (random.below(2) == 0) plan.execution.kernels["attention.backward"] = "recompute_blocks";
+  if (random.below(2) == 0)
+    plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = "two_step";
 }
 
 std::vector<std::size_t> attention_layers(const Model& model) {

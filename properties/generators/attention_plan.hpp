@@ -7,7 +7,7 @@ namespace tally {
 
 /// A token plan (read_tokens) with one or two blocks of attention in the place of its hidden layers: heads of 1 to 4
 /// features, fewer heads of k and v than of q, causal or not, a window of rows, a scale of its own, a norm before it, a
-/// small network behind it. As the plan's seed draws.
+/// small network behind it, gated or not. As the plan's seed draws.
 void attend(Plan& plan);
 
 /// The attention layers of a model, by index.

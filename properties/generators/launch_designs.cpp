@@ -73,7 +73,9 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
       layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
       activation(round.number + 2)};
   plan.hidden.back().name = "act2";
-  plan.hidden.push_back(sum_of("sum", {"norm1", "act2"}));
+  plan.hidden.push_back(layer("gated", "glu"));
+  plan.hidden.back().inputs = {"norm1", "act2"};
+  plan.hidden.push_back(sum_of("sum", {"glu", "act2"}));
   if (round.is_odd()) {
     plan.hidden.push_back(layer("dropout", "drop", {{"p", Decimal{"0.25"}}}));
   } else {
@@ -124,6 +126,7 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
   static const std::array layer_norms{"two_pass", "one_pass", "welford"};
   static const std::array bias_gradients{"column_lanes", "atomic_add", "two_stage", "warp_shuffle"};
   static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
+  const char* const gated = round.is_odd() ? "two_step" : "fused";
   const char* const norm_in_passes = round.takes_the_norm_along() ? "two_stage" : "shared_tree";
   auto& kernels = plan.execution.kernels;
   kernels = {{"layer_norm.forward", round.of(layer_norms, round.number)},
@@ -131,7 +134,9 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
              {"linear.bias_gradient", round.of(bias_gradients, round.number)},
              {"norm", round.is_odd() ? round.of(norms, round.number) : norm_in_passes},
              {"accumulate", round.is_odd() ? "kahan" : "grid_stride"},
-             {"cross_entropy", round.is_odd() ? "online" : "row_lanes"}};
+             {"cross_entropy", round.is_odd() ? "online" : "row_lanes"},
+             {"gated_silu.forward", gated},
+             {"gated_silu.backward", gated}};
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
   if (round.steps_at_once()) kernels["clip_decay_step"] = "multi_tensor";
   if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;

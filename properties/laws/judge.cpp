@@ -3,6 +3,7 @@
 #include "oracle/case/expected_tensors.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/named_place.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/judge_grouped.hpp"
@@ -36,6 +37,9 @@ Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
   outcome.checks = hard_lenses(c, trace, grouping).checks;
   split_bounds(c, trace, outcome.checks);
   for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
+  for (TensorCheck& check : outcome.checks)
+    if (check.status == Status::fail && check.lens != "relation")
+      check.place = named_place(c, tap_name_of(check.tap), check.worst_index);
   explain(outcome, c, trace);
   outcome = settled(std::move(outcome));
   if (outcome.status == Status::vacuous && !has_an_item(c))

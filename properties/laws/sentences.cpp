@@ -54,7 +54,8 @@ std::string sentence_of(const TensorCheck& check, const std::string& ratio) {
   std::string index;
   for (const auto i : check.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
   const int digits = telling_digits(check.expected, check.got);
-  std::string text = check.tap + "[" + index + "] by the " + check.lens + " lens: expected " +
+  const std::string place = check.place.empty() ? "" : " (" + check.place + ")";
+  std::string text = check.tap + "[" + index + "]" + place + " by the " + check.lens + " lens: expected " +
                      short_number(check.expected, digits) + ", got " + short_number(check.got, digits);
   if (check.expected != 0 && check.got != 0 && std::isfinite(check.got)) {
     const double share = check.got / check.expected;

@@ -34,7 +34,11 @@ void check_row(Markup& page, Table& table, const TensorCheck& t) {
   both_texts(page, row, t.expected);
   both_texts(page, row, t.got);
   row.cell(t.expected == 0 ? "" : significant(t.got / t.expected));
-  row.cell(index_text(t.worst_index));
+  {
+    const auto cell = row.open();
+    page.text(index_text(t.worst_index));
+    if (!t.place.empty()) page.element("small", {}, t.place);
+  }
   row.cell(grouped(t.elements));
   row.cell(grouped(t.differing));
   row.cell(grouped(t.over_bound));

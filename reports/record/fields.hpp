@@ -50,6 +50,7 @@ void fields(Archive& a, R& r) {
   a("elements", r.elements), a("differing", r.differing), a("over_bound", r.over_bound);
   a("non_finite", r.non_finite), a("uninformative", r.uninformative);
   a("worst_ratio", r.worst_ratio), a("worst_index", r.worst_index);
+  a.optional("place", r.place, !r.place.empty());
   a.later("excess", r.excess), a.later("roundings", r.roundings);
   a("expected", r.expected), a("got", r.got), a("error", r.error), a("bound", r.bound);
   a("zero_signal", r.zero_signal), a.later("terms", r.terms), a.later("spread", r.spread);

@@ -53,6 +53,7 @@ struct TensorCheck {
   double excess = 0;       // largest (error - u) / (bound - u), u half an ulp as stored; r where that is over 1
   double roundings = 0;    // bound / u of the worst element: 1 where it is nothing but the last rounding
   std::vector<std::int64_t> worst_index;
+  std::string place;  // of it, in the words of its layer, where these say more: "query 3 of sequence 1, head 2"
   double expected = 0, got = 0, error = 0, bound = 0;  // of the worst element
   BoundTerms terms;                                    // of that bound; all 0 where nobody asked
   bool zero_signal = false;

@@ -17,6 +17,7 @@ std::string value_line(const char* name, double value) {
 std::string tensor_text(const TensorCheck& t) {
   std::string text = "   | " + one_line(t.tap) + ", " + one_line(t.lens) + " lens, stage " + one_line(t.stage);
   if (!t.worst_index.empty()) text += ", element " + index_text(t.worst_index);
+  if (!t.place.empty()) text += ", " + one_line(t.place);
   if (!t.message.empty()) return text + "\n   |   " + one_line(t.message) + "\n";
   text += "\n   |   census    " + census_text(t) + "\n";
   text += value_line("expected  ", t.expected) + value_line("got       ", t.got);

@@ -1,5 +1,7 @@
-// Law: weight decay leaves out what the recipe excludes, biases and the parameters of norms apart from each other.
+// Law: weight decay leaves out what the recipe excludes: biases, the parameters of norms and tables that are looked up,
+// each apart from the others.
 #include "properties/generators/choices.hpp"
+#include "properties/generators/token_plan.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -7,11 +9,14 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
-  if (plan.seed % 2 == 0) with_batch_norm(plan, "micro_batch");
+  const bool tokens = plan.seed % 5 == 0;
+  if (tokens) read_tokens(plan);
+  if (plan.seed % 2 == 0 && !tokens) with_batch_norm(plan, "micro_batch");
   static const std::vector<std::vector<std::string>> excluded = {{"bias"}, {"norm"}, {"bias", "norm"}};
   plan.recipe.weight_decay =
       choice("weight_decay", plan.seed / 2 % 2 == 0 ? "l2" : "decoupled",
              {{"lambda", Decimal{"0.05"}}, {"exclude", excluded[plan.seed / 4 % excluded.size()]}});
+  if (tokens) plan.recipe.weight_decay.options["exclude"] = std::vector<std::string>{"embedding"};
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
@@ -25,7 +30,7 @@ bool differs(const Case& c, const RunOptions& subject) {
 const RegisterLaw registered{{
     .name = "excluded_parameters_do_not_decay",
     .family = "decay, optimizer, schedule",
-    .statement = "Weight decay leaves out the biases and norm parameters that the recipe excludes.",
+    .statement = "Weight decay leaves out the biases, norm parameters and tables that the recipe excludes.",
     .shape = shape,
     .holds = holds,
     .control = "without the exclusion the update is another",

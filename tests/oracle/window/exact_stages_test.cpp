@@ -122,6 +122,7 @@ TEST(ExactDecay, ExcludesBiasesAndNormsAsNamed) {
   EXPECT_FALSE(decays(model, decay({"fc1.weight"}), "fc1.weight"));
   EXPECT_TRUE(decays(model, decay({"fc1.weight"}), "fc1.bias"));
   EXPECT_FALSE(decays(model, Choice{"none", {}}, "fc1.weight"));
+  EXPECT_TRUE(decays(model, decay({"embedding"}), "fc1.weight"));
 }
 
 TEST(ExactDecay, IsCoupledOrNot) {

@@ -111,6 +111,18 @@ TEST(TokenGradient, AddsTheSquareOfTheLogOfTheSum) {
   EXPECT_EQ(gradient(answer, "head.weight"), (std::vector<Wide>{2 + 2 * L, -2 + 2 * L}));
 }
 
+TEST(TokenDecay, ExcludesTablesThatAreLookedUp) {
+  const auto decay = [](std::vector<std::string> exclude) {
+    return Choice{"l2", {{"lambda", Decimal{"0.5"}}, {"exclude", std::move(exclude)}}};
+  };
+  const Model tied = tied_case().model, placed = placed_case().model;
+
+  EXPECT_FALSE(decays(tied, decay({"embedding"}), "wte.weight"));
+  EXPECT_TRUE(decays(tied, decay({"norm", "bias"}), "wte.weight"));
+  EXPECT_FALSE(decays(placed, decay({"embedding"}), "wpe.weight"));
+  EXPECT_TRUE(decays(shifted_case().model, decay({"embedding"}), "head.weight"));
+}
+
 /// The same by a difference: no other formula of the derivative is asked.
 TEST(TokenGradient, IsTheSlopeOfTheLossWithItsSquare) {
   Case c = shifted_case();

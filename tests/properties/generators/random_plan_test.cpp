@@ -76,6 +76,8 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
                                                                {"batch_norm.statistics", "two_pass"},
                                                                {"cross_entropy", "row_lanes"},
                                                                {"embedding.gradient", "sorted"},
+                                                               {"gated_silu.backward", "fused"},
+                                                               {"gated_silu.forward", "fused"},
                                                                {"gemm", "any_order"},
                                                                {"layer_norm.forward", "two_pass"},
                                                                {"linear.bias_gradient", "column_lanes"},

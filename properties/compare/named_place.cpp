@@ -1,0 +1,66 @@
+#include "properties/compare/named_place.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/trace/trace_layout.hpp"
+#include "oracle/case/sequences.hpp"
+#include "oracle/layers/attention.hpp"
+
+namespace tally {
+namespace {
+
+std::string_view without_marks(std::string_view tensor) {
+  for (const std::string_view mark : {"in.", "d."})
+    if (tensor.starts_with(mark)) tensor.remove_prefix(mark.size());
+  return tensor;
+}
+
+/// The attention that the tensor is a part of, and as what: "q", "lse".
+struct PartOfAttention {
+  const Layer* layer = nullptr;
+  std::string part = {};
+};
+PartOfAttention part_of(const Model& model, std::string_view tensor) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const std::string label = label_of(model, i) + ".";
+    if (model.layers[i].kind == "attention" && tensor.starts_with(label))
+      return {&model.layers[i], std::string(tensor.substr(label.size()))};
+  }
+  return {};
+}
+
+/// ", head 2, feature 0", of an element in this column of so many.
+std::string head_at(const PartOfAttention& at, std::int64_t column, std::int64_t columns) {
+  const bool of_keys = at.part == "k" || at.part == "v";
+  const std::int64_t heads = of_keys ? key_heads_of(*at.layer) : at.layer->integer("heads"), size = columns / heads;
+  const std::string head = ", head " + std::to_string(size == 0 ? column : column / size);
+  if (at.part == "lse" || at.part == "delta") return ", head " + std::to_string(column);
+  return head + ", feature " + std::to_string(size == 0 ? 0 : column % size);
+}
+
+}  // namespace
+
+std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
+  if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
+  const auto layout = layout_of(c, tap);
+  const auto window = static_cast<std::size_t>(tap.window), k = static_cast<std::size_t>(tap.micro_batch);
+  const std::vector<std::string> parameters = parameters_of(c.model);
+  const std::string_view tensor = without_marks(tap.tensor);
+  const bool of_rows = layout && !layout->shape.empty() && layout->shape.front() == c.windows[window][k] &&
+                       std::ranges::find(parameters, tensor) == parameters.end() &&
+                       tensor.find('@') == std::string_view::npos;
+  if (!of_rows || index.size() != layout->shape.size()) return "";
+  const std::vector<std::int64_t> places = places_in_sequences(c);
+  const auto first = static_cast<std::size_t>(first_row(c, window, k)),
+             row = first + static_cast<std::size_t>(index[0]);
+  const auto begins = std::count(places.begin() + static_cast<std::ptrdiff_t>(first),
+                                 places.begin() + static_cast<std::ptrdiff_t>(row) + 1, 0);
+  const PartOfAttention at = part_of(c.model, tensor);
+  const char* const what = at.layer == nullptr ? "row" : at.part == "k" || at.part == "v" ? "key" : "query";
+  std::string text = what + (" " + std::to_string(places[row])) + " of sequence " + std::to_string(begins - 1);
+  if (at.layer != nullptr && index.size() == 2) text += head_at(at, index[1], layout->shape[1]);
+  return text;
+}
+
+}  // namespace tally

@@ -1,0 +1,17 @@
+// Where an element stands, in the words of its layer: "query 3 of sequence 1, head 2, feature 0".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/trace/tap_name.hpp"
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// Of an element of a tensor that has a row for every row of its micro-batch, where the case has sequences: its place in
+/// its sequence, which is counted in the micro-batch, and of attention its head. Else empty.
+std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index);
+
+}  // namespace tally
