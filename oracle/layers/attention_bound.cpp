@@ -90,15 +90,21 @@ class Gradients {
     const double u = head_.u();
     const Eigen::ArrayXd x = with_values.t - delta.v;
     const Eigen::ArrayXd e_x = with_values.tau + delta.e + u * (x.abs() + with_values.tau + delta.e);
-    const Eigen::ArrayXd ds = weights.p * x;
+    Eigen::ArrayXd p = weights.p, ds = weights.p * x;
     Eigen::ArrayXd e_ds = weights.excess * (x.abs() + e_x) + weights.p * e_x;
     e_ds += u * (ds.abs() + e_ds) + head_.underflow();
     Eigen::ArrayXd e_p = weights.excess;
+    // A score far above the lse, which is a float: the weight, or what comes of it, may be out of fp32's range or not.
+    for (Eigen::Index j = 0; j < p.size(); ++j) {
+      const bool known = std::isfinite(scores.t[j]) && std::isfinite(lse.v);
+      if (known && !(p[j] < head_.threshold())) p[j] = 0, e_p[j] = infinite;
+      if (known && std::isfinite(x[j]) && !(std::fabs(ds[j]) < head_.threshold())) ds[j] = 0, e_ds[j] = infinite;
+    }
     if (scores.open) e_ds.setConstant(infinite), e_p.setConstant(infinite);
     const Eigen::Index g = head_.sizes().group_of(h);
     weigh(dq, i, h, ds, e_ds, in_.k, seen, g);
     scatter(dk, seen, g, ds, e_ds, in_.q, i, h);
-    scatter(dv, seen, g, weights.p, e_p, dy_, i, h);
+    scatter(dv, seen, g, p, e_p, dy_, i, h);
   }
 
  private:
