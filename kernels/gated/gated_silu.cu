@@ -61,10 +61,11 @@ KernelClaim claim(const char* variant) {
   return {.variant = variant, .algorithm = variant, .function_ulp = detmath_ulp};
 }
 
-const RegisterKernel fused_forward("gated_silu.forward", claim("fused"), forward<false>);
-const RegisterKernel fused_backward("gated_silu.backward", claim("fused"), backward<false>);
-const RegisterKernel stored_forward("gated_silu.forward", claim("two_step"), forward<true>, KernelUse::when_named);
-const RegisterKernel stored_backward("gated_silu.backward", claim("two_step"), backward<true>, KernelUse::when_named);
+const RegisterKernel registered("gated_silu.forward", claim("fused"), forward<false>);
+const RegisterKernel registered_backward("gated_silu.backward", claim("fused"), backward<false>);
+const RegisterKernel registered_stored("gated_silu.forward", claim("two_step"), forward<true>, KernelUse::when_named);
+const RegisterKernel registered_stored_backward("gated_silu.backward", claim("two_step"), backward<true>,
+                                                KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

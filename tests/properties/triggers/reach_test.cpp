@@ -62,7 +62,8 @@ TEST(OptionValues, hold_zero_where_it_is_legal_and_no_value_out_of_range) {
   EXPECT_EQ(names_of(*find_contract("layer", "layer_norm"), "eps"), (Names{"1e-05", "0.001", "1e-07"}));
   EXPECT_EQ(names_of(*find_contract("loss_scale", "dynamic"), "backoff_factor"), (Names{"0.5", "0.25", "0.75"}));
   EXPECT_EQ(names_of(*find_contract("loss", "cross_entropy"), "ignore_index"), (Names{"-100", "-1", "0", "1", "2"}));
-  EXPECT_EQ(names_of(*find_contract("weight_decay", "l2"), "exclude"), (Names{"none", "bias", "norm", "bias, norm"}));
+  EXPECT_EQ(names_of(*find_contract("weight_decay", "l2"), "exclude"),
+            (Names{"none", "bias", "norm", "embedding", "bias, norm, embedding"}));
 }
 
 /// A contract that no list knows.

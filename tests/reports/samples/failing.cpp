@@ -42,6 +42,7 @@ void add_elements(TensorCheck& t) {
   for (int i = 0; i < 8; ++i) t.elements_worst.push_back({{3 + i, 17}, -0.01, -0.005 * (1 + i), 0.005, 0.001});
   t.elements_worst[2].got = t.elements_worst[2].error = infinity;
   t.elements_worst[3].bound = 0;
+  t.place = "query 3 of sequence 1, head 2, feature 0";
 }
 
 /// Puts the mess of `text` around every text of the results.
@@ -61,6 +62,7 @@ void spoil_all(Results& r) {
     for (TensorCheck& t : c.worst) {
       spoil(t.tap), spoil(t.stage), spoil(t.lens);
       if (!t.message.empty()) spoil(t.message);
+      if (!t.place.empty()) spoil(t.place);
     }
     for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
