@@ -56,4 +56,12 @@ void require_equal_rows(Outcome& outcome, const Case& c, const Trace& expected, 
   }
 }
 
+Case with_other_tokens(Case c, const std::vector<bool>& rows) {
+  Tensor& tokens = c.tensors.at("tokens");
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (rows[row]) tokens.set_bits(row, static_cast<std::uint64_t>((tokens.integer(row) + 1) % c.model.input));
+  tokens.drawing.reset();
+  return c;
+}
+
 }  // namespace tally

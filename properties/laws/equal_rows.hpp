@@ -1,4 +1,5 @@
-// What laws over rows require: rows of every activation and of its gradient keep their bits, whatever others hold.
+// What laws over rows require: rows of every activation and of its gradient keep their bits, whatever others hold; and
+// how others come to hold something else.
 #pragma once
 
 #include <string>
@@ -14,5 +15,8 @@ namespace tally {
 /// `rows` says so, which has an entry for every row of the case. What no kernel promises is left out.
 void require_equal_rows(Outcome& outcome, const Case& c, const Trace& expected, const Trace& got,
                         const std::vector<bool>& rows, const std::string& message);
+
+/// The case with another token in each row that `rows` says so of, of a model over two tokens and more.
+Case with_other_tokens(Case c, const std::vector<bool>& rows);
 
 }  // namespace tally

@@ -32,14 +32,6 @@ std::vector<bool> first_sequences(const Case& c) {
   return rows;
 }
 
-Case with_other_tokens(Case c, const std::vector<bool>& at) {
-  Tensor& tokens = c.tensors.at("tokens");
-  for (std::size_t row = 0; row < at.size(); ++row)
-    if (at[row]) tokens.set_bits(row, static_cast<std::uint64_t>((tokens.integer(row) + 1) % c.model.input));
-  tokens.drawing.reset();
-  return c;
-}
-
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!c.model.tokens || c.model.input < 2 || attention_layers(c.model).empty())
     return not_for("attention over tokens, of two and more");

@@ -33,14 +33,6 @@ std::vector<bool> rows_at(const Case& c, bool last) {
   return rows;
 }
 
-Case with_other_tokens(Case c, const std::vector<bool>& at) {
-  Tensor& tokens = c.tensors.at("tokens");
-  for (std::size_t row = 0; row < at.size(); ++row)
-    if (at[row]) tokens.set_bits(row, static_cast<std::uint64_t>((tokens.integer(row) + 1) % c.model.input));
-  tokens.drawing.reset();
-  return c;
-}
-
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!is_for(c)) return not_for("causal attention over tokens, of two and more, with labels shifted");
   CheckedRun straight = run_and_check(c, subject);
