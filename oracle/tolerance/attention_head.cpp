@@ -64,8 +64,7 @@ Dots dots(const BoundedMatrix& a, Eigen::Index i, Eigen::Index head_a, const Bou
 
 AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, const BoundedMatrix& q,
                              const BoundedMatrix& k, const BoundedMatrix& v)
-    : pass_(pass),
-      claim_(claim_of(pass.declared, operation)),
+    : claim_(claim_of(pass.declared, operation)),
       q_(q),
       k_(k),
       v_(v),

@@ -54,7 +54,6 @@ class AttentionHead {
  private:
   Row undecided_row(bool certain) const;
 
-  const BoundPass& pass_;
   const KernelClaim& claim_;
   const BoundedMatrix &q_, &k_, &v_;
   HeadSizes sizes_;
