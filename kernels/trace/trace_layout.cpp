@@ -80,7 +80,7 @@ Layout index_tap(const Place& at) {
   return at.only_if(known && at.input && !at.gradient && !at.whole_window, Dtype::i64, {at.rows});
 }
 
-Layout statistics_tap(const Place& at, const Layer& layer, std::string_view tensor, std::int64_t features) {
+Layout statistics_tap(const Place& at, const Layer& layer, std::int64_t features) {
   const bool lockstep = is_batch_norm(layer, "window");
   return at.only_if(layer.kind == "batch_norm" && at.whole_window == lockstep, Dtype::fp32, {features});
 }
@@ -107,7 +107,7 @@ Layout forward_tap(const Place& at) {
   if (const Layout row = row_statistic_tap(at, layer, contract_of("layer", layer).row_statistics, tap->tensor))
     return at.input ? std::nullopt : row;
   const bool statistic = tap->tensor == "mean" || tap->tensor == "var" || tap->tensor == "rstd";
-  return statistic && !at.input ? statistics_tap(at, layer, tap->tensor, in) : std::nullopt;
+  return statistic && !at.input ? statistics_tap(at, layer, in) : std::nullopt;
 }
 
 Layout running_stats_tap(const Place& at) {

@@ -263,7 +263,7 @@ void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
 }  // namespace
 
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients) {
-  Gradients all{std::move(gradients), {}};
+  Gradients all{std::move(gradients), {}, {}};
   if (walk.departure != nullptr) depart(walk, all);
   for (const std::string& p : walk.parameters) add_gradient(walk, p, all.separate.at(p));
 }
