@@ -102,8 +102,9 @@ struct BatchNormStatisticsArguments {
   Dtype running_format = Dtype::fp32;  // of the running values
 };
 
-/// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own; rms_norm has no mean and no bias. weight and bias S [features], or
-/// nullptr where the layer has none. mean, rstd fp32: [features] (batch_norm) or [rows] (layer_norm, written by it).
+/// Normalisation by given mean and rstd, and by batch_norm's or layer_norm's own; rms_norm has no mean and no bias.
+/// weight and bias S [features], or nullptr where the layer has none. mean, rstd fp32: [features] (batch_norm) or
+/// [rows] (layer_norm, written by it).
 struct NormForwardArguments {
   Dtype storage;
   const void *x, *weight, *bias;

@@ -1,5 +1,5 @@
-// dx of RMS norm: rstd (g - h mean of g h) with g = dy (offset + w), (rms_norm.3), rounded as kernels/arithmetic.md says;
-// store S.
+// dx of RMS norm: rstd (g - h mean of g h) with g = dy (offset + w), (rms_norm.3), rounded as kernels/arithmetic.md
+// says; store S.
 //
 //   x, dy, dx [rows, features] S   rstd [rows] fp32   w [features] S, or none (w' = 1)
 //

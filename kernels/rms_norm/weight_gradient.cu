@@ -2,8 +2,8 @@
 //
 //   x, dy [rows, features] S   rstd [rows] fp32   dw [features] S
 //
-// A block covers 32 columns; the sum runs as kernels/reduction/column_sum.hpp says: one thread a column up to 63 rows, 8
-// from 64 on.
+// A block covers 32 columns; the sum runs as kernels/reduction/column_sum.hpp says: one thread a column up to 63 rows,
+// 8 from 64 on.
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"

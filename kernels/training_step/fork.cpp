@@ -1,5 +1,5 @@
-// The gradient of an output that several layers read, (add.3): what its readers gave, the last one's first, as they come
-// in backward. Every sum is stored.
+// The gradient of an output that several layers read, (add.3): what its readers gave, the last one's first, as they
+// come in backward. Every sum is stored.
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {

@@ -5,18 +5,14 @@
 namespace tally {
 namespace {
 
-/// What a size must be: a multiple, so that the heads are alike.
-Misfit uneven(const char* input, std::int64_t features, std::int64_t heads, const char* of) {
-  return {input, std::to_string(features) + " features",
-          "a multiple of " + std::to_string(heads) + ", the " + std::string(of)};
-}
-
 std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
   if (features.size() != 3) return {};  // the list of inputs says so itself
   const std::int64_t heads = layer.integer("heads"), groups = key_heads_of(layer);
   if (heads % groups != 0)
     return {{"kv_heads", std::to_string(groups), "a divisor of " + std::to_string(heads) + ", the heads"}};
-  if (features[0] % heads != 0) return {uneven("inputs[0]", features[0], heads, "heads")};
+  if (features[0] % heads != 0)
+    return {{"inputs[0]", std::to_string(features[0]) + " features",
+             "a multiple of " + std::to_string(heads) + ", the heads"}};
   const std::int64_t wanted = features[0] / heads * groups;
   std::vector<Misfit> found;
   for (const std::size_t j : {std::size_t{1}, std::size_t{2}})

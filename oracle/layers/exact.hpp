@@ -1,6 +1,6 @@
 // Exact mathematics of layers and losses: differentiated from the definition, free of rounding up to the scalar T.
-// Instantiated for Ball (proven enclosures: `tally oracle`), ShortBall (the same of 128 bits, fast), Real (any number of
-// digits) and long double (the lenses).
+// Instantiated for Ball (proven enclosures: `tally oracle`), ShortBall (the same of 128 bits, fast), Real (any number
+// of digits) and long double (the lenses).
 // Defined in exact_registry.cpp.
 #pragma once
 
@@ -35,7 +35,8 @@ struct Pass {
 };
 
 /// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,
-/// features] (var biased); for layer_norm mean and var are [rows, 1]. Otherwise empty. lse: of attention, [rows, heads].
+/// features] (var biased); for layer_norm mean and var are [rows, 1]. Otherwise empty. lse: of attention, [rows,
+/// heads].
 template <class T>
 struct ForwardResult {
   Matrix<T> y, mean, var;

@@ -1,5 +1,5 @@
-// rms_norm: (rms_norm.1) as a sum of squares, none of which cancels another, (rms_norm.2), (rms_norm.3) through the same
-// rounded rstd, (rms_norm.4) as column sums. Operations and their order are those of kernels/arithmetic.md.
+// rms_norm: (rms_norm.1) as a sum of squares, none of which cancels another, (rms_norm.2), (rms_norm.3) through the
+// same rounded rstd, (rms_norm.4) as column sums. Operations and their order are those of kernels/arithmetic.md.
 #include "oracle/real/number.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"

@@ -1,5 +1,5 @@
-// Of row r over its n features c; k runs over the row's features too. w holds an element a feature, and w' = 1 where the
-// layer is not affine, whatever the offset is.
+// Of row r over its n features c; k runs over the row's features too. w holds an element a feature, and w' = 1 where
+// the layer is not affine, whatever the offset is.
 // (rms_norm.1)  rstd_r = 1 / sqrt((1/n) sum_c x_rc² + eps)
 // (rms_norm.2)  y_rc = h_rc w'_c,  h_rc = x_rc rstd_r,  w'_c = offset + w_c
 // (rms_norm.3)  dx_rc = rstd_r (g_rc - h_rc (1/n) sum_k g_rk h_rk),  g_rc = dy_rc w'_c

@@ -1,6 +1,6 @@
-// Attention's bounds, one head of one sequence at a time: how far the scores, the weights and what is summed by them may
-// lie from the exact ones (oracle/variants.md, "Attention"). Rows are handled whole, as arrays over the keys that a row
-// sees, so that a key which it does not see contributes nothing, whatever it holds.
+// Attention's bounds, one head of one sequence at a time: how far the scores, the weights and what is summed by them
+// may lie from the exact ones (oracle/variants.md, "Attention"). Rows are handled whole, as arrays over the keys that a
+// row sees, so that a key which it does not see contributes nothing, whatever it holds.
 #pragma once
 
 #include <vector>

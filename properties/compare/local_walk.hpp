@@ -1,5 +1,6 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
-// Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp, local_update.cpp.
+// Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp,
+// local_update.cpp.
 #pragma once
 
 #include <deque>

@@ -30,13 +30,12 @@ PartOfAttention part_of(const Model& model, std::string_view tensor) {
   return {};
 }
 
-/// ", head 2, feature 0", of an element in this column of so many.
+/// ", head 2, feature 0", of an element in this column of so many; lse and delta have a column a head.
 std::string head_at(const PartOfAttention& at, std::int64_t column, std::int64_t columns) {
-  const bool of_keys = at.part == "k" || at.part == "v";
-  const std::int64_t heads = of_keys ? key_heads_of(*at.layer) : at.layer->integer("heads"), size = columns / heads;
-  const std::string head = ", head " + std::to_string(size == 0 ? column : column / size);
   if (at.part == "lse" || at.part == "delta") return ", head " + std::to_string(column);
-  return head + ", feature " + std::to_string(size == 0 ? 0 : column % size);
+  const bool of_keys = at.part == "k" || at.part == "v";
+  const std::int64_t size = columns / (of_keys ? key_heads_of(*at.layer) : at.layer->integer("heads"));
+  return ", head " + std::to_string(column / size) + ", feature " + std::to_string(column % size);
 }
 
 }  // namespace

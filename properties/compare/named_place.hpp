@@ -10,8 +10,8 @@
 
 namespace tally {
 
-/// Of an element of a tensor that has a row for every row of its micro-batch, where the case has sequences: its place in
-/// its sequence, which is counted in the micro-batch, and of attention its head. Else empty.
+/// Of an element of a tensor that has a row for every row of its micro-batch, where the case has sequences: its place
+/// in its sequence, which is counted in the micro-batch, and of attention its head. Else empty.
 std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index);
 
 }  // namespace tally

@@ -11,8 +11,8 @@
 namespace tally {
 namespace {
 
-/// Norms, dropout and sums are left out, and every other function is ReLU. Layers that read several others which are not
-/// alike stay as they are.
+/// Norms, dropout and sums are left out, and every other function is ReLU. Layers that read several others which are
+/// not alike stay as they are.
 std::vector<Layer> plain_layers(const std::vector<Layer>& layers) {
   if (std::ranges::any_of(layers, [](const Layer& l) { return !contract_of("layer", l).input_words.empty(); }))
     return layers;

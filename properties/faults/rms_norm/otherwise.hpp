@@ -1,4 +1,5 @@
-// RMS norm with what a fault does otherwise: a struct that derives from `NormAsItShould` and hides one of its functions.
+// RMS norm with what a fault does otherwise: a struct that derives from `NormAsItShould` and hides one of its
+// functions.
 #pragma once
 
 #include "kernels/device/kernel_registry.hpp"

@@ -1,6 +1,7 @@
-// Attention that selects: a row's score is exactly 0 for the keys with its own code, and so far below for all others that
-// their weights are exactly 0. Each code stands in a sequence once or twice, so that every weight is 1 or 1/2, every sum
-// of dyadic numbers is exact, and every kernel, in any order of additions, must leave the same bits: the exact ones.
+// Attention that selects: a row's score is exactly 0 for the keys with its own code, and so far below for all others
+// that their weights are exactly 0. Each code stands in a sequence once or twice, so that every weight is 1 or 1/2,
+// every sum of dyadic numbers is exact, and every kernel, in any order of additions, must leave the same bits: the
+// exact ones.
 #include <gtest/gtest.h>
 
 #include <array>

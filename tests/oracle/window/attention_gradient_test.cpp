@@ -28,9 +28,10 @@ TEST(AttentionGradient, IsTestedOnValidCases) {
     for (const CaseError& error : validate(c)) ADD_FAILURE() << c.name << ": " << error.path << " " << error.found;
 }
 
-/// The loss is the mean of 1 and 1. Row 0 sees itself alone, so that its dS is 0. Row 1 has P = (1/2, 1/2), dP = dy v = (2, 6),
-/// D = dy y = 4 and dS = (-1, 1): dq_1 = -1 k_0 + 1 k_1 = 0, dk = dS q_1 = (-2, 2), dv = (2 + 1, 1). The weights take
-/// these times x: k's row takes -2 (1, 0, 1) + 2 (2, 0, 3) = (2, 0, 4), v's 3 (1, 0, 1) + 1 (2, 0, 3) = (5, 0, 6).
+/// The loss is the mean of 1 and 1. Row 0 sees itself alone, so that its dS is 0. Row 1 has P = (1/2, 1/2), dP = dy v =
+/// (2, 6), D = dy y = 4 and dS = (-1, 1): dq_1 = -1 k_0 + 1 k_1 = 0, dk = dS q_1 = (-2, 2), dv = (2 + 1, 1). The
+/// weights take these times x: k's row takes -2 (1, 0, 1) + 2 (2, 0, 3) = (2, 0, 4), v's 3 (1, 0, 1) + 1 (2, 0, 3) =
+/// (5, 0, 6).
 TEST(AttentionGradient, OfTwoRowsWithEqualScores) {
   const WindowAnswer<Wide> answer = answer_of(equal_scores_case());
 

@@ -29,8 +29,8 @@ TEST(TokenGradient, IsTestedOnValidCases) {
     for (const CaseError& error : validate(c)) ADD_FAILURE() << c.name << ": " << error.path << " " << error.found;
 }
 
-/// y - t is 3, -2 and -1, so that the loss is the mean of 9, 4 and 1, and dy 6, -4 and -2: 6 and -2 are token 2's, -4 is token 0's, and
-/// token 1 does not occur.
+/// y - t is 3, -2 and -1, so that the loss is the mean of 9, 4 and 1, and dy 6, -4 and -2: 6 and -2 are token 2's, -4
+/// is token 0's, and token 1 does not occur.
 TEST(TokenGradient, AddsTheRowsOfEveryToken) {
   const WindowAnswer<Wide> answer = answer_of(looked_up_case());
 
