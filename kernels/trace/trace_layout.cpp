@@ -44,7 +44,7 @@ bool is_batch_norm(const Layer& layer, std::string_view statistics) {
 }
 
 Layout cast_tap(const Place& at) {
-  const Shape* shape = at.parameter();
+  const Shape* shape = at.weight();
   if (shape == nullptr || !at.whole_window || at.gradient) return std::nullopt;
   return TapLayout{at.input ? at.c.precision.master : at.c.precision.storage, *shape};
 }
@@ -88,7 +88,7 @@ Layout statistics_tap(const Place& at, const Layer& layer, std::int64_t features
 Layout forward_tap(const Place& at) {
   if (at.gradient) return std::nullopt;
   if (const Layout index = index_tap(at)) return index;
-  if (const Shape* shape = at.parameter()) {
+  if (const Shape* shape = at.weight()) {
     return at.only_if(at.input && !at.whole_window, at.c.precision.storage, *shape);
   }
   const auto tap = layer_tap(at);
@@ -146,6 +146,7 @@ Layout backward_tap(const Place& at) {
   if (const Layout index = index_tap(at)) return index;
   if (const Layout given = shared_gradient_tap(at)) return at.input ? std::nullopt : given;
   if (const Shape* shape = at.parameter()) return at.only_if(at.input != at.gradient, at.c.precision.storage, *shape);
+  if (const Shape* shape = at.weight()) return at.only_if(at.input && !at.gradient, at.c.precision.storage, *shape);
   const auto tap = layer_tap(at);
   if (!tap || hands_gradient_on(at.c.model.layers[tap->layer])) return std::nullopt;
   const std::int64_t out = features_after(at.c.model, tap->layer);
@@ -195,9 +196,9 @@ std::optional<std::int64_t> rows_at(const Case& c, const TapName& name) {
   return c.windows[window][micro_batch];
 }
 
-Layout layout_with(const Case& c, const std::vector<std::string>& parameters, std::int64_t rows, const TapName& name) {
+Layout layout_with(const Case& c, const ParameterNames& names, std::int64_t rows, const TapName& name) {
   if (!runs(c.recipe, name.stage)) return std::nullopt;
-  Place output{c, parameters, rows, name.micro_batch < 0, false, false, name.tensor};
+  Place output{c, names, rows, name.micro_batch < 0, false, false, name.tensor};
   Place input = output, gradient = output;
   input.input = take(input.rest, "in.");
   gradient.gradient = take(gradient.rest, "d.");
@@ -213,10 +214,10 @@ Layout layout_with(const Case& c, const std::vector<std::string>& parameters, st
 
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   const auto rows = rows_at(c, name);
-  return rows ? layout_with(c, parameters_of(c.model), *rows, name) : std::nullopt;
+  return rows ? layout_with(c, {parameters_of(c.model), weights_of(c.model)}, *rows, name) : std::nullopt;
 }
 
-TapLayouts::TapLayouts(const Case& c) : case_(c), parameters_(parameters_of(c.model)) {}
+TapLayouts::TapLayouts(const Case& c) : case_(c), names_{parameters_of(c.model), weights_of(c.model)} {}
 
 const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   static const std::optional<TapLayout> none;
@@ -226,7 +227,7 @@ const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
       (name.micro_batch < 0 ? "w" : "m" + std::to_string(*rows)) + "/" + name.stage + "/" + name.tensor;
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
-  return known_.emplace(key, layout_with(case_, parameters_, *rows, name)).first->second;
+  return known_.emplace(key, layout_with(case_, names_, *rows, name)).first->second;
 }
 
 }  // namespace tally

@@ -18,6 +18,11 @@ struct TapLayout {
   std::vector<std::int64_t> shape;
 };
 
+/// The names of a model's parameters: those that train, and those with the frozen ones.
+struct ParameterNames {
+  std::vector<std::string> trained, all;
+};
+
 /// nullopt when the case has no such tap: an unknown window, micro-batch, stage or tensor.
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name);
 
@@ -30,7 +35,7 @@ class TapLayouts {
 
  private:
   const Case& case_;
-  std::vector<std::string> parameters_;
+  ParameterNames names_;
   std::unordered_map<std::string, std::optional<TapLayout>> known_;
 };
 

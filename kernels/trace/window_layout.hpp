@@ -15,9 +15,10 @@ using Layout = std::optional<TapLayout>;
 using Shape = std::vector<std::int64_t>;
 
 /// A tap name taken apart: `[in.][d.]<subject>`, and where it stands.
-struct Place {
+class Place {
+ public:
   const Case& c;
-  const std::vector<std::string>& parameters;
+  const ParameterNames& names;
   std::int64_t rows;  // of the micro-batch; 0 for the window's stages
   bool whole_window, input, gradient;
   std::string_view rest;
@@ -25,8 +26,14 @@ struct Place {
   Layout only_if(bool allowed, Dtype dtype, Shape shape) const {
     return allowed ? Layout{TapLayout{dtype, std::move(shape)}} : std::nullopt;
   }
-  const Shape* parameter() const {
-    for (const auto& name : parameters) {
+  /// Of a parameter that trains; nullptr: it is none.
+  const Shape* parameter() const { return shape_in(names.trained); }
+  /// Of any that layers read, frozen ones as well.
+  const Shape* weight() const { return shape_in(names.all); }
+
+ private:
+  const Shape* shape_in(const std::vector<std::string>& list) const {
+    for (const auto& name : list) {
       if (name == rest) return &c.tensors.at(name).shape;
     }
     return nullptr;

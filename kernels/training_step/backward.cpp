@@ -58,7 +58,7 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
     run.tap("backward", "d." + layer.label + "." + input_word(*layer.layer, layer.inputs.size(), j),
             run.dx_of(layer, k, j), storage, {run.rows(k), layer.widths[j]});
   for (const Parameter* parameter : {layer.weight, layer.bias}) {
-    if (parameter == nullptr || parameter->into_buffer) continue;
+    if (parameter == nullptr || !parameter->trains || parameter->into_buffer) continue;
     const bool shared = layer.shared_gradient && parameter == layer.weight;
     run.tap("backward", "d." + parameter->name + (shared ? "@" + layer.label : ""),
             run.gradient_by(layer, parameter, k), storage, parameter->master.shape);

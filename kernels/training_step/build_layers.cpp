@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/rotary/turns.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -40,9 +42,8 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
   const auto excluded = [&](const std::string& word) { return std::ranges::find(exclude, word) != exclude.end(); };
   if (excluded(layer.name + "." + std::string(tensor))) return false;
   const Contract& contract = contract_of("layer", layer);
-  const bool looked_up = contract.reads_tokens || contract.reads_positions;
   return !(excluded("bias") && tensor == "bias") && !(excluded("norm") && is_norm(layer)) &&
-         !(excluded("embedding") && looked_up);
+         !(excluded("embedding") && looks_up(contract));
 }
 
 /// Optimizer state of the case, or zeros.
@@ -74,15 +75,17 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   const auto place = run.c.tensors.find(name);
   if (layer.name.empty() || place == run.c.tensors.end()) return nullptr;
   const Precision& precision = run.c.precision;
-  Parameter& parameter = run.parameters.emplace_back();
+  Parameter& parameter = (layer.trainable ? run.parameters : run.frozen).emplace_back();
   parameter.name = name;
+  parameter.trains = layer.trainable;
   parameter.elements = static_cast<std::int64_t>(place->second.elements());
-  parameter.decays = decays(run.c, layer, tensor);
   parameter.master = DeviceTensor(run.device, name, place->second);
   const auto& shape = parameter.master.shape;
+  parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
+  if (!parameter.trains) return &parameter;
+  parameter.decays = decays(run.c, layer, tensor);
   std::vector<std::int64_t> slots = shape;
   slots.insert(slots.begin(), alive.micro_batches);
-  parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
   parameter.into_buffer = layer.kind == "linear" && std::string_view(tensor) == "weight" &&
                           adds_by_product(run, all_chosen(run.c, run.stages));
   if (!parameter.into_buffer) {
@@ -130,12 +133,26 @@ void add_more_inputs(Run& run, LayerState& state, const Alive& alive) {
       DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, std::vector<std::int64_t>{alive.rows, widest});
 }
 
+/// The tables by which pairs turn, of all rows; made as the kernel of either direction claims.
+void add_turns(Run& run, LayerState& state) {
+  if (state.layer->kind != "rotary") return;
+  const RotaryPairs pairs(*state.layer, state.in);
+  const auto made = [&](const std::string& operation) {
+    const TableOf table = run.kernels.claim(operation).algorithm == "table" ? TableOf::binary64 : TableOf::stored_fp32;
+    return DeviceTensor(run.device, "turns of " + state.label,
+                        turns_of(*state.layer, pairs, positions_of(run.c), table, run.c.precision.storage));
+  };
+  state.turns = made("rotary.forward");
+  state.turns_back = made("rotary.backward");
+}
+
 /// What a layer that looks rows up reads them by, and what its gradient needs.
 void add_look_up(Run& run, LayerState& state, const Alive& alive) {
   const Contract& contract = contract_of("layer", *state.layer);
   state.reads_tokens = contract.reads_tokens;
   state.reads_positions = contract.reads_positions;
-  if (!state.reads_tokens && !state.reads_positions) return;
+  state.looks_up = looks_up(contract);
+  if (!state.looks_up || !state.weight->trains) return;
   const bool by_atomics = run.kernels.claim("embedding.gradient").variant == "atomic_add";
   if (by_atomics)
     state.table_sums = DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, state.weight->master.shape);
@@ -171,6 +188,7 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   if (state.has_gradient && state.readers.size() > 1)
     state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
   add_look_up(run, state, alive);
+  add_turns(run, state);
   add_more_inputs(run, state, alive);
   if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
   add_statistics(run, state, alive);

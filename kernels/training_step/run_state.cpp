@@ -58,7 +58,7 @@ void* Run::given_by(const LayerReader& reader, int k) const {
 void* Run::output(int k) const { return layers.empty() ? x.row(first_row(k)) : y_of(layers.back(), k); }
 
 void* Run::gradient_of(const Parameter* parameter, int k) const {
-  return parameter == nullptr ? nullptr : parameter->gradient.row(slot(k));
+  return parameter == nullptr || !parameter->trains ? nullptr : parameter->gradient.row(slot(k));
 }
 
 void* Run::gradient_by(const LayerState& layer, const Parameter* parameter, int k) const {
@@ -74,9 +74,9 @@ const DeviceTensor& Run::tap_summed(const char* stage, const Parameter& paramete
 }
 
 Parameter& Run::parameter(std::string_view name) {
-  for (Parameter& each : parameters) {
-    if (each.name == name) return each;
-  }
+  for (std::deque<Parameter>* all : {&parameters, &frozen})
+    for (Parameter& each : *all)
+      if (each.name == name) return each;
   throw std::logic_error("no parameter '" + std::string(name) + "' in this model");
 }
 

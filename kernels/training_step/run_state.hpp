@@ -55,6 +55,7 @@ struct KeptState {
 struct Parameter {
   std::string name;  // "fc1.weight"
   std::int64_t elements = 0;
+  bool trains = true;   // else it has a master and a copy, and nothing of what stands below
   bool decays = false;  // false where weight_decay excludes it, or there is none
   DeviceTensor master;
   DeviceTensor copy;             // S: what the layers read
@@ -72,11 +73,14 @@ struct LayerState {
   const LayerSteps* steps = nullptr;
   std::size_t index = 0;
   std::string label;
-  std::string family;                              // what its kernels' operations begin with: "gelu_tanh"
-  std::vector<LayerInput> inputs;                  // what it reads, in the order of its list
-  std::vector<LayerReader> readers;                // who reads its output
-  std::int64_t in = 0, out = 0;                    // features
-  Parameter *weight = nullptr, *bias = nullptr;    // nullptr where the layer has none
+  std::string family;                            // what its kernels' operations begin with: "gelu_tanh"
+  std::vector<LayerInput> inputs;                // what it reads, in the order of its list
+  std::vector<LayerReader> readers;              // who reads its output
+  std::int64_t in = 0, out = 0;                  // features
+  Parameter *weight = nullptr, *bias = nullptr;  // nullptr where the layer has none
+  /// The same, of parameters that train; nullptr for a frozen one.
+  Parameter* trained_weight() const { return weight != nullptr && weight->trains ? weight : nullptr; }
+  Parameter* trained_bias() const { return bias != nullptr && bias->trains ? bias : nullptr; }
   bool has_gradient = false;                       // backward reaches this layer
   bool gives_dx = false;                           // and passes a gradient on to what it reads
   bool hands_on = false;                           // its own, bit for bit: nothing is computed in backward
@@ -88,12 +92,13 @@ struct LayerState {
   DeviceTensor mean, var, rstd;                    // batch_norm [groups, in], layer_norm [rows] (no var)
   DeviceTensor lse, delta;                         // fp32 [rows, heads]: of attention
   DeviceTensor attention_sums;                     // fp32, [rows, in]: where its kernels keep sums
+  DeviceTensor turns, turns_back;                  // fp32, [rows of x, rotated]: rotary's tables, forth and back
   /// Of those that a contract names row by row: "mean", "rstd", "lse", "delta". Throws std::logic_error for another.
   DeviceTensor& row_statistic(std::string_view name);
   DeviceTensor dw_sum, db_sum;             // batch_norm [groups, in]
   DeviceTensor running_mean, running_var;  // [in]
   DeviceTensor mask;                       // u8 [rows of x, in]
-  bool reads_tokens = false, reads_positions = false;
+  bool reads_tokens = false, reads_positions = false, looks_up = false;
   DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
   DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
   DeviceTensor table_sums;       // fp32, as its weight: where its gradient is added by atomics
@@ -117,7 +122,8 @@ struct Run {
   DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none; x: or tokens
   DeviceTensor positions;                             // i64 [rows], of a model that reads them
   DeviceTensor sequence_begin, sequence_end;  // i64 [rows], in the rows of its micro-batch; of a model that reads them
-  std::deque<Parameter> parameters;           // in model order
+  std::deque<Parameter> parameters;           // those that train, in model order
+  std::deque<Parameter> frozen;               // the others: master and copy alone
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
@@ -161,7 +167,7 @@ struct Run {
   void* given_by(const LayerReader& reader, int k) const;
   /// The output of the last layer, and x itself for a model without layers.
   void* output(int k) const;
-  /// The gradient of a parameter by micro-batch k; nullptr for nullptr.
+  /// The gradient of a parameter by micro-batch k; nullptr for nullptr, and for a frozen one.
   void* gradient_of(const Parameter* parameter, int k) const;
   /// What a layer gives for one of its parameters: that gradient, or the layer's part of it.
   void* gradient_by(const LayerState& layer, const Parameter* parameter, int k) const;

@@ -1,6 +1,7 @@
 #include "oracle/case/case.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "oracle/case/decimal.hpp"
@@ -104,13 +105,22 @@ std::int64_t features_after(const Model& model, std::size_t i) {
 
 const char* input_tensor(const Model& model) { return model.tokens ? "tokens" : "x"; }
 
-std::vector<std::string> parameters_of(const Model& model) {
+namespace {
+
+/// Names of the tensors of layers that have one of these roles, in model order.
+std::vector<std::string> names_of(const Model& model, std::initializer_list<Role> roles) {
   std::vector<std::string> names;
   for (const Layer& layer : model.layers)
     for (const LayerTensor& tensor : tensors_of(layer))
-      if (tensor.role == Role::parameter) names.push_back(layer.name + "." + tensor.name);
+      if (std::ranges::count(roles, tensor.role) > 0) names.push_back(layer.name + "." + tensor.name);
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> parameters_of(const Model& model) { return names_of(model, {Role::parameter}); }
+
+std::vector<std::string> weights_of(const Model& model) { return names_of(model, {Role::parameter, Role::frozen}); }
 
 std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batch) {
   if (window >= c.windows.size() || micro_batch >= c.windows[window].size())

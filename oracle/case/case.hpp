@@ -47,6 +47,7 @@ struct Layer : Choice {
   std::string name;                      // empty for layers without tensors that were not named
   std::vector<std::string> inputs = {};  // names of the earlier layers that it reads; empty: the one before
   std::string tied = {};                 // the embedding whose table is its weight too; empty: its weight is its own
+  bool trainable = true;                 // else its own parameters stand still: frozen
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
@@ -119,8 +120,10 @@ std::int64_t features_after(const Model& model, std::size_t i);
 /// The tensor that the model reads: "x", or "tokens".
 const char* input_tensor(const Model& model);
 
-/// Names of the parameters ("fc1.weight", ...) in model order.
+/// Names of the parameters that train ("fc1.weight", ...) in model order: they have a gradient, a buffer and state.
 std::vector<std::string> parameters_of(const Model& model);
+/// Those, and the frozen ones, which are read alone; in model order.
+std::vector<std::string> weights_of(const Model& model);
 
 /// First row of window w, and of micro-batch k in it.
 std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batch = 0);

@@ -50,10 +50,16 @@ std::string parameter_name(const Layer& layer, std::string_view tensor) {
   return (tensor == "weight" && !layer.tied.empty() ? layer.tied : layer.name) + "." + std::string(tensor);
 }
 
+bool trains_tied_weight(const Model& model, const Layer& layer) {
+  if (layer.tied.empty()) return false;
+  const auto table = std::ranges::find(model.layers, layer.tied, &Layer::name);
+  return table == model.layers.end() || table->trainable;
+}
+
 std::vector<SharedParameter> shared_parameters(const Model& model) {
   std::map<std::string, std::vector<std::size_t>> users;
   for (std::size_t i = 0; i < model.layers.size(); ++i)
-    if (!model.layers[i].tied.empty()) users[parameter_name(model.layers[i], "weight")].push_back(i);
+    if (trains_tied_weight(model, model.layers[i])) users[parameter_name(model.layers[i], "weight")].push_back(i);
   std::vector<SharedParameter> shared;
   for (std::size_t i = 0; i < model.layers.size() && !users.empty(); ++i) {
     const auto found = users.find(parameter_name(model.layers[i], "weight"));
@@ -93,9 +99,9 @@ Graph graph_of(const Model& model) {
     const Layer& layer = model.layers[i];
     std::vector<LayerInput>& inputs = graph.inputs.emplace_back();
     graph.readers.emplace_back();
-    bool reached = !layer.tied.empty() || std::ranges::any_of(tensors_of(layer), [](const LayerTensor& t) {
-      return t.role == Role::parameter;
-    });
+    bool reached = trains_tied_weight(model, layer) || std::ranges::any_of(tensors_of(layer), [](const LayerTensor& t) {
+                     return t.role == Role::parameter;
+                   });
     if (layer.inputs.empty()) inputs.push_back(layer_before(i));
     for (const std::string& name : layer.inputs) {
       const auto place = places.find(name);

@@ -39,6 +39,9 @@ std::string input_word(const Layer& layer, std::size_t inputs, std::size_t input
 /// The full name of a layer's parameter, "fc1.weight"; of a tied weight the table's.
 std::string parameter_name(const Layer& layer, std::string_view tensor);
 
+/// Whether its weight is another layer's table, and that one trains.
+bool trains_tied_weight(const Model& model, const Layer& layer);
+
 /// A parameter that several layers read: the table of an embedding, and linear layers that are tied to it. Its gradient
 /// is the sum of what they give, (add.3).
 struct SharedParameter {

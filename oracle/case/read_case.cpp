@@ -15,7 +15,6 @@
 
 namespace tally {
 namespace {
-
 std::vector<std::string> read_inputs(const Json* json, const std::string& path, Findings& findings) {
   std::vector<std::string> names;
   if (json == nullptr) return names;
@@ -41,6 +40,7 @@ Layer read_layer(const Json& json, const std::string& path, Findings& findings) 
   if (tied != nullptr) layer.tied = read_text(tied, object.path("tied"), findings).value_or("");
   if (tied != nullptr && layer.tied.empty() && findings.sound(object.path("tied")))
     findings.add_broken(object.path("tied"), "\"\"", "the name of an embedding");
+  layer.trainable = read_boolean(object.optional("trainable"), object.path("trainable"), findings).value_or(true);
   if (!layer.kind.empty()) object.finish();
   return layer;
 }

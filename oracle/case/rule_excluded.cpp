@@ -10,7 +10,7 @@ void check_excluded(const Case& c, Findings& findings) {
   const auto found = c.recipe.weight_decay.options.find("exclude");
   if (found == c.recipe.weight_decay.options.end()) return;
   const std::vector<std::string>& excluded = c.recipe.weight_decay.texts("exclude");
-  const std::vector<std::string> parameters = parameters_of(c.model);
+  const std::vector<std::string> parameters = weights_of(c.model);
   for (std::size_t i = 0; i < excluded.size(); ++i) {
     const bool full = excluded[i].find('.') != std::string::npos;
     if (full && std::find(parameters.begin(), parameters.end(), excluded[i]) == parameters.end())

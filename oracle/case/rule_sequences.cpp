@@ -44,8 +44,9 @@ void check_longest(const Case& c, Findings& findings) {
   const std::int64_t longest = std::ranges::max(c.sequences);
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
-    if (!contract_of("layer", layer).reads_positions || layer.integer("length") >= longest) continue;
-    findings.add_broken(element_path("$.model.layers", i) + ".length", std::to_string(layer.integer("length")),
+    const std::string& length = contract_of("layer", layer).table_length;
+    if (length.empty() || layer.integer(length) >= longest) continue;
+    findings.add_broken(element_path("$.model.layers", i) + "." + length, std::to_string(layer.integer(length)),
                         "at least " + std::to_string(longest) + ", the longest sequence");
   }
 }

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <functional>
+#include <optional>
 
 #include "oracle/case/graph.hpp"
 #include "oracle/case/json.hpp"
@@ -11,6 +11,8 @@ namespace tally {
 namespace {
 
 constexpr std::size_t most_reported = 8;
+/// Of positions that no table has rows for.
+constexpr std::int64_t most_places = std::int64_t{1} << 40;
 
 /// Whole numbers from 0 on, each below `end`.
 void check_indices(const Case& c, const std::string& name, std::int64_t end, const std::string& what,
@@ -54,9 +56,14 @@ void check_tokens(const Case& c, Findings& findings) {
 }
 
 void check_positions(const Case& c, Findings& findings) {
-  for (const Layer& layer : c.model.layers)
-    if (contract_of("layer", layer).reads_positions)
-      check_indices(c, "positions", layer.integer("length"), "a position", findings);
+  std::optional<std::int64_t> end;
+  for (const Layer& layer : c.model.layers) {
+    const Contract& contract = contract_of("layer", layer);
+    if (!contract.reads_positions) continue;
+    const std::int64_t places = contract.table_length.empty() ? most_places : layer.integer(contract.table_length);
+    end = std::min(end.value_or(places), places);
+  }
+  if (end) check_indices(c, "positions", *end, "a position", findings);
 }
 
 }  // namespace tally

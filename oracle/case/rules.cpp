@@ -21,6 +21,7 @@ const std::vector<Rule>& rules() {
       {check_graph, {"$.model.layers"}},
       {check_token_layers, {"$.model.layers", "$.model.input"}},
       {check_tied, {"$.model.layers", "$.model.input"}},
+      {check_trainable, {"$.model.layers"}},
       {check_windows, {"$.windows"}},
       {check_sequences, {"$.model", "$.windows"}},
       {check_precision, {"$.precision"}},

@@ -2,7 +2,7 @@
 // Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_excluded.cpp, rule_graph.cpp,
 // rule_names.cpp, rule_optimizer_state.cpp, rule_recipe.cpp, rule_sequences.cpp, rule_sizes.cpp, rule_statistics.cpp,
 // rule_step.cpp, rule_targets.cpp, rule_tensor_shapes.cpp, rule_tensor_values.cpp, rule_tied.cpp, rule_tokens.cpp,
-// rule_windows.cpp.
+// rule_trainable.cpp, rule_windows.cpp.
 #pragma once
 
 #include "oracle/case/findings.hpp"
@@ -19,6 +19,7 @@ void check_graph(const Case& c, Findings& findings);  // model.layers
 void check_windows(const Case& c, Findings& findings);
 void check_token_layers(const Case& c, Findings& findings);  // model.layers
 void check_tied(const Case& c, Findings& findings);          // model
+void check_trainable(const Case& c, Findings& findings);     // model
 void check_sequences(const Case& c, Findings& findings);     // model, windows
 void check_precision(const Case& c, Findings& findings);
 

@@ -100,6 +100,7 @@ Json choice_schema(const Contract& contract) {
     else
       object.optional("inputs", std::move(inputs));
     if (!contract.tied_sets.empty()) object.optional("tied", matching("^[A-Za-z0-9_-]+$"));
+    if (!contract.tensors.empty()) object.optional("trainable", typed("boolean"));
   }
   Json json = object.take();
   if (!contract.tied_sets.empty()) json = with_either(std::move(json), contract.tied_sets, "tied");

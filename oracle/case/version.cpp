@@ -14,7 +14,8 @@ std::string what_needs_version(const Case& c) {
   if (!c.sequences.empty()) return "the rows are sequences";
   const auto is_younger = [](const Layer& layer) {
     const Contract* contract = find_contract("layer", layer.kind);
-    return version_of(layer, "layer") > 1 || !layer.tied.empty() || (contract != nullptr && contract->reads_positions);
+    return version_of(layer, "layer") > 1 || !layer.tied.empty() || !layer.trainable ||
+           (contract != nullptr && contract->reads_positions);
   };
   if (std::ranges::any_of(c.model.layers, is_younger)) return "a layer is of that version";
   return version_of(c.model.loss, "loss") > 1 ? "the loss has an option of that version" : "";

@@ -29,6 +29,7 @@ Json model_json(const Model& model) {
     layers.items.push_back(write_choice(written, "layer"));
     if (!layer.tied.empty()) layers.items.back().add("tied", word(layer.tied));
     if (!layer.name.empty()) layers.items.back().add("name", word(layer.name));
+    if (!layer.trainable) layers.items.back().add("trainable", Json::of_boolean(false));
     if (reads_layer_before(model, i)) continue;
     Json& inputs = layers.items.back().add("inputs", Json::array());
     for (const std::string& name : layer.inputs) inputs.items.push_back(word(name));

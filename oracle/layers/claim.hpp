@@ -18,7 +18,7 @@ enum class Repeats { bitwise, within_claim };
 /// Algorithms that the bounds tell apart, by operation; "" and "any" take the largest bound of the family:
 ///   batch_norm.statistics, layer_norm.forward    two_pass | one_pass (clamped at 0) | welford (height counts merges)
 ///   cross_entropy                                three_pass | online | lse | online_lse
-///   attention.forward                            naive (weights normalised before they weigh) | online
+///   attention.*, rotary.*                        as oracle/variants.md says
 ///   gemm                                         in_order_fma (its bits are known)
 ///   accumulate                                   plain ("" too: its bits are predicted) | native | kahan
 struct KernelClaim {

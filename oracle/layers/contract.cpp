@@ -60,11 +60,15 @@ std::vector<LayerTensor> tensors_of(const Layer& layer) {
   std::vector<LayerTensor> tensors;
   for (const LayerTensor& tensor : contract.tensors)
     if (tensor.present(layer) && (layer.tied.empty() || tensor.name != "weight")) tensors.push_back(tensor);
-  if (contract.parameters_by.empty()) return tensors;
-  for (const auto& [name, shape] : layer.shapes(contract.parameters_by))
-    tensors.push_back({name, Role::parameter, [shape = shape](const Choice&, std::int64_t) { return shape; }});
+  if (!contract.parameters_by.empty())
+    for (const auto& [name, shape] : layer.shapes(contract.parameters_by))
+      tensors.push_back({name, Role::parameter, [shape = shape](const Choice&, std::int64_t) { return shape; }});
+  for (LayerTensor& tensor : tensors)
+    if (tensor.role == Role::parameter && !layer.trainable) tensor.role = Role::frozen;
   return tensors;
 }
+
+bool looks_up(const Contract& contract) { return contract.reads_tokens || !contract.table_length.empty(); }
 
 std::vector<Misfit> other_sizes(const Choice&, const std::vector<std::int64_t>& features) {
   std::vector<Misfit> found;

@@ -35,7 +35,8 @@ struct Option {
   std::int64_t since = 1;
 };
 
-enum class Role { parameter, running, mask };
+/// frozen: a parameter of a layer that does not train; no contract says so, tensors_of does.
+enum class Role { parameter, frozen, running, mask };
 
 /// A tensor of a layer. Its shape comes from the layer and the features entering it; `rows` stands for rows of x as -1.
 struct LayerTensor {
@@ -103,6 +104,8 @@ struct Contract {
   std::vector<std::string> kept_for_backward = {};
   /// Layers only: it reads the model's tokens, and looks its rows up by them; each row's place in its sequence.
   bool reads_tokens = false, reads_positions = false;
+  /// Layers only: the option that says how many places its table has rows for. Empty: it looks nothing up by them.
+  std::string table_length = {};
   /// Layers only: its weight may be the table of an embedding, which then says this option.
   std::string tied_sets = {};
   /// Layers only: features leaving, given features entering.
@@ -137,9 +140,11 @@ const Contract* find_contract(std::string_view section, std::string_view kind);
 const Contract& contract_of(std::string_view section, const Choice& choice);
 
 /// The tensors that this layer has, those of its contract that are present and its own; a tied weight is another
-/// layer's. Throws std::logic_error for an
-/// unknown kind.
+/// layer's. Throws std::logic_error for an unknown kind.
 std::vector<LayerTensor> tensors_of(const Layer& layer);
+
+/// Whether it reads rows of a table of its own, by tokens or by places.
+bool looks_up(const Contract& contract);
 
 /// How many numbers a row has of it.
 std::int64_t width_of(const RowStatistic& statistic, const Choice& layer);

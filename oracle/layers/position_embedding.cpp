@@ -14,6 +14,7 @@ const RegisterContract registered{
                   }}},
      .drawn = false,
      .reads_positions = true,
+     .table_length = "length",
      .definition = "y of a row = x + the row of W that its place in its sequence names"}};
 
 }  // namespace

@@ -90,6 +90,7 @@ Ball log1p(const Ball& x);
 Ball tanh(const Ball& x);
 Ball cosh(const Ball& x);
 Ball cos(const Ball& x);
+Ball sin(const Ball& x);
 Ball erf(const Ball& x);
 Ball erfc(const Ball& x);
 /// NaN below 0. Of what is known not to be negative, the root of the ball's part from 0 on.

@@ -23,6 +23,7 @@ Ball log1p(const Ball& x) { return applied(arb_log1p, std::log1p, x, known_not_n
 Ball tanh(const Ball& x) { return applied(arb_tanh, std::tanh, x, known_not_negative(x), "tanh"); }
 Ball cosh(const Ball& x) { return applied(arb_cosh, std::cosh, x, true, "cosh"); }
 Ball cos(const Ball& x) { return applied(arb_cos, std::cos, x, false, "cos"); }
+Ball sin(const Ball& x) { return applied(arb_sin, std::sin, x, false, "sin"); }
 Ball erf(const Ball& x) { return applied(arb_hypgeom_erf, std::erf, x, known_not_negative(x), "erf"); }
 Ball erfc(const Ball& x) { return applied(arb_hypgeom_erfc, std::erfc, x, true, "erfc"); }
 

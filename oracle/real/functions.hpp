@@ -29,6 +29,7 @@ inline Real log1p(const Real& x) { return rounded<mpfr_log1p>(x); }
 inline Real tanh(const Real& x) { return rounded<mpfr_tanh>(x); }
 inline Real cosh(const Real& x) { return rounded<mpfr_cosh>(x); }
 inline Real cos(const Real& x) { return rounded<mpfr_cos>(x); }
+inline Real sin(const Real& x) { return rounded<mpfr_sin>(x); }
 inline Real erf(const Real& x) { return rounded<mpfr_erf>(x); }
 inline Real erfc(const Real& x) { return rounded<mpfr_erfc>(x); }
 inline Real sqrt(const Real& x) { return rounded<mpfr_sqrt>(x); }
@@ -46,6 +47,7 @@ inline long double log1p(long double x) { return std::log1p(x); }
 inline long double tanh(long double x) { return std::tanh(x); }
 inline long double cosh(long double x) { return std::cosh(x); }
 inline long double cos(long double x) { return std::cos(x); }
+inline long double sin(long double x) { return std::sin(x); }
 inline long double erf(long double x) { return std::erf(x); }
 inline long double erfc(long double x) { return std::erfc(x); }
 inline long double sqrt(long double x) { return std::sqrt(x); }

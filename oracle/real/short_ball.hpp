@@ -86,6 +86,7 @@ ShortBall cosh(const ShortBall& x);
 /// y / cosh² x = 4 y z / (1 + z)², z = e^(-2 |x|): one quotient.
 ShortBall over_cosh_squared(const ShortBall& y, const ShortBall& x);
 ShortBall cos(const ShortBall& x);
+ShortBall sin(const ShortBall& x);
 ShortBall erf(const ShortBall& x);
 ShortBall erfc(const ShortBall& x);
 /// Undecided of what may be below 0. Of what is known not to be negative, the root of the ball's part from 0 on.

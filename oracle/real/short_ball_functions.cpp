@@ -264,6 +264,9 @@ ShortBall log1p(const ShortBall& x) {
 ShortBall cos(const ShortBall& x) {
   return by_library([](const Ball& y) { return cos(y); }, x);
 }
+ShortBall sin(const ShortBall& x) {
+  return by_library([](const Ball& y) { return sin(y); }, x);
+}
 ShortBall erf(const ShortBall& x) {
   return by_library([](const Ball& y) { return erf(y); }, x);
 }

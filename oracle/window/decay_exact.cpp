@@ -15,8 +15,7 @@ bool of_norm(const Model& model, std::string_view layer_name) {
 /// Whether the parameter is a table that rows are looked up in; a tied weight is one.
 bool of_table(const Model& model, std::string_view layer_name) {
   return std::any_of(model.layers.begin(), model.layers.end(), [layer_name](const Layer& layer) {
-    const Contract& contract = contract_of("layer", layer);
-    return layer.name == layer_name && (contract.reads_tokens || contract.reads_positions);
+    return layer.name == layer_name && looks_up(contract_of("layer", layer));
   });
 }
 

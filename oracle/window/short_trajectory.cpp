@@ -22,6 +22,7 @@ Slot<Ball> enclosed(const Slot<ShortBall>& slot) {
 State<Ball> enclosed(const State<ShortBall>& state) {
   State<Ball> result;
   for (const auto& [name, slot] : state.slots) result.slots.emplace(name, enclosed(slot));
+  result.frozen = enclosed(state.frozen);
   result.running_mean = enclosed(state.running_mean);
   result.running_var = enclosed(state.running_var);
   result.step = state.step;

@@ -62,6 +62,8 @@ State<T> initial_state(const Case& c) {
     for (const StateTensor* each : state_of(c.recipe.optimizer))
       slot.state.push_back(lifted_if_present<T>(c, each->name + "." + name));
   }
+  for (const std::string& name : weights_of(c.model))
+    if (!state.slots.contains(name)) state.frozen[name] = lifted<T>(c, name);
   for (const Layer& layer : c.model.layers) {
     if (layer.kind != "batch_norm") continue;
     state.running_mean[layer.name] = lifted<T>(c, layer.name + ".running_mean");

@@ -17,6 +17,7 @@ std::string name_of(Branch branch);
 template <class T>
 struct State {
   std::map<std::string, Slot<T>> slots;  // by parameter
+  Tensors<T> frozen;                     // parameters that stand still
   Tensors<T> running_mean, running_var;  // by layer name
   std::int64_t step = 0;                 // optimizer steps really taken
   Scale<T> scale{};

@@ -13,9 +13,13 @@ namespace {
 template <class T>
 Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>& rows, const State<T>& state) {
   Tensors<T> tensors;
-  for (const char* name : {"weight", "bias"})
-    if (const auto slot = state.slots.find(parameter_name(layer, name)); slot != state.slots.end())
+  for (const char* name : {"weight", "bias"}) {
+    const std::string full = parameter_name(layer, name);
+    if (const auto slot = state.slots.find(full); slot != state.slots.end())
       tensors[name] = slot->second.parameter;
+    else if (const auto frozen = state.frozen.find(full); frozen != state.frozen.end())
+      tensors[name] = frozen->second;
+  }
   if (const auto mean = state.running_mean.find(layer.name); mean != state.running_mean.end()) {
     tensors["running_mean"] = mean->second;
     tensors["running_var"] = state.running_var.at(layer.name);
@@ -32,7 +36,7 @@ template <class T>
 class Walk {
  public:
   Walk(const Case& c, const WindowRows<T>& rows, const State<T>& state, const WindowDecisions& decisions)
-      : c_(c), rows_(rows), graph_(graph_of(c.model)) {
+      : c_(c), rows_(rows), state_(state), graph_(graph_of(c.model)) {
     for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
       const auto decided = decisions.layers.find(label_of(c.model, i));
       steps_.push_back({layer_tensors(c, c.model.layers[i], rows, state),
@@ -107,7 +111,9 @@ class Walk {
       return exact_layer<T>(layer.kind).backward(pass_of(i), output_of(graph_.inputs[i].front()), steps_[i].dy);
     });
     for (auto& [name, gradient] : back.parameters) {
-      Matrix<T>& sum = result.gradient[parameter_name(layer, name)];  // of a shared one what came before, (add.3)
+      const std::string full = parameter_name(layer, name);
+      if (state_.frozen.contains(full)) continue;
+      Matrix<T>& sum = result.gradient[full];  // of a shared one what came before, (add.3)
       if (sum.size() == 0)
         sum = std::move(gradient);
       else
@@ -119,6 +125,7 @@ class Walk {
 
   const Case& c_;
   const WindowRows<T>& rows_;
+  const State<T>& state_;
   const Graph graph_;
   std::vector<Step> steps_;
 };

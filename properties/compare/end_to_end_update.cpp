@@ -55,11 +55,12 @@ void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
 }  // namespace
 
 void expect_cast(EndToEndWalk& walk) {
-  for (const std::string& p : walk.parameters) {
-    if (is_given(walk.c.model, "cast") && walk.tap("cast", p) == nullptr) continue;
-    const Expected& master = walk.state.slots[p].parameter;
+  const auto expect = [&walk](const std::string& p, const Expected& master) {
+    if (is_given(walk.c.model, "cast") && walk.tap("cast", p) == nullptr) return;
     walk.copies[p] = walk.held("cast", p, [&] { return oracle::cast(walk.declared.storage, master); });
-  }
+  };
+  for (const std::string& p : walk.parameters) expect(p, walk.state.slots[p].parameter);
+  for (const auto& [p, master] : walk.frozen) expect(p, master);
 }
 
 void expect_overflow_check(EndToEndWalk& walk) {

@@ -30,6 +30,8 @@ EndToEndWalk::EndToEndWalk(const Case& the_case, const Trace& the_trace)
       if (c.tensors.contains(name)) state.state_from_zero = false;
     }
   }
+  for (const std::string& p : weights_of(c.model))
+    if (!state.slots.contains(p)) frozen[p] = read_or_none(c, p);
   for (const LayerView& layer : layers) {
     if (layer.layer->kind != "batch_norm") continue;
     state.running_mean[layer.label] = read_or_none(c, layer.label + ".running_mean");
@@ -128,7 +130,7 @@ bool EndToEndWalk::certified(const std::string& tap_name) {
 oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,
                                         std::int64_t rows) {
   oracle::ExpectedTensors tensors;
-  for (const std::string& name : layer.parameters) tensors[name] = walk.copies.at(layer.full_name(name));
+  for (const std::string& name : layer.weights()) tensors[name] = walk.copies.at(layer.full_name(name));
   if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
   if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
   if (layer.mask) tensors["mask"] = oracle::as_read(rows_of(walk.c.tensors.at(layer.label + ".mask"), first, rows));

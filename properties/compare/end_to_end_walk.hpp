@@ -76,6 +76,7 @@ class EndToEndWalk {
   const oracle::Declared declared;
   const std::vector<LayerView> layers;
   const std::vector<std::string> parameters;
+  std::map<std::string, oracle::Expected> frozen;  // parameters that stand still
   ExpectedState state;
   DecisionCount count_before;  // decisions behind the state that this window starts from
   DecisionCount count;         // and behind this window's buffers

@@ -10,10 +10,12 @@ namespace {
 
 LayerView view_of(const Model& model, std::size_t i) {
   const Layer& layer = model.layers[i];
-  LayerView view{&layer, label_of(model, i), {}};
-  if (!layer.tied.empty()) view.parameters.push_back("weight");
+  LayerView view{&layer, label_of(model, i), {}, {}};
+  if (!layer.tied.empty())
+    (trains_tied_weight(model, layer) ? view.parameters : view.frozen_parameters).push_back("weight");
   for (const LayerTensor& tensor : tensors_of(layer)) {
     if (tensor.role == Role::parameter) view.parameters.push_back(tensor.name);
+    if (tensor.role == Role::frozen) view.frozen_parameters.push_back(tensor.name);
     view.mask = view.mask || tensor.role == Role::mask;
   }
   if (layer.kind == "batch_norm") {
@@ -42,6 +44,7 @@ std::vector<LayerView> layers_of(const Model& model) {
     view.hands_on = contract.hands_gradient_on;
     view.reads_tokens = contract.reads_tokens;
     view.reads_positions = contract.reads_positions;
+    view.looks_up = looks_up(contract);
     view.reads_sequences = contract.reads_sequences;
     view.contract = &contract;
     layers.push_back(std::move(view));

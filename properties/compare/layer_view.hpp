@@ -13,19 +13,27 @@ namespace tally {
 struct LayerView {
   const Layer* layer;
   std::string label;
-  std::vector<std::string> parameters;                                       // short names: "weight", "bias"
+  std::vector<std::string> parameters;                                       // that train, short: "weight", "bias"
+  std::vector<std::string> frozen_parameters;                                // the others
   bool mask = false;                                                         // dropout
   bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: micro_batch
   bool has_gradient = false;                                                 // backward reaches it
-  bool gives_dx = false;                               // and passes a gradient on to what it reads
-  bool hands_on = false;                               // its own, bit for bit: nothing is computed in backward
-  bool reads_tokens = false, reads_positions = false;  // it looks rows up by them
-  bool reads_sequences = false;                        // and other rows of a row's sequence
-  bool shares_weight = false;                          // other layers read it too
+  bool gives_dx = false;  // and passes a gradient on to what it reads
+  bool hands_on = false;  // its own, bit for bit: nothing is computed in backward
+  bool reads_tokens = false, reads_positions = false;
+  bool looks_up = false;         // rows of its table, by one of them
+  bool reads_sequences = false;  // and other rows of a row's sequence
+  bool shares_weight = false;    // other layers read it too
   const Contract* contract = nullptr;
   std::vector<LayerInput> inputs = {};    // what it reads, in the order of its list
   std::vector<LayerReader> readers = {};  // who reads its output
 
+  /// All parameters that it reads, by short names.
+  std::vector<std::string> weights() const {
+    std::vector<std::string> all = parameters;
+    all.insert(all.end(), frozen_parameters.begin(), frozen_parameters.end());
+    return all;
+  }
   /// Whether the gradient of its output is the sum of what several readers give.
   bool forked() const { return has_gradient && readers.size() > 1; }
   /// What taps call one of its inputs: "fc1.x", "sum.x0", "tokens".

@@ -68,7 +68,7 @@ Bits bits_of_table(const LocalWalk& walk, const LayerView& layer, const LayerGra
 /// The bits of a linear layer's gradients in the order of additions that its kernels claim; other bits inside the bound
 /// are another order's.
 Bits bits_of_order(const LocalWalk& walk, const LayerView& layer, const LayerGradients& read, const std::string& name) {
-  if (layer.reads_tokens || layer.reads_positions) return bits_of_table(walk, layer, read);
+  if (layer.looks_up) return bits_of_table(walk, layer, read);
   if (layer.layer->kind != "linear") return {};
   const auto predict = [&walk, read, name]() -> oracle::Prediction {
     const oracle::Matrix<float> dy = oracle::floats_of(*read.dy);

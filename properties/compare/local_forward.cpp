@@ -160,7 +160,7 @@ const Tensor* output_read(LocalWalk& walk, LayerInput from) {
 
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {
   LayerInputs inputs;
-  for (const std::string& name : layer.parameters) {
+  for (const std::string& name : layer.weights()) {
     const std::string full = layer.full_name(name);
     add(inputs, name, walk.handed(stage, "in." + full, walk.tap("cast", full, -1)));
   }
@@ -179,7 +179,7 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
 }
 
 bool finds_rows(const LayerView& layer, const Tensor& x, const LayerInputs& inputs) {
-  if (!layer.reads_tokens && !layer.reads_positions) return true;
+  if (!layer.looks_up) return true;
   const Tensor& index = layer.reads_tokens ? x : *inputs.tensors.at("positions");
   const std::int64_t end = inputs.tensors.at("weight")->shape.front();
   for (std::size_t i = 0; i < index.elements(); ++i)

@@ -136,7 +136,7 @@ void take_over(LocalWalk& walk, const std::string& p) {
 }  // namespace
 
 void check_cast(LocalWalk& walk) {
-  for (const std::string& p : walk.parameters) {
+  for (const std::string& p : walk.weights) {
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
     walk.check_bits("cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, oracle::FloatView(*master)); });

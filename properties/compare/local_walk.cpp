@@ -94,9 +94,10 @@ LocalWalk::LocalWalk(const Case& the_case, const Trace& the_trace)
       trace(the_trace),
       declared(oracle::declared(the_case.precision, the_trace.claims)),
       layers(layers_of(the_case.model)),
-      parameters(parameters_of(the_case.model)) {
+      parameters(parameters_of(the_case.model)),
+      weights(weights_of(the_case.model)) {
+  for (const std::string& p : weights) state.parameter[p] = tensor_of(c, p);
   for (const std::string& p : parameters) {
-    state.parameter[p] = tensor_of(c, p);
     auto& tensors = state.optimizer[p];
     for (const StateTensor* each : state_of(c.recipe.optimizer)) tensors.push_back(tensor_of(c, each->name + "." + p));
   }

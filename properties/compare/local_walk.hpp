@@ -53,7 +53,7 @@ class LocalWalk {
   const Trace& trace;
   const oracle::Declared declared;
   const std::vector<LayerView> layers;
-  const std::vector<std::string> parameters;
+  const std::vector<std::string> parameters, weights;  // those that train; those and the frozen ones
   SubjectState state;
   int window = 0;
   int micro_batch = -1;           // -1 outside the stages of a micro-batch

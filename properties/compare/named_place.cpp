@@ -44,7 +44,7 @@ std::string named_place(const Case& c, const TapName& tap, const std::vector<std
   if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
   const auto layout = layout_of(c, tap);
   const auto window = static_cast<std::size_t>(tap.window), k = static_cast<std::size_t>(tap.micro_batch);
-  const std::vector<std::string> parameters = parameters_of(c.model);
+  const std::vector<std::string> parameters = weights_of(c.model);
   const std::string_view tensor = without_marks(tap.tensor);
   const bool of_rows = layout && !layout->shape.empty() && layout->shape.front() == c.windows[window][k] &&
                        std::ranges::find(parameters, tensor) == parameters.end() &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "kernels/device/executor/schedule.hpp"
 #include "properties/generators/activations.hpp"
@@ -12,7 +13,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x510e527fu;
+constexpr std::uint64_t apart = 0x510e527fu, of_parts = 0x1f83d9abu;
 
 /// Heads of q, heads of k and v, features of each.
 struct Heads {
@@ -23,7 +24,12 @@ constexpr std::array<Heads, 9> all_heads{
 
 class Blocks {
  public:
-  explicit Blocks(Plan& plan) : plan_(plan), random_(plan.seed ^ apart), last_(plan.tokens.positions ? "wpe" : "wte") {}
+  Blocks(Plan& plan, QueriesAndKeys made)
+      : plan_(plan),
+        made_(made),
+        random_(plan.seed ^ apart),
+        parts_(plan.seed ^ of_parts),
+        last_(plan.tokens.positions ? "wpe" : "wte") {}
 
   void draw() {
     plan_.hidden.clear();
@@ -36,6 +42,12 @@ class Blocks {
 
  private:
   bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+
+  /// Made so, or drawn so, one in n.
+  bool is(QueriesAndKeys made, std::uint64_t n) {
+    const bool drawn = parts_.below(n) == 0;
+    return made_ == made || (made_ == QueriesAndKeys::drawn && drawn);
+  }
 
   Layer& add(Layer next, std::vector<std::string> inputs = {}) {
     next.inputs = std::move(inputs);
@@ -58,11 +70,19 @@ class Blocks {
   }
 
   void block(const std::string& number) {
-    const Heads& h = all_heads[random_.below(all_heads.size())];
+    Heads h = all_heads[random_.below(all_heads.size())];
+    if (made_ == QueriesAndKeys::turned) h.size += h.size % 2;
     const std::string read = normed("norm" + number);
-    const std::string q = linear("q" + number, h.heads * h.size, read),
-                      k = linear("k" + number, h.groups * h.size, read),
-                      v = linear("v" + number, h.groups * h.size, read);
+    std::string q = "q" + number, k = "k" + number;
+    const std::string v = "v" + number;
+    if (is(QueriesAndKeys::fused, 4)) {
+      fuse(number, h, read);
+    } else {
+      linear(q, h.heads * h.size, read);
+      linear(k, h.groups * h.size, read);
+      linear(v, h.groups * h.size, read);
+    }
+    if (h.size % 2 == 0 && is(QueriesAndKeys::turned, 2)) turn(q, k, h);
     static constexpr std::array<std::int64_t, 6> windows{0, 0, 0, 1, 2, 3};
     static constexpr std::array scales{"0", "0", "0.5"};
     add(layer("attention", "att" + number,
@@ -74,6 +94,29 @@ class Blocks {
         {q, k, v});
     const std::string out = linear("o" + number, plan_.tokens.width, "att" + number);
     sum("sum" + number, out);
+  }
+
+  /// One product, and q, k and v the slices of it.
+  void fuse(const std::string& number, const Heads& h, const std::string& read) {
+    const std::string all = linear("qkv" + number, (h.heads + 2 * h.groups) * h.size, read);
+    std::int64_t begin = 0;
+    for (const auto& [word, heads] : {std::pair{"q", h.heads}, {"k", h.groups}, {"v", h.groups}}) {
+      add(layer("slice", word + number, {{"begin", begin}, {"end", begin + heads * h.size}}), {all});
+      begin += heads * h.size;
+    }
+  }
+
+  /// Rotary positions of q and k; their names become those of what turned.
+  void turn(std::string& q, std::string& k, const Heads& h) {
+    static constexpr std::array bases{"10000", "100", "0.5"};
+    Options options{{"base", Decimal{bases[parts_.below(bases.size())]}},
+                    {"dimensions", h.size > 2 && parts_.below(2) == 0 ? std::int64_t{2} : std::int64_t{0}},
+                    {"pairing", std::string(parts_.below(2) == 0 ? "half" : "interleaved")}};
+    for (auto& [name, heads] : {std::pair<std::string&, std::int64_t>{q, h.heads}, {k, h.groups}}) {
+      options.insert_or_assign("heads", heads);
+      add(layer("rotary", name + "r", options), {name});
+      name += "r";
+    }
   }
 
   void network(const std::string& number) {
@@ -98,15 +141,17 @@ class Blocks {
   }
 
   Plan& plan_;
-  executor::Schedule random_;
+  QueriesAndKeys made_;
+  executor::Schedule random_, parts_;  // parts_: how q, k and v are made
   std::string last_;
 };
 
 }  // namespace
 
-void attend(Plan& plan) {
+void attend(Plan& plan, QueriesAndKeys made) {
   read_tokens(plan);
-  Blocks(plan).draw();
+  if (made == QueriesAndKeys::turned) plan.tokens.positions = false;
+  Blocks(plan, made).draw();
   executor::Schedule random(~plan.seed);
   // Blocks of 2 and of 16 keys: one less, as many, one more.
   static constexpr std::array<std::int64_t, 6> longest{2, 3, 5, 15, 16, 17};
@@ -119,6 +164,8 @@ void attend(Plan& plan) {
   if (random.below(2) == 0) plan.execution.kernels["attention.backward"] = "recompute_blocks";
   if (random.below(2) == 0)
     plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = "two_step";
+  if (random.below(2) == 0)
+    plan.execution.kernels["rotary.forward"] = plan.execution.kernels["rotary.backward"] = "stored";
 }
 
 std::vector<std::size_t> attention_layers(const Model& model) {

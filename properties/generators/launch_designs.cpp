@@ -76,6 +76,9 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
   plan.hidden.push_back(layer("gated", "glu"));
   plan.hidden.back().inputs = {"norm1", "act2"};
   plan.hidden.push_back(sum_of("sum", {"glu", "act2"}));
+  plan.hidden.push_back(layer("rotary", "turn", {{"heads", std::int64_t{1}}, {"dimensions", std::int64_t{2}}}));
+  plan.hidden.push_back(layer("scale", "scl", {{"factor", Decimal{"0.75"}}}));
+  plan.hidden.push_back(layer("slice", "cut", {{"begin", std::int64_t{0}}, {"end", size.features}}));
   if (round.is_odd()) {
     plan.hidden.push_back(layer("dropout", "drop", {{"p", Decimal{"0.25"}}}));
   } else {
@@ -83,6 +86,7 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
   }
   plan.hidden.push_back(layer("linear", "fc2", {{"out", std::int64_t{2}}}));
   plan.windows = {{size.rows[0], size.rows[1]}};
+  plan.tokens.longest = 3;
   plan.normalisation = Normalisation::window_items;
   plan.empty_micro_batch = false;
 }
@@ -127,6 +131,7 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
   static const std::array bias_gradients{"column_lanes", "atomic_add", "two_stage", "warp_shuffle"};
   static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
   const char* const gated = round.is_odd() ? "two_step" : "fused";
+  const char* const turned = round.is_odd() ? "stored" : "table";
   const char* const norm_in_passes = round.takes_the_norm_along() ? "two_stage" : "shared_tree";
   auto& kernels = plan.execution.kernels;
   kernels = {{"layer_norm.forward", round.of(layer_norms, round.number)},
@@ -136,7 +141,9 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
              {"accumulate", round.is_odd() ? "kahan" : "grid_stride"},
              {"cross_entropy", round.is_odd() ? "online" : "row_lanes"},
              {"gated_silu.forward", gated},
-             {"gated_silu.backward", gated}};
+             {"gated_silu.backward", gated},
+             {"rotary.forward", turned},
+             {"rotary.backward", turned}};
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
   if (round.steps_at_once()) kernels["clip_decay_step"] = "multi_tensor";
   if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;

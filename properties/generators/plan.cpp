@@ -61,7 +61,7 @@ Case case_frame(const Plan& plan) {
   if (plan.tokens.tied) c.model.layers.back().tied = "wte";
   c.model.loss = plan.loss;
   c.windows = plan.windows;
-  if (c.model.tokens) c.sequences = sequences_of(plan);
+  if (c.model.tokens || reads_positions(c.model)) c.sequences = sequences_of(plan);
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;

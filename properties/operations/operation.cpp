@@ -38,12 +38,6 @@ bool is_frozen(const Layer& layer) { return layer.kind == "batch_norm" && layer.
 /// Whether dx is computed from both column sums, of dy and of dy times the normalised x.
 bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !is_frozen(layer); }
 
-/// Whether its gradient is that of a table, row by row.
-bool looks_up(const Layer& layer) {
-  const Contract& contract = contract_of("layer", layer);
-  return contract.reads_tokens || contract.reads_positions;
-}
-
 std::string forward_of(const Layer& layer, const std::string& output) {
   if (layer.kind != "batch_norm" || output == "y") return kernel_family_of(layer) + ".forward";
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
@@ -68,7 +62,7 @@ std::string backward_of(const Layer& layer, const std::string& output) {
     return output == "x" ? "linear.input_gradient" : "linear.weight_gradient";
   }
   if (!is_read(layer, output)) {
-    if (looks_up(layer)) return "embedding.gradient";
+    if (looks_up(contract_of("layer", layer))) return "embedding.gradient";
     const bool one = contract_of("layer", layer).tensors.size() == 1;
     return kernel_family_of(layer) + (one ? ".weight_gradient" : ".parameter_gradients");
   }
@@ -98,7 +92,8 @@ std::string without(const std::string& text, const std::string& start) {
 std::vector<std::string> backward_operations(const Layer& layer) {
   if (layer.kind == "linear") return {"linear.input_gradient", "linear.weight_gradient", "linear.bias_gradient"};
   if (contract_of("layer", layer).reads_tokens) return {backward_of(layer, "weight")};
-  if (is_norm(layer) || looks_up(layer)) return {backward_of(layer, "x"), backward_of(layer, "weight")};
+  if (is_norm(layer) || looks_up(contract_of("layer", layer)))
+    return {backward_of(layer, "x"), backward_of(layer, "weight")};
   std::vector<std::string> found{backward_of(layer, "x")};
   for (const RowStatistic& each : contract_of("layer", layer).backward_statistics)
     found.push_back(backward_of(layer, each.name));

@@ -35,9 +35,11 @@ void backward(Run& run, LayerState& layer, int k) {
         run, "linear.input_gradient",
         {.m = rows, .n = layer.in, .k = layer.out, .a = dy, .b = layer.weight->copy.data(), .c = run.dx_of(layer, k)});
   }
-  compute_weight_gradient(
-      run, layer, k, {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
-  if (layer.bias == nullptr) return;
+  if (layer.trained_weight() != nullptr)
+    compute_weight_gradient(
+        run, layer, k,
+        {.transpose_a = true, .m = layer.out, .n = layer.in, .k = rows, .a = dy, .b = run.x_of(layer, k)});
+  if (layer.trained_bias() == nullptr) return;
   float* partial = run.bias_partials ? run.bias_partials.as<float>() : nullptr;
   run.launch<BiasGradientArguments>(
       "linear.bias_gradient", {run.c.precision.storage, dy, run.gradient_of(layer.bias, k), rows, layer.out, partial});

@@ -25,7 +25,7 @@ void forward(Run& run, LayerState& layer, int k) {
 }
 
 void backward(Run& run, LayerState& layer, int k) {
-  if (layer.weight != nullptr) {
+  if (layer.trained_weight() != nullptr) {
     run.launch<NormGradientArguments>("rms_norm.weight_gradient", {.storage = run.c.precision.storage,
                                                                    .x = run.x_of(layer, k),
                                                                    .dy = run.dy_of(layer, k),

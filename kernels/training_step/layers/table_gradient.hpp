@@ -7,8 +7,9 @@
 
 namespace tally {
 
-/// dW of micro-batch k by `index` i64 [rows], which lies on the device.
+/// dW of micro-batch k by `index` i64 [rows], which lies on the device. Nothing for a frozen table.
 inline void compute_table_gradient(Run& run, LayerState& layer, int k, const void* index, std::int64_t except) {
+  if (layer.trained_weight() == nullptr) return;
   const auto* numbers = static_cast<const std::int64_t*>(index);
   const std::int64_t table_rows = layer.weight->master.shape[0];
   run.launch<TableGradientArguments>(

@@ -14,7 +14,7 @@ std::optional<std::size_t> table_of(const Evidence& evidence, const HeldTensor& 
   const Model& model = evidence.c.model;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Contract& contract = contract_of("layer", model.layers[i]);
-    if (!contract.reads_tokens && !contract.reads_positions) continue;
+    if (!looks_up(contract)) continue;
     if (held.name.tensor == gradient_name(model, i, "weight")) return i;
   }
   return std::nullopt;

@@ -16,7 +16,7 @@ const char* const operation = "attention.forward";
 bool sees_few(const Plan& plan) { return plan.seed % 2 == 0; }
 
 void shape(Plan& plan) {
-  attend(plan);
+  attend(plan, QueriesAndKeys::apart);
   plan.execution.kernels.erase(operation);
   if (!sees_few(plan)) return;
   plan.tokens.longest = 2;
@@ -24,8 +24,16 @@ void shape(Plan& plan) {
     if (l.kind == "attention") l.options["causal"] = false;
 }
 
+/// Whether the queries are those of a linear layer, which may be 0.
+bool has_own_queries(const Model& model, const Layer& attention) {
+  const auto read = std::ranges::find(model.layers, attention.inputs.front(), &Layer::name);
+  return read != model.layers.end() && read->kind == "linear" && read->tied.empty();
+}
+
 bool exact_weights(const Case& c) {
-  return std::ranges::all_of(c.sequences, [](std::int64_t length) { return length <= 2; });
+  const auto attentions = attention_layers(c.model);
+  return std::ranges::all_of(c.sequences, [](std::int64_t length) { return length <= 2; }) &&
+         std::ranges::all_of(attentions, [&](std::size_t i) { return has_own_queries(c.model, c.model.layers[i]); });
 }
 
 /// All queries 0, and so are all scores.

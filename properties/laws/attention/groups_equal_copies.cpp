@@ -10,7 +10,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
-  attend(plan);
+  attend(plan, QueriesAndKeys::apart);
   const bool wide = plan.seed % 2 == 0;
   for (std::size_t i = 0; i < plan.hidden.size(); ++i) {
     if (plan.hidden[i].kind != "attention") continue;

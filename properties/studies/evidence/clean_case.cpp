@@ -5,6 +5,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/generators/adapters.hpp"
 #include "properties/generators/attention_plan.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -46,7 +47,7 @@ void vary_norm(Plan& plan, Schedule& random) {
   plan.recipe.clip.options["norm"] = std::string(one_in(random, 2) ? "1" : "inf");
 }
 
-/// One in four with residual blocks, one in six over tokens.
+/// One in four with residual blocks, one in six over tokens, one in six frozen in part, with adapters.
 void vary_model(Plan& plan, Schedule& random) {
   const bool tokens = one_in(random, 6);
   if (!tokens)
@@ -54,6 +55,7 @@ void vary_model(Plan& plan, Schedule& random) {
   else
     one_in(random, 2) ? attend(plan) : read_tokens(plan);
   if (tokens) plan.loss.options["weight"] = std::vector<Decimal>{};  // those drawn are of other classes
+  if (plan.seed % 6 == 0) add_adapters(plan);
 }
 
 void vary_data(Case& c, Schedule& random) {

@@ -1,0 +1,14 @@
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+namespace {
+
+const RegisterContract registered{
+    {.section = "layer",
+     .kind = "scale",
+     .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt}},
+     .drawn = false,
+     .definition = "y = factor · x: an adapter's alpha / r"}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,89 @@
+#include "properties/generators/adapters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/graph.hpp"
+#include "oracle/case/kinds.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/residual_blocks.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::uint64_t apart = 0x9b05688cu;
+
+/// The layer that `name` is read from, where nothing is named; it gets a name where it has none.
+std::string read_by(std::vector<Layer>& layers, std::size_t i) {
+  if (!layers[i].inputs.empty()) return layers[i].inputs.front();
+  if (i == 0) return model_input_name;
+  if (layers[i - 1].name.empty()) layers[i - 1].name = "before_" + layers[i].name;
+  return layers[i - 1].name;
+}
+
+class Adapters {
+ public:
+  explicit Adapters(Plan& plan) : plan_(plan), random_(plan.seed ^ apart) {}
+
+  void add() {
+    std::vector<Layer>& layers = plan_.hidden;
+    bool any = false;
+    for (std::size_t i = layers.size(); i-- > 0;) {
+      if (is_norm(layers[i]) && one_in(2) && layers[i].options.contains("affine") && layers[i].flag("affine"))
+        layers[i].trainable = false;
+      if (layers[i].kind != "linear" || (any && one_in(2))) continue;
+      adapt(i);
+      any = true;
+    }
+  }
+
+ private:
+  bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+
+  void adapt(std::size_t i) {
+    std::vector<Layer>& layers = plan_.hidden;
+    const bool first_of_model = i == 0 && layers[i].inputs.empty() && plan_.tokens.width > 0;
+    const std::string read = first_of_model ? (plan_.tokens.positions ? "wpe" : "wte") : read_by(layers, i);
+    layers[i].trainable = false;
+    const std::string name = layers[i].name;
+    const std::int64_t out = layers[i].integer("out"), rank = 1 + static_cast<std::int64_t>(random_.below(3));
+    static constexpr std::array alphas{"1", "2", "8"};
+    const std::string alpha = alphas[random_.below(alphas.size())];
+    std::vector<Layer> adapter;
+    const auto next = [&](Layer made) {
+      made.inputs = {adapter.empty() ? read : adapter.back().name};
+      adapter.push_back(std::move(made));
+    };
+    if (one_in(3)) next(layer("dropout", name + "_drop", {{"p", Decimal{"0.5"}}}));
+    next(layer("linear", name + "_a", {{"out", rank}, {"bias", false}}));
+    next(layer("linear", name + "_b", {{"out", out}, {"bias", false}}));
+    next(layer("scale", name + "_s",
+               {{"factor", rank == 1 ? Decimal{alpha} : decimal(std::stod(alpha) / double(rank))}}));
+    adapter.push_back(sum_of(name + "_sum", {name, name + "_s"}));
+    for (std::size_t j = i + 1; j < layers.size(); ++j) std::ranges::replace(layers[j].inputs, name, name + "_sum");
+    layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::make_move_iterator(adapter.begin()),
+                  std::make_move_iterator(adapter.end()));
+  }
+
+  Plan& plan_;
+  executor::Schedule random_;
+};
+
+}  // namespace
+
+void add_adapters(Plan& plan) { Adapters(plan).add(); }
+
+std::vector<std::string> adapted_layers(const Model& model) {
+  std::vector<std::string> found;
+  for (const Layer& l : model.layers) {
+    const bool adapted = !l.trainable && std::ranges::any_of(model.layers, [&](const Layer& other) {
+      return other.kind == "scale" && other.name == l.name + "_s";
+    });
+    if (adapted) found.push_back(l.name);
+  }
+  return found;
+}
+
+}  // namespace tally
