@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oracle/layers/rotary.hpp"
+#include "oracle/layers/rotary_angle.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
@@ -23,7 +23,8 @@ struct Turn {
 class Turns {
  public:
   Turns(const BoundPass& pass, const RotaryPairs& pairs, const char* direction)
-      : positions_(pass.tensors.at("positions").v),
+      : rotary_(pass.layer),
+        positions_(pass.tensors.at("positions").v),
         rotated_(static_cast<double>(pairs.rotated)),
         logarithm_(std::log(pass.layer.number("base").to_double())),
         storage_(pass.declared.storage),
@@ -32,13 +33,13 @@ class Turns {
   bool stores() const { return stores_; }
 
   Turn of(Eigen::Index row, std::int64_t i) const {
-    const auto position = static_cast<double>(positions_(row));
-    if (position == 0) return {{1, 0}, {0, 0}};
-    const double exponent = 2 * static_cast<double>(i) / rotated_, angle = position * std::exp(-exponent * logarithm_);
+    if (positions_(row) == 0) return {{1, 0}, {0, 0}};
+    const long double exact = positions_(row) * frequency<long double>(rotary_, i, static_cast<std::int64_t>(rotated_));
+    const double exponent = 2 * static_cast<double>(i) / rotated_, angle = static_cast<double>(exact);
     const double u = stores_ ? 0x1p-24 : 0x1p-53;
     const double power = exponent == 0 ? 0 : std::expm1(u * std::fabs(exponent * logarithm_) * pays) + 6 * u;
     const double off = std::min(2.0, std::fabs(angle) * (power + 2 * u) * (1 + 0x1p-8));
-    return {held(std::cos(angle), off), held(std::sin(angle), off)};
+    return {held(static_cast<double>(std::cos(exact)), off), held(static_cast<double>(std::sin(exact)), off)};
   }
 
  private:
@@ -49,6 +50,7 @@ class Turns {
     return {worked_out.v, worked_out.e + (std::fabs(worked_out.v) + worked_out.e) * 0x1p-24 * pays};
   }
 
+  const Choice& rotary_;
   const Matrix<long double>& positions_;
   double rotated_, logarithm_;
   Arithmetic storage_;

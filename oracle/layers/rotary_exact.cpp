@@ -3,20 +3,10 @@
 // (rotary.2)  da = dy_a cos φ + dy_b sin φ,  db = dy_b cos φ - dy_a sin φ
 // What does not turn is copied. Positions have no gradient.
 #include "oracle/layers/register_exact.hpp"
-#include "oracle/layers/rotary.hpp"
-#include "oracle/real/functions.hpp"
-#include "oracle/real/number.hpp"
+#include "oracle/layers/rotary_angle.hpp"
 
 namespace tally::oracle {
 namespace {
-
-/// B^(-2 i / r).
-template <class T>
-T frequency(const Choice& rotary, std::int64_t i, std::int64_t rotated) {
-  if (i == 0) return T(1);
-  const T logarithm = log1p(T(number<T>(rotary.number("base")) - 1));
-  return exp(T(-logarithm * T(static_cast<double>(2 * i)) / T(static_cast<double>(rotated))));
-}
 
 /// Every pair turned by φ, or by -φ.
 template <class T>

@@ -37,10 +37,11 @@ TEST(Rotary, PassesCleanRunsInEveryFormatAndByEveryKernel) {
 
 /// Angles in fp32 are off by more the further a position is, and at 2^40 - 1 by any number of turns.
 TEST(Rotary, PassesFarPositions) {
-  for (const std::int64_t first :
-       {std::int64_t{50}, std::int64_t{100000}, std::int64_t{1} << 24, (std::int64_t{1} << 40) - 16}) {
-    for (const char* variant : {"table", "stored"}) {
-      Case c = with_positions(turned_model(3, {{"base", Decimal{"100"}}}), first);
+  for (const std::int64_t first : {std::int64_t{50}, std::int64_t{4096}, std::int64_t{100000}, std::int64_t{1} << 24,
+                                   (std::int64_t{1} << 40) - 16}) {
+    for (unsigned seed = 1; seed <= 24; ++seed) {
+      const char* const variant = seed % 2 == 0 ? "table" : "stored";
+      Case c = with_positions(turned_model(seed, {{"base", Decimal{"100"}}}, false, formats[seed % 3]), first);
       c.execution.kernels["rotary.forward"] = c.execution.kernels["rotary.backward"] = variant;
       const auto checks = hard_lenses(c, run(c), Grouping::declared).checks;
       EXPECT_EQ(first_failure(checks), nullptr) << variant << " " << first << " " << told(first_failure(checks));
