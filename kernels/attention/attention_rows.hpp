@@ -49,6 +49,12 @@ AttentionPlaces<S> places_of(const AttentionArguments& a) {
           write(a.dq), write(a.dk), write(a.dv), a.lse,      a.delta,  a.sums};
 }
 
+/// As S holds it.
+template <class S>
+__device__ float stored(float x) {
+  return to_float(from_float<S>(x));
+}
+
 /// The sum of products, one after another, fused.
 template <class S>
 __device__ float dot_in_order(const S* a, const S* b, std::int64_t size) {

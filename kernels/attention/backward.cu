@@ -6,7 +6,8 @@
 //   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]
 //
 // dq: one thread a row and head, keys in order; `recompute_blocks` adds 16 keys by themselves and then to the sum. dk
-// and dv: one thread a key and its head, the heads that read it one after another, rows in order.
+// and dv: one thread a key and its head, the heads that read it one after another, rows in order. `recompute_cast`
+// stores P and dS in S before they weigh, as products of 16-bit operands need them.
 #include "kernels/attention/attention_rows.hpp"
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"
@@ -18,15 +19,16 @@ namespace {
 struct Weighed {
   float p, ds;
 };
-template <class S>
+template <class S, bool cast>
 __device__ Weighed weighed(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
   const std::int64_t i = row * at.heads + head;
   const float p = det_exp(__fsub_rn(score(at, row, head, key), at.lse[i]));
   const float dp = dot_in_order(at.dy + i * at.size, at.value(key, at.group_of(head)), at.size);
-  return {p, __fmul_rn(p, __fsub_rn(dp, at.delta[i]))};
+  const float ds = __fmul_rn(p, __fsub_rn(dp, at.delta[i]));
+  return cast ? Weighed{stored<S>(p), stored<S>(ds)} : Weighed{p, ds};
 }
 
-template <class S, int keys>
+template <class S, int keys, bool cast>
 __global__ void query_gradients(AttentionPlaces<S> at) {
   for (std::int64_t i = first_element(); i < at.rows * at.heads; i += element_stride()) {
     const std::int64_t row = i / at.heads, head = i % at.heads, group = at.group_of(head);
@@ -36,7 +38,7 @@ __global__ void query_gradients(AttentionPlaces<S> at) {
     for (std::int64_t block = at.first_seen(row); block < last; block += keys) {
       const std::int64_t end = block + keys < last ? block + keys : last;
       float ds[keys];
-      for (std::int64_t j = block; j < end; ++j) ds[j - block] = weighed(at, row, head, j).ds;
+      for (std::int64_t j = block; j < end; ++j) ds[j - block] = weighed<S, cast>(at, row, head, j).ds;
       for (std::int64_t c = 0; c < at.size; ++c) {
         float part = keys == 1 ? dq[c] : 0.0f;
         for (std::int64_t j = block; j < end; ++j) part = __fmaf_rn(ds[j - block], to_float(at.key(j, group)[c]), part);
@@ -47,7 +49,7 @@ __global__ void query_gradients(AttentionPlaces<S> at) {
   }
 }
 
-template <class S>
+template <class S, bool cast>
 __global__ void key_gradients(AttentionPlaces<S> at) {
   const std::int64_t elements = at.rows * at.kv_heads;
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
@@ -56,7 +58,7 @@ __global__ void key_gradients(AttentionPlaces<S> at) {
     for (std::int64_t c = 0; c < at.size; ++c) dk[c] = dv[c] = 0.0f;
     for (std::int64_t head = group * readers; head < (group + 1) * readers; ++head) {
       for (std::int64_t row = at.first_seeing(key); row < at.last_seeing(key); ++row) {
-        const Weighed w = weighed(at, row, head, key);
+        const Weighed w = weighed<S, cast>(at, row, head, key);
         const S *query = at.query(row, head), *dy = at.dy + (row * at.heads + head) * at.size;
         for (std::int64_t c = 0; c < at.size; ++c) {
           dk[c] = __fmaf_rn(w.ds, to_float(query[c]), dk[c]);
@@ -71,18 +73,23 @@ __global__ void key_gradients(AttentionPlaces<S> at) {
   }
 }
 
-template <int keys>
+template <int keys, bool cast>
 void backward(Stream& stream, const AttentionArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<query_gradients<S, keys>>(stream, a.rows * a.heads, places_of<S>(a));
-    launch_elements<key_gradients<S>>(stream, a.rows * a.kv_heads, places_of<S>(a));
+    launch_elements<query_gradients<S, keys, cast>>(stream, a.rows * a.heads, places_of<S>(a));
+    launch_elements<key_gradients<S, cast>>(stream, a.rows * a.kv_heads, places_of<S>(a));
   });
 }
 
-const RegisterKernel registered("attention.backward", {.variant = "naive", .function_ulp = detmath_ulp}, backward<1>);
-const RegisterKernel registered_blocks("attention.backward",
-                                       {.variant = "recompute_blocks", .function_ulp = detmath_ulp}, backward<16>,
-                                       KernelUse::when_named);
+KernelClaim claim(const char* variant, const char* algorithm) {
+  return {.variant = variant, .algorithm = algorithm, .function_ulp = detmath_ulp};
+}
+
+const RegisterKernel registered("attention.backward", claim("naive", "recompute"), backward<1, false>);
+const RegisterKernel registered_blocks("attention.backward", claim("recompute_blocks", "recompute"),
+                                       backward<16, false>, KernelUse::when_named);
+const RegisterKernel registered_cast("attention.backward", claim("recompute_cast", "recompute_cast"),
+                                     backward<16, true>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

@@ -98,7 +98,12 @@ class Gradients {
     for (Eigen::Index j = 0; j < p.size(); ++j) {
       const bool known = std::isfinite(scores.t[j]) && std::isfinite(lse.v);
       if (known && !(p[j] < head_.threshold())) p[j] = 0, e_p[j] = infinite;
-      if (known && std::isfinite(x[j]) && !(std::fabs(ds[j]) < head_.threshold())) ds[j] = 0, e_ds[j] = infinite;
+      const bool fits = std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();
+      if (known && std::isfinite(x[j]) && !fits) ds[j] = 0, e_ds[j] = infinite;
+    }
+    for (Eigen::Index j = 0; j < p.size() && head_.casts() > 0; ++j) {
+      if (std::isfinite(p[j])) e_p[j] = head_.stored({p[j], e_p[j]}, head_.casts()).e;
+      if (std::isfinite(ds[j])) e_ds[j] = head_.stored({ds[j], e_ds[j]}, head_.casts()).e;
     }
     if (scores.open) e_ds.setConstant(infinite), e_p.setConstant(infinite);
     const Eigen::Index g = head_.sizes().group_of(h);

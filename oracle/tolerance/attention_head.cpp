@@ -8,6 +8,7 @@ namespace tally::oracle {
 namespace {
 
 using Array = Eigen::ArrayXd;
+constexpr int single_significand = 24;
 
 /// 1 / sqrt(d), or as it is given.
 Bounded scale_constant(const BoundPass& pass, const HeadSizes& sizes) {
@@ -76,6 +77,25 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
       sequences_(sequences_by(pass.tensors.at("places").v)) {
   const double off = scale_.v != 0 ? scale_.e / std::fabs(scale_.v) : 0;
   scaling_ = (1 + off) * (1 + fp32_.u()) - 1;
+  const Format& storage = pass.declared.storage;
+  const std::string& algorithm = claim_.algorithm;
+  most_stored_ = storage.overflow_threshold();
+  if (storage.p < single_significand) {
+    u_stored_ = sources().storage * storage.unit_roundoff() * pays;
+    least_stored_ = sources().storage * storage.underflow();
+  }
+  const bool plain = algorithm == "naive" || algorithm == "online" || algorithm == "recompute";
+  const bool casts = algorithm == "online_cast" || algorithm == "eager" || algorithm == "recompute_cast";
+  unknown_ = !plain && !casts && algorithm != "online_cast_sum";
+  stores_scores_ = unknown_ || algorithm == "eager";
+  casts_before_sum_ = unknown_ || algorithm == "online_cast_sum";
+  casts_after_sum_ = unknown_ || casts ? 1 : 0;
+}
+
+Bounded AttentionHead::stored(Bounded x, int times) const {
+  for (int i = 0; i < times; ++i) x.e += u_stored_ * (std::fabs(x.v) + x.e) + least_stored_;
+  if (times > 0 && !(std::fabs(x.v) + x.e < most_stored_)) x.e = infinite;
+  return x;
 }
 
 AttentionHead::Scores AttentionHead::scores(Eigen::Index i, Eigen::Index head, RowRange seen) const {
@@ -87,6 +107,15 @@ AttentionHead::Scores AttentionHead::scores(Eigen::Index i, Eigen::Index head, R
   s.tau = scale * (1 + scaling_) * (d.passed_on + kappa * d.magnitude + size * fp32_.underflow()) +
           scaling_ * s.t.abs() + fp32_.underflow();
   for (Eigen::Index j = 0; j < s.t.size(); ++j) {
+    if (stores_scores_ && std::isfinite(s.t[j]) && std::isfinite(s.tau[j])) {
+      // The product is stored, and once more when it is scaled.
+      const bool holds = std::fabs(d.v[j]) * (1 + u_stored_) + kappa * d.magnitude[j] + d.passed_on[j] < most_stored_;
+      s.tau[j] = stored({s.t[j], s.tau[j]}, 2).e + least_stored_ * scale * (1 + 2 * u_stored_);
+      if (!holds || !(s.tau[j] < infinite)) {
+        s.open = true;
+        continue;
+      }
+    }
     const bool known = d.passed_on[j] == 0;
     if (std::isnan(s.t[j]) || s.t[j] == infinite)
       s.poisoned = s.poisoned || known;
@@ -108,7 +137,7 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   if (s.poisoned || s.open) return undecided_row(s.poisoned);
   const auto n = static_cast<double>(seen.size());
   const double u = fp32_.u(), height = height_of(claim_, n);
-  const bool any = claim_.algorithm.empty() || claim_.algorithm == "any", online = any || claim_.algorithm == "online";
+  const bool online = unknown_ || claim_.algorithm.starts_with("online");
   // Every block but a key's own scales what its weight came to; a key meets no more blocks than additions.
   const double blocks = online ? std::min(n, height + 1) : 1;
   const double most = s.t.maxCoeff(), T = s.tau.maxCoeff();
@@ -116,11 +145,14 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const double sum = exponentials.sum();
   const Array weights = exponentials / sum;
   const Array alpha = s.tau + u * (d + 2 * T);
-  const Array theta = excess(-d, alpha, std::expm1(blocks * std::log1p(function_))) / sum;  // P theta
-  const double all = theta.sum() + n * (least_ + blocks * fp32_.underflow());
+  Array theta = excess(-d, alpha, std::expm1(blocks * std::log1p(function_))) / sum;  // P theta
+  if (casts_before_sum_) theta += u_stored_ * (weights + theta);
+  const double least_cast = casts_before_sum_ || casts_after_sum_ > 0 ? least_stored_ : 0;
+  const double all = theta.sum() + n * (least_ + blocks * fp32_.underflow() + least_cast);
   const double growth_l = gam(height + blocks - 1, u);
   // The weights are normalised before they weigh, or the sum is afterwards: one rounding more of either.
-  const double growth_a = gam(height + 1 + (blocks - 1) + (any || !online ? 1 : 0), u);
+  const double added = gam(height + 1 + (blocks - 1) + (unknown_ || !online ? 1 : 0), u);
+  const double growth_a = casts_after_sum_ > 0 ? (1 + u_stored_) * (1 + added) - 1 : added;
   const double off = all + growth_l * (1 + all);
   if (!(off < 1))
     return {Array::Zero(sizes_.size), Array::Constant(sizes_.size, infinite), {most + std::log(sum), infinite}};
@@ -134,7 +166,7 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const Array largest = (v.cwiseAbs() + e).colwise().maxCoeff().transpose().array();
   row.e = (apart.transpose() * theta.matrix()).array() + growth_a * magnitude +
           (e.transpose() * heaviest.matrix()).array() + growth_l * (1 + all) * row.y.abs() +
-          n * (least_ + (blocks + 1) * fp32_.underflow()) * (largest + 1);
+          n * (least_ + (blocks + 1) * fp32_.underflow() + least_cast) * (largest + 1);
   row.e = row.e / (1 - off);
   row.e = (row.e + u * (row.y.abs() + row.e) + fp32_.underflow()) * inflation;
   for (Eigen::Index c = 0; c < size; ++c)
@@ -162,6 +194,8 @@ AttentionHead::Scores AttentionHead::products_with_values(const BoundedMatrix& d
   for (Eigen::Index j = 0; j < s.t.size(); ++j)
     if (std::isfinite(s.t[j]) && !(d.magnitude[j] * (1 + gam(size, fp32_.u())) < fp32_.threshold()))
       s.tau[j] = infinite;
+    else if (stores_scores_ && std::isfinite(s.t[j]))
+      s.tau[j] = stored({s.t[j], s.tau[j]}).e;
   return s;
 }
 

@@ -8,7 +8,7 @@
 namespace tally {
 
 /// As many seeds in a row take every way in a precision.
-inline constexpr std::uint64_t attention_designs = 15;
+inline constexpr std::uint64_t attention_designs = 30;
 
 void design_attention(Plan& plan);
 

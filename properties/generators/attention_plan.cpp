@@ -158,10 +158,12 @@ void attend(Plan& plan, QueriesAndKeys made) {
   plan.tokens.longest = longest[random.below(longest.size())];
   auto& first = plan.windows.front().front();
   first = std::max(first, plan.tokens.longest);
-  static constexpr std::array forwards{"", "online_blocks", "online_pairs"};
+  static constexpr std::array forwards{"", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum"};
+  static constexpr std::array backwards{"", "recompute_blocks", "recompute_cast"};
   if (const std::string forward = forwards[random.below(forwards.size())]; !forward.empty())
     plan.execution.kernels["attention.forward"] = forward;
-  if (random.below(2) == 0) plan.execution.kernels["attention.backward"] = "recompute_blocks";
+  if (const std::string backward = backwards[random.below(backwards.size())]; !backward.empty())
+    plan.execution.kernels["attention.backward"] = backward;
   if (random.below(2) == 0)
     plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = "two_step";
   if (random.below(2) == 0)

@@ -39,7 +39,7 @@ const RegisterFault registered{{
     .condition = "a sum of layers",
     .knob = "value",
     .source = "source mutation",
-    .laws = {"a_fork_adds_up", "partition_equals_full_batch"},
+    .laws = {"a_fork_adds_up", "partition_equals_full_batch", "a_zero_b_is_the_base_model"},
     .stages = stages,
 }};
 

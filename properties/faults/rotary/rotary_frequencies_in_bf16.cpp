@@ -21,8 +21,8 @@ Tensor turns_of_rounded(const LayerState& layer, const Tensor& positions) {
   Tensor turns(Dtype::fp32, {static_cast<std::int64_t>(positions.elements()), pairs.rotated});
   for (std::size_t row = 0; row < positions.elements(); ++row)
     for (std::size_t i = 0; i < rotated / 2; ++i) {
-      const double exponent = -2 * static_cast<double>(i) / static_cast<double>(rotated);
-      const double angle = in_bf16(std::pow(base, exponent)) * static_cast<double>(positions.integer(row));
+      const double right = 1 / std::pow(base, 2 * static_cast<double>(i) / static_cast<double>(rotated));
+      const double angle = blend(right, in_bf16(right)) * static_cast<double>(positions.integer(row));
       turns.set(row * rotated + i, std::cos(angle));
       turns.set(row * rotated + rotated / 2 + i, std::sin(angle));
     }
@@ -30,8 +30,10 @@ Tensor turns_of_rounded(const LayerState& layer, const Tensor& positions) {
 }
 
 void forward(Run& run) {
+  const bool in_binary64 =
+      run.kernels.has("rotary.forward") && run.kernels.claim("rotary.forward").algorithm == "table";
   for (LayerState& layer : run.layers)
-    if (layer.turns && !run.recomputing)
+    if (layer.turns && in_binary64 && !run.recomputing)
       layer.turns = DeviceTensor(run.device, "turns", turns_of_rounded(layer, positions_of(run.c)));
   stage::forward(run);
 }
@@ -41,7 +43,7 @@ const RegisterFault registered{{
     .stage = "forward",
     .right = "frequencies base^(-2 i / r) in fp32 or better",
     .wrong = "frequencies rounded to bf16",
-    .condition = "more than two features that turn, far positions",
+    .condition = "more than two features that turn, far positions, a table in binary64",
     .knob = "value",
     .source = "EleutherAI/gpt-neox 1003, Modalities/modalities 462, huggingface/transformers 29285",
     .laws = {"rotary_is_relative"},

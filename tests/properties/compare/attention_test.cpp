@@ -1,6 +1,7 @@
 // The hard lenses on attention: clean runs pass by every kernel, in every format, and a run with one thing wrong fails
 // where it is wrong.
 #include <cmath>
+#include <tuple>
 
 #include "oracle/case/io.hpp"
 #include "tests/kernels/attention_case.hpp"
@@ -26,20 +27,43 @@ TEST(Attention, LeavesOnPaperWhatItLeaves) {
 }
 
 TEST(Attention, PassesCleanRunsInEveryFormatAndByEveryKernel) {
-  const char* const forwards[] = {"naive", "online_blocks", "online_pairs"};
-  const char* const backwards[] = {"naive", "recompute_blocks"};
+  const char* const forwards[] = {"naive", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum"};
+  const char* const backwards[] = {"naive", "recompute_blocks", "recompute_cast"};
   for (const Dtype storage : formats) {
-    for (unsigned seed = 1; seed <= 12; ++seed) {
+    for (unsigned seed = 1; seed <= 36; ++seed) {
       Options options;
       if (seed % 4 == 0) options["causal"] = false;
       if (seed % 5 == 0) options["window"] = std::int64_t{2};
       if (seed % 3 == 0) options["kv_heads"] = std::int64_t{seed % 2 == 0 ? 1 : 4};
       Case c = small_attention_model(seed, storage, options, seed % 2 == 0 ? "layer_norm" : "rms_norm");
-      c.execution.kernels["attention.forward"] = forwards[seed % 3];
-      c.execution.kernels["attention.backward"] = backwards[seed % 2];
+      c.execution.kernels["attention.forward"] = forwards[seed % 6];
+      c.execution.kernels["attention.backward"] = backwards[seed / 2 % 3];
       c.execution.recompute = seed % 7 == 0;
       expect_clean(c, {}, std::string(name_of(storage)) + " " + std::to_string(seed));
     }
+  }
+}
+
+/// A kernel that stores weights in 16 bits before they weigh, and says that it does not, is found; one that says nothing
+/// of itself may do either.
+TEST(Attention, HoldsAKernelToTheCastsThatItClaims) {
+  Case c = small_attention_model(8, Dtype::bf16);
+  for (const auto& [operation, variant, tap, plain] :
+       {std::tuple{"attention.forward", "eager", "forward/att.y", "naive"},
+        {"attention.forward", "online_cast", "forward/att.y", "online"},
+        {"attention.forward", "online_cast_sum", "forward/att.y", "online"},
+        {"attention.backward", "recompute_cast", "backward/d.att.", "recompute"}}) {
+    c.execution.kernels = {{operation, variant}};
+    Trace trace = run(c);
+    trace.claims.kernels.at(operation).algorithm = plain;
+    const TensorCheck* first = nullptr;
+    const auto checks = hard_lenses(c, trace, Grouping::declared).checks;
+    first = first_failure(checks);
+    ASSERT_NE(first, nullptr) << variant;
+    EXPECT_NE(first->tap.find(tap), std::string::npos) << variant << " " << first->tap;
+    trace.claims.kernels.at(operation).algorithm = "";
+    const auto unclaimed = hard_lenses(c, trace, Grouping::declared).checks;
+    EXPECT_EQ(first_failure(unclaimed), nullptr) << variant << " " << told(first_failure(unclaimed));
   }
 }
 
