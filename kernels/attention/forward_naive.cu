@@ -1,6 +1,7 @@
 // Attention in three passes over the rows that a row sees: the largest score, the sum of the exponentials,
 // (attention.2), and y, (attention.3), by weights that are normalised before they weigh; rounded as
-// kernels/arithmetic.md says.
+// kernels/arithmetic.md says. `eager` stores products, scores and weights in S, as modules of a framework leave them,
+// one launch behind the other.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
 //
@@ -14,23 +15,35 @@ namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
 
-template <class S>
+template <class S, bool stores>
+__device__ float between_launches(float x) {
+  return stores ? stored<S>(x) : x;
+}
+
+template <class S, bool stores>
+__device__ float score_left(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
+  const float product = dot_in_order(at.query(row, head), at.key(key, at.group_of(head)), at.size);
+  return between_launches<S, stores>(__fmul_rn(at.scale, between_launches<S, stores>(product)));
+}
+
+template <class S, bool stores>
 __global__ void in_three_passes(AttentionPlaces<S> at) {
   for (std::int64_t i = first_element(); i < at.rows * at.heads; i += element_stride()) {
     const std::int64_t row = i / at.heads, head = i % at.heads, group = at.group_of(head);
     const std::int64_t first = at.first_seen(row), last = at.last_seen(row);
     float maximum = __uint_as_float(minus_infinity), sum = 0.0f;
     for (std::int64_t j = first; j < last; ++j) {
-      const float t = score(at, row, head, j);
+      const float t = score_left<S, stores>(at, row, head, j);
       maximum = t > maximum ? t : maximum;
     }
     for (std::int64_t j = first; j < last; ++j)
-      sum = __fadd_rn(sum, det_exp(__fsub_rn(score(at, row, head, j), maximum)));
+      sum = __fadd_rn(sum, det_exp(__fsub_rn(score_left<S, stores>(at, row, head, j), maximum)));
     at.lse[i] = __fadd_rn(maximum, det_log(sum));
     float* y = at.sums + i * at.size;
     for (std::int64_t c = 0; c < at.size; ++c) y[c] = 0.0f;
     for (std::int64_t j = first; j < last; ++j) {
-      const float p = __fdiv_rn(det_exp(__fsub_rn(score(at, row, head, j), maximum)), sum);
+      const float weight = det_exp(__fsub_rn(score_left<S, stores>(at, row, head, j), maximum));
+      const float p = between_launches<S, stores>(__fdiv_rn(weight, sum));
       const S* value = at.value(j, group);
       for (std::int64_t c = 0; c < at.size; ++c) y[c] = __fmaf_rn(p, to_float(value[c]), y[c]);
     }
@@ -38,15 +51,19 @@ __global__ void in_three_passes(AttentionPlaces<S> at) {
   }
 }
 
+template <bool stores>
 void forward(Stream& stream, const AttentionArguments& a) {
-  by_storage(a.storage,
-             [&]<class S>(S) { launch_elements<in_three_passes<S>>(stream, a.rows * a.heads, places_of<S>(a)); });
+  by_storage(a.storage, [&]<class S>(S) {
+    launch_elements<in_three_passes<S, stores>>(stream, a.rows * a.heads, places_of<S>(a));
+  });
 }
 
-const RegisterKernel registered(
-    "attention.forward",
-    {.variant = "naive", .algorithm = "naive", .additions = {{SumStep::lanes, 1}}, .function_ulp = detmath_ulp},
-    forward);
+KernelClaim claim(const char* variant) {
+  return {.variant = variant, .algorithm = variant, .additions = {{SumStep::lanes, 1}}, .function_ulp = detmath_ulp};
+}
+
+const RegisterKernel registered("attention.forward", claim("naive"), forward<false>);
+const RegisterKernel registered_eager("attention.forward", claim("eager"), forward<true>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally
