@@ -15,7 +15,7 @@ void check_trainable(const Case& c, Findings& findings) {
     const std::vector<LayerTensor> tensors = tensors_of(layer);
     if (std::ranges::count(tensors, Role::frozen, &LayerTensor::role) > 0) continue;
     findings.add_broken(element_path("$.model.layers", i) + ".trainable",
-                        "false, of a " + layer.kind + " without parameters of its own",
+                        "false, where " + json_string(layer.kind) + " has no parameters of its own",
                         layer.tied.empty() ? "nothing" : "nothing: a tied weight stands still where its table does");
   }
   if (freezes && parameters_of(c.model).empty())
