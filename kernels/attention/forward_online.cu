@@ -1,7 +1,7 @@
 // Attention in one pass over blocks of the keys that a row sees: a larger score scales the sum and the output so far,
 // the block's own are added up by themselves and then to them, and y, (attention.3), is divided at the end; rounded as
-// kernels/arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh, and
-// sums what they were before; `online_cast_sum` sums what was stored.
+// kernels/arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh,
+// and sums what they were before; `online_cast_sum` sums what was stored.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
 //

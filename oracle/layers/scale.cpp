@@ -6,7 +6,7 @@ namespace {
 const RegisterContract registered{
     {.section = "layer",
      .kind = "scale",
-     .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt}},
+     .options = {{.name = "factor", .type = OptionType::number, .standard = std::nullopt, .since = 2}},
      .drawn = false,
      .definition = "y = factor · x: an adapter's alpha / r"}};
 

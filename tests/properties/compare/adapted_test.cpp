@@ -107,6 +107,14 @@ TEST(Adapters, AreWrittenAndReadAgain) {
     EXPECT_EQ(write_case(again), text);
     EXPECT_EQ(version_of(c), 2);
   }
+  for (const Layer& kind : {layer_of("scale", "by", {{"factor", Decimal{"2"}}}),
+                            layer_of("slice", "cut", {{"begin", std::int64_t{0}}, {"end", std::int64_t{1}}}),
+                            layer_of("rotary", "turn", {{"heads", std::int64_t{1}}})}) {
+    Case chain = small_case();
+    EXPECT_EQ(version_of(chain), 1);
+    chain.model.layers.push_back(kind);
+    EXPECT_EQ(version_of(chain), 2) << kind.kind;
+  }
   EXPECT_NE(write_case(adapted_model(4)).find("trainable"), std::string::npos);
   EXPECT_EQ(write_case(small_attention_model(4)).find("trainable"), std::string::npos);
 }
