@@ -5,6 +5,7 @@
 
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
+#include "kernels/stored.hpp"
 
 namespace tally {
 inline namespace TALLY_SIDE {
@@ -47,12 +48,6 @@ AttentionPlaces<S> places_of(const AttentionArguments& a) {
   return {read(a.q),   read(a.k),   read(a.v),   read(a.dy), a.begin,  a.end,   a.rows,
           a.heads,     a.kv_heads,  a.size,      a.window,   a.causal, a.scale, write(a.y),
           write(a.dq), write(a.dk), write(a.dv), a.lse,      a.delta,  a.sums};
-}
-
-/// As S holds it.
-template <class S>
-__device__ float stored(float x) {
-  return to_float(from_float<S>(x));
 }
 
 /// The sum of products, one after another, fused.

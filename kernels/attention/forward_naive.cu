@@ -16,14 +16,9 @@ namespace {
 constexpr unsigned minus_infinity = 0xff800000u;
 
 template <class S, bool stores>
-__device__ float between_launches(float x) {
-  return stores ? stored<S>(x) : x;
-}
-
-template <class S, bool stores>
 __device__ float score_left(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
   const float product = dot_in_order(at.query(row, head), at.key(key, at.group_of(head)), at.size);
-  return between_launches<S, stores>(__fmul_rn(at.scale, between_launches<S, stores>(product)));
+  return stored<S, stores>(__fmul_rn(at.scale, stored<S, stores>(product)));
 }
 
 template <class S, bool stores>
@@ -43,7 +38,7 @@ __global__ void in_three_passes(AttentionPlaces<S> at) {
     for (std::int64_t c = 0; c < at.size; ++c) y[c] = 0.0f;
     for (std::int64_t j = first; j < last; ++j) {
       const float weight = det_exp(__fsub_rn(score_left<S, stores>(at, row, head, j), maximum));
-      const float p = between_launches<S, stores>(__fdiv_rn(weight, sum));
+      const float p = stored<S, stores>(__fdiv_rn(weight, sum));
       const S* value = at.value(j, group);
       for (std::int64_t c = 0; c < at.size; ++c) y[c] = __fmaf_rn(p, to_float(value[c]), y[c]);
     }

@@ -9,6 +9,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/gated/gated_arguments.hpp"
+#include "kernels/stored.hpp"
 
 namespace tally {
 namespace {
@@ -20,38 +21,33 @@ __device__ float through_silu(float g, float gradient) {
   return __fmul_rn(gradient, __fmul_rn(s, __fadd_rn(1.0f, __fmul_rn(g, __fsub_rn(1.0f, s)))));
 }
 
-template <class S, bool stored>
-__device__ float between(float x) {
-  return stored ? to_float(from_float<S>(x)) : x;
-}
-
-template <class S, bool stored>
+template <class S, bool stores>
 __global__ void multiply(const S* gate, const S* up, S* y, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride())
-    y[i] = from_float<S>(__fmul_rn(between<S, stored>(silu(to_float(gate[i]))), to_float(up[i])));
+    y[i] = from_float<S>(__fmul_rn(stored<S, stores>(silu(to_float(gate[i]))), to_float(up[i])));
 }
 
-template <class S, bool stored>
+template <class S, bool stores>
 __global__ void back_through(const S* gate, const S* up, const S* dy, S* dgate, S* dup, std::int64_t elements) {
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
     const float g = to_float(gate[i]), gradient = to_float(dy[i]);
-    dgate[i] = from_float<S>(through_silu(g, between<S, stored>(__fmul_rn(gradient, to_float(up[i])))));
-    dup[i] = from_float<S>(__fmul_rn(gradient, between<S, stored>(silu(g))));
+    dgate[i] = from_float<S>(through_silu(g, stored<S, stores>(__fmul_rn(gradient, to_float(up[i])))));
+    dup[i] = from_float<S>(__fmul_rn(gradient, stored<S, stores>(silu(g))));
   }
 }
 
-template <bool stored>
+template <bool stores>
 void forward(Stream& stream, const GatedArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<multiply<S, stored>>(stream, a.elements, static_cast<const S*>(a.gate), static_cast<const S*>(a.up),
+    launch_elements<multiply<S, stores>>(stream, a.elements, static_cast<const S*>(a.gate), static_cast<const S*>(a.up),
                                          static_cast<S*>(a.y), a.elements);
   });
 }
 
-template <bool stored>
+template <bool stores>
 void backward(Stream& stream, const GatedArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<back_through<S, stored>>(stream, a.elements, static_cast<const S*>(a.gate),
+    launch_elements<back_through<S, stores>>(stream, a.elements, static_cast<const S*>(a.gate),
                                              static_cast<const S*>(a.up), static_cast<const S*>(a.dy),
                                              static_cast<S*>(a.dgate), static_cast<S*>(a.dup), a.elements);
   });

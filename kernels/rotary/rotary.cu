@@ -8,6 +8,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/rotary/rotary_arguments.hpp"
+#include "kernels/stored.hpp"
 
 namespace tally {
 namespace {
@@ -18,13 +19,7 @@ struct Shape {
   bool interleaved, back;
 };
 
-template <class S, bool stored>
-__device__ float product(float x, float by) {
-  const float exact = __fmul_rn(x, by);
-  return stored ? to_float(from_float<S>(exact)) : exact;
-}
-
-template <class S, bool stored>
+template <class S, bool stores>
 __global__ void turn(const S* x, S* y, const float* turns, std::int64_t elements, Shape shape) {
   const std::int64_t pairs = shape.rotated / 2;
   for (std::int64_t i = first_element(); i < elements; i += element_stride()) {
@@ -37,16 +32,17 @@ __global__ void turn(const S* x, S* y, const float* turns, std::int64_t elements
     const bool is_first = shape.interleaved ? place % 2 == 0 : place < pairs;
     const std::int64_t apart = shape.interleaved ? 1 : pairs, other = is_first ? i + apart : i - apart;
     const float c = turns[row * shape.rotated + pair], s = turns[row * shape.rotated + pairs + pair];
-    const float own = product<S, stored>(to_float(x[i]), c), across = product<S, stored>(to_float(x[other]), s);
+    const float own = stored<S, stores>(__fmul_rn(to_float(x[i]), c)),
+                across = stored<S, stores>(__fmul_rn(to_float(x[other]), s));
     y[i] = from_float<S>(is_first != shape.back ? __fsub_rn(own, across) : __fadd_rn(own, across));
   }
 }
 
-template <bool stored>
+template <bool stores>
 void rotary(Stream& stream, const RotaryArguments& a) {
   const std::int64_t features = a.heads * a.size, elements = a.rows * features;
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<turn<S, stored>>(stream, elements, static_cast<const S*>(a.x), static_cast<S*>(a.y), a.turns,
+    launch_elements<turn<S, stores>>(stream, elements, static_cast<const S*>(a.x), static_cast<S*>(a.y), a.turns,
                                      elements, Shape{features, a.size, a.rotated, a.interleaved, a.back});
   });
 }

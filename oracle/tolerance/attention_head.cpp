@@ -89,7 +89,7 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
   unknown_ = !plain && !casts && algorithm != "online_cast_sum";
   stores_scores_ = unknown_ || algorithm == "eager";
   casts_before_sum_ = unknown_ || algorithm == "online_cast_sum";
-  casts_after_sum_ = unknown_ || casts ? 1 : 0;
+  casts_after_sum_ = unknown_ || casts;
 }
 
 Bounded AttentionHead::stored(Bounded x, int times) const {
@@ -147,12 +147,12 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const Array alpha = s.tau + u * (d + 2 * T);
   Array theta = excess(-d, alpha, std::expm1(blocks * std::log1p(function_))) / sum;  // P theta
   if (casts_before_sum_) theta += u_stored_ * (weights + theta);
-  const double least_cast = casts_before_sum_ || casts_after_sum_ > 0 ? least_stored_ : 0;
+  const double least_cast = casts_before_sum_ || casts_after_sum_ ? least_stored_ : 0;
   const double all = theta.sum() + n * (least_ + blocks * fp32_.underflow() + least_cast);
   const double growth_l = gam(height + blocks - 1, u);
   // The weights are normalised before they weigh, or the sum is afterwards: one rounding more of either.
   const double added = gam(height + 1 + (blocks - 1) + (unknown_ || !online ? 1 : 0), u);
-  const double growth_a = casts_after_sum_ > 0 ? (1 + u_stored_) * (1 + added) - 1 : added;
+  const double growth_a = casts_after_sum_ ? (1 + u_stored_) * (1 + added) - 1 : added;
   const double off = all + growth_l * (1 + all);
   if (!(off < 1))
     return {Array::Zero(sizes_.size), Array::Constant(sizes_.size, infinite), {most + std::log(sum), infinite}};

@@ -52,7 +52,7 @@ class AttentionHead {
   /// A value as it is stored in S, how often `times` says: how far it may be then; undecided where S may not hold it.
   Bounded stored(Bounded x, int times = 1) const;
   /// How often a kernel stores weights and their gradients before they weigh.
-  int casts() const { return casts_after_sum_ + (unknown_ ? 1 : 0); }
+  int casts() const { return unknown_ ? 2 : casts_after_sum_ ? 1 : 0; }
   const std::vector<RowRange>& sequences() const { return sequences_; }
 
  private:
@@ -66,8 +66,7 @@ class AttentionHead {
   double scaling_, function_, least_;                     // of exp: relative, and absolute below the normal range
   double u_stored_ = 0, least_stored_ = 0, most_stored_;  // of S: 0 in fp32, where nothing is lost by a store
   bool unknown_ = false;                                  // what the kernel does: the largest bound of its family
-  bool stores_scores_ = false, casts_before_sum_ = false;
-  int casts_after_sum_ = 0;
+  bool stores_scores_ = false, casts_before_sum_ = false, casts_after_sum_ = false;
   std::vector<RowRange> sequences_;
 };
 

@@ -6,17 +6,13 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/window/exact_stages.hpp"
-#include "oracle/window/trajectory.hpp"
 #include "tests/kernels/attention_case.hpp"
+#include "tests/oracle/window/slopes.hpp"
 
 namespace tally::oracle {
 namespace {
 
 using Wide = long double;
-
-WindowAnswer<Wide> answer_of(const Case& c, Branch branch = Branch::accumulated) {
-  return evaluate_window<Wide>(c, 0, branch, initial_state<Wide>(c));
-}
 
 std::vector<Wide> gradient(const WindowAnswer<Wide>& answer, const char* parameter) {
   const Matrix<Wide>& found = answer.grad.at(parameter);
@@ -33,7 +29,7 @@ TEST(AttentionGradient, IsTestedOnValidCases) {
 /// weights take these times x: k's row takes -2 (1, 0, 1) + 2 (2, 0, 3) = (2, 0, 4), v's 3 (1, 0, 1) + 1 (2, 0, 3) =
 /// (5, 0, 6).
 TEST(AttentionGradient, OfTwoRowsWithEqualScores) {
-  const WindowAnswer<Wide> answer = answer_of(equal_scores_case());
+  const WindowAnswer<Wide> answer = first_window_of(equal_scores_case());
 
   EXPECT_EQ(answer.loss, 1);
   EXPECT_EQ(gradient(answer, "q.weight"), (std::vector<Wide>{0, 0, 0}));
@@ -45,14 +41,14 @@ TEST(AttentionGradient, OfTwoRowsWithEqualScores) {
 TEST(AttentionGradient, OfSequencesOfOneRow) {
   Case c = equal_scores_case();
   c.sequences = {1, 1};
-  const WindowAnswer<Wide> answer = answer_of(c);
+  const WindowAnswer<Wide> answer = first_window_of(c);
 
   EXPECT_EQ(answer.loss, 2.5L);
   EXPECT_EQ(gradient(answer, "k.weight"), (std::vector<Wide>{0, 0, 0}));
   EXPECT_EQ(gradient(answer, "v.weight"), (std::vector<Wide>{2 + 8, 0, 2 + 12}));
   c.sequences = {2};
   c.model.layers.back().options["window"] = std::int64_t{1};
-  EXPECT_EQ(gradient(answer_of(c), "v.weight"), gradient(answer, "v.weight"));
+  EXPECT_EQ(gradient(first_window_of(c), "v.weight"), gradient(answer, "v.weight"));
 }
 
 /// Both rows see both: y is 2 and 2, dy 4 and 2. dP = (4, 12) and (2, 6), D = 8 and 4, dS = (-2, 2) and (-1, 1):
@@ -60,7 +56,7 @@ TEST(AttentionGradient, OfSequencesOfOneRow) {
 TEST(AttentionGradient, OfRowsThatSeeEachOther) {
   Case c = equal_scores_case();
   c.model.layers.back().options["causal"] = false;
-  const WindowAnswer<Wide> answer = answer_of(c);
+  const WindowAnswer<Wide> answer = first_window_of(c);
 
   EXPECT_EQ(answer.loss, 2.5L);
   EXPECT_EQ(gradient(answer, "k.weight"), (std::vector<Wide>{-4 + 8, 0, -4 + 12}));
@@ -71,7 +67,7 @@ TEST(AttentionGradient, OfRowsThatSeeEachOther) {
 TEST(AttentionGradient, IsScaled) {
   const Case c = one_head_case({1, 1, 1, 0, 3, 3}, {0, 1}, {2}, {{"scale", Decimal{"0.25"}}});
 
-  EXPECT_EQ(gradient(answer_of(c), "q.weight"), (std::vector<Wide>{0, 1.5L, 1.5L}));
+  EXPECT_EQ(gradient(first_window_of(c), "q.weight"), (std::vector<Wide>{0, 1.5L, 1.5L}));
 }
 
 /// Of one head of one feature, P = (1 - s, s) with s = 1 / (1 + e^(q (k_0 - k_1))).
@@ -79,11 +75,10 @@ TEST(AttentionGradient, WeighsByTheScores) {
   const Case c = one_head_case({1, 0.5, 1, 2, 0.25, 3}, {0, 0}, {2});
   const Wide s = 1 / (1 + std::exp(2 * (0.5L - 0.25L))), y = 1 + s * (3 - 1);
 
-  const Wide loss = answer_of(c).loss;
+  const Wide loss = first_window_of(c).loss;
   EXPECT_LE(std::fabs(loss - (1 + y * y) / 2), 8 * std::numeric_limits<Wide>::epsilon() * loss);
 }
 
-/// No formula of the derivative is asked: every element of every parameter, over several options.
 TEST(AttentionGradient, IsTheSlopeOfTheLoss) {
   const Options options[] = {{},
                              {{"causal", false}},
@@ -91,32 +86,15 @@ TEST(AttentionGradient, IsTheSlopeOfTheLoss) {
                              {{"kv_heads", std::int64_t{4}}},
                              {{"kv_heads", std::int64_t{1}}, {"scale", Decimal{"0.75"}}},
                              {{"causal", false}, {"window", std::int64_t{2}}}};
-  for (const Options& each : options) {
-    Case c = small_attention_model(3, Dtype::fp32, each);
-    const WindowAnswer<Wide> answer = answer_of(c);
-    for (const char* parameter : {"q.weight", "q.bias", "k.weight", "v.weight", "wte.weight"}) {
-      Wide largest = 0;
-      for (const Wide slope : gradient(answer, parameter)) largest = std::max(largest, std::fabs(slope));
-      for (std::size_t i = 0; i < c.tensors.at(parameter).elements(); ++i) {
-        constexpr double step = 0x1p-12;
-        const double at = c.tensors.at(parameter).value(i);
-        const double above = static_cast<float>(at + step), below = static_cast<float>(at - step);
-        const auto loss_at = [&](double value) {
-          c.tensors.at(parameter).set(i, value);
-          return answer_of(c).loss;
-        };
-        const Wide difference = (loss_at(above) - loss_at(below)) / (above - below);
-        c.tensors.at(parameter).set(i, at);
-        EXPECT_LE(std::fabs(difference - gradient(answer, parameter)[i]), step * largest) << parameter << " " << i;
-      }
-    }
-  }
+  for (const Options& each : options)
+    expect_slopes(small_attention_model(3, Dtype::fp32, each),
+                  {"q.weight", "q.bias", "k.weight", "v.weight", "wte.weight"});
 }
 
 /// The micro-batches' sums and the full batch's are the same, in another order.
 TEST(AttentionGradient, IsTheSameByMicroBatches) {
   const Case c = small_attention_model(4);
-  const WindowAnswer<Wide> whole = answer_of(c, Branch::full_batch), parts = answer_of(c);
+  const WindowAnswer<Wide> whole = first_window_of(c, Branch::full_batch), parts = first_window_of(c);
   for (const auto& [name, gradient] : whole.grad) {
     const Wide largest = gradient.cwiseAbs().maxCoeff();
     const Wide apart = (gradient - parts.grad.at(name)).cwiseAbs().maxCoeff();
