@@ -151,8 +151,7 @@ void add_look_up(Run& run, LayerState& state, const Alive& alive) {
   const Contract& contract = contract_of("layer", *state.layer);
   state.reads_tokens = contract.reads_tokens;
   state.reads_positions = contract.reads_positions;
-  state.looks_up = looks_up(contract);
-  if (!state.looks_up || !state.weight->trains) return;
+  if (!looks_up(contract) || !state.weight->trains) return;
   const bool by_atomics = run.kernels.claim("embedding.gradient").variant == "atomic_add";
   if (by_atomics)
     state.table_sums = DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, state.weight->master.shape);

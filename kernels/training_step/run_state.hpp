@@ -98,7 +98,7 @@ struct LayerState {
   DeviceTensor dw_sum, db_sum;             // batch_norm [groups, in]
   DeviceTensor running_mean, running_var;  // [in]
   DeviceTensor mask;                       // u8 [rows of x, in]
-  bool reads_tokens = false, reads_positions = false, looks_up = false;
+  bool reads_tokens = false, reads_positions = false;
   DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
   DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
   DeviceTensor table_sums;       // fp32, as its weight: where its gradient is added by atomics
