@@ -2,6 +2,7 @@
 #pragma once
 
 #include "oracle/layers/contract.hpp"
+#include "oracle/tolerance/approximated_erf.hpp"
 #include "oracle/tolerance/rule.hpp"
 
 namespace tally::oracle {
@@ -10,7 +11,11 @@ namespace tally::oracle {
 class Elementary : public Arithmetic {
  public:
   Elementary(const BoundPass& pass, const char* direction)
-      : Arithmetic(single()), error_(functions_of(claim_of(pass.declared, kernel_family_of(pass.layer) + direction))) {}
+      : Elementary(claim_of(pass.declared, kernel_family_of(pass.layer) + direction)) {}
+  explicit Elementary(const KernelClaim& claim)
+      : Arithmetic(single()),
+        error_(functions_of(claim)),
+        least_error_of_erf_(claim.function_ulp > 0 || claim.algorithm == "erf" ? 0 : approximated_erf(u())) {}
 
   Bounded exp(Bounded x) const {
     return monotone([](double t) { return std::exp(t); }, x, error_);
@@ -19,11 +24,14 @@ class Elementary : public Arithmetic {
     return monotone([](double t) { return std::tanh(t); }, x, error_);
   }
   Bounded erf(Bounded x) const {
-    return monotone([](double t) { return std::erf(t); }, x, error_);
+    Bounded y = monotone([](double t) { return std::erf(t); }, x, error_);
+    y.e += sources().function * least_error_of_erf_;
+    return y;
   }
 
  private:
   FunctionError error_;
+  double least_error_of_erf_;  // absolute: of libraries that evaluate it by one polynomial over all numbers
 };
 
 /// y = f(x), stored. `f(fp32, x)` is the kernel's line.

@@ -87,7 +87,9 @@ std::string weights(const Claims& claims) {
 std::string functions(const Claims& claims) {
   double worst = 0;
   for (const auto& [operation, claim] : claims.kernels) worst = std::max(worst, claim.function_ulp);
-  const std::string undeclared = "within 2 ulp of the nearest number: 6u relative, 5/2 of the least subnormal below";
+  const std::string undeclared =
+      "within 2 ulp of the nearest number: 6u relative, 5/2 of the least subnormal below; a GELU's erf by "
+      "Abramowitz and Stegun 7.1.26 in fp32: 6.9e-6 absolute";
   if (worst == 0) return undeclared;
   std::ostringstream claimed;
   claimed << "where claimed within " << worst << " ulp of the exact value: " << 2 * worst << "u relative; else ";

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
+#include "oracle/case/graph.hpp"
 #include "oracle/case/sections.hpp"
 
 namespace tally {
@@ -49,18 +52,48 @@ bool affordable(const Evidence& evidence) {
   return elements <= most_elements;
 }
 
-std::string layer_kind_of(const Case& c, const std::string& tensor) {
+namespace {
+
+std::optional<std::size_t> layer_at(const Case& c, const std::string& tensor) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const std::string label = label_of(c.model, i) + ".";
     const auto at = tensor.find(label);
-    if (at == 0 || (at != std::string::npos && tensor[at - 1] == '.')) return c.model.layers[i].kind;
+    if (at == 0 || (at != std::string::npos && tensor[at - 1] == '.')) return i;
   }
-  return "";
+  return std::nullopt;
+}
+
+/// Of a group the layers that left no taps before this one, too: what they do shows in it alone.
+void add_kinds(std::set<std::string>& kinds, const Evidence& evidence, std::size_t layer) {
+  const Model& model = evidence.c.model;
+  kinds.insert(model.layers[layer].kind);
+  const TapName at = tap_name_of(evidence.check.tap);
+  if (evidence.check.lens != "group" || at.stage != "forward") return;
+  for (const LayerInput input : inputs_of(model, layer)) {
+    if (input == model_input) continue;
+    const auto read = static_cast<std::size_t>(input);
+    const TapName left{at.window, at.micro_batch, "forward", label_of(model, read) + ".y"};
+    if (evidence.trace.find(left.view()) == nullptr) add_kinds(kinds, evidence, read);
+  }
+}
+
+std::set<std::string> kinds_at_work(const Evidence& evidence) {
+  std::set<std::string> kinds;
+  if (const auto layer = layer_at(evidence.c, tap_name_of(evidence.check.tap).tensor))
+    add_kinds(kinds, evidence, *layer);
+  return kinds;
+}
+
+}  // namespace
+
+std::string layer_kind_of(const Case& c, const std::string& tensor) {
+  const auto layer = layer_at(c, tensor);
+  return layer ? c.model.layers[*layer].kind : "";
 }
 
 std::vector<Setting> settings_of(const Evidence& evidence) {
   std::vector<Setting> settings;
-  const std::string& stage = evidence.check.stage;
+  const std::string stage = tap_name_of(evidence.check.tap).stage;
   for (const std::string& wanted : sections_of(stage)) {
     for (const RecipeSection& section : recipe_sections) {
       if (section.name != wanted) continue;
@@ -75,15 +108,13 @@ std::vector<Setting> settings_of(const Evidence& evidence) {
             [](Case& c, const std::string& option, const OptionValue& value) { c.model.loss.options[option] = value; });
   }
   if (stage != "forward" && stage != "backward" && stage != "running_stats") return settings;
-  const std::string kind = layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
-  for (const Layer& layer : evidence.c.model.layers) {
-    if (layer.kind != kind) continue;
-    add_all(settings, "layer", layer, [kind](Case& c, const std::string& option, const OptionValue& value) {
+  for (const std::string& kind : kinds_at_work(evidence)) {
+    const auto first = std::ranges::find(evidence.c.model.layers, kind, &Layer::kind);
+    add_all(settings, "layer", *first, [kind](Case& c, const std::string& option, const OptionValue& value) {
       for (Layer& each : c.model.layers) {
         if (each.kind == kind) each.options[option] = value;
       }
     });
-    break;
   }
   return settings;
 }

@@ -4,24 +4,55 @@
 #include <map>
 #include <set>
 
+#include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
 
-std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace) {
+namespace {
+
+/// By tap.
+using AllValues = std::map<std::string, Values>;
+
+/// What each stage leaves of what it read.
+AllValues left_by_stages(const Case& c, const Trace& trace, const std::set<std::string>& wanted) {
   std::vector<HeldTensor> kept;
+  LocalWalk walk(c, trace);
+  walk.wanted = &wanted;
+  walk.judges = false;
+  walk.kept = &kept;
+  check_all(walk);
+  AllValues left;
+  for (HeldTensor& each : kept) left.emplace(each.name.text(), std::move(each.expected));
+  return left;
+}
+
+/// What the stages since the last taps leave together.
+AllValues left_together(const Case& c, const Trace& trace, const std::set<std::string>& wanted) {
+  std::map<std::string, oracle::Expected> kept;
+  EndToEndWalk walk(c, trace);
+  walk.resynchronise = true;
+  walk.kept = &kept;
+  expect_all(walk);
+  AllValues left;
+  for (const auto& [name, expected] : kept) {
+    if (!wanted.contains(name)) continue;
+    Values& values = left[name];
+    for (Eigen::Index i = 0; i < expected.v.size(); ++i) values.push_back(static_cast<double>(expected.v.data()[i]));
+  }
+  return left;
+}
+
+}  // namespace
+
+std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace) {
+  AllValues expected;
   try {
     const std::set<std::string> wanted = evidence.names();
-    LocalWalk walk(c, trace);
-    walk.wanted = &wanted;
-    walk.judges = false;
-    walk.kept = &kept;
-    check_all(walk);
+    expected = evidence.check.lens == "group" ? left_together(c, trace, wanted) : left_by_stages(c, trace, wanted);
   } catch (const std::exception&) {
     return {};  // no such case, or no rule for it: nothing to be said
   }
-  std::map<std::string, Values> expected;
-  for (HeldTensor& each : kept) expected.emplace(each.name.text(), std::move(each.expected));
   std::vector<std::optional<Values>> left;
   for (const HeldTensor& held : evidence.held) {
     const auto found = expected.find(held.name.text());

@@ -37,11 +37,9 @@ endforeach()
 set(frameworks ${PROJECT_SOURCE_DIR}/kernels/subjects/pytorch/tests/frameworks)
 add_test(NAME subjects.frameworks.environment COMMAND /usr/bin/python3 -B ${frameworks}/environment_test.py)
 set_tests_properties(subjects.frameworks.environment PROPERTIES LABELS unit TIMEOUT 120)
-add_test(NAME subjects.frameworks.loops COMMAND /usr/bin/python3 -B ${frameworks}/run.py
-  ${PROJECT_SOURCE_DIR}/build/frameworks ${frameworks}/frameworks_test.py CONFIGURATIONS frameworks)
-set_tests_properties(subjects.frameworks.loops PROPERTIES LABELS frameworks RUN_SERIAL ON TIMEOUT 3600
-  SKIP_RETURN_CODE 77 ENVIRONMENT "TALLY=$<TARGET_FILE:tally>;OMP_NUM_THREADS=1")
-foreach(script IN LISTS recorder_tests)
+file(GLOB framework_tests CONFIGURE_DEPENDS ${frameworks}/*_test.py)
+list(FILTER framework_tests EXCLUDE REGEX environment_test)
+foreach(script IN LISTS framework_tests recorder_tests)
   cmake_path(GET script STEM name)
   add_test(NAME subjects.frameworks.${name} COMMAND /usr/bin/python3 -B ${frameworks}/run.py
     ${PROJECT_SOURCE_DIR}/build/frameworks ${script} CONFIGURATIONS frameworks)

@@ -147,30 +147,5 @@ const RegisterSuspect registered{{
 
 }  // namespace over_the_boundary
 
-// Positions go on over the sequences of a micro-batch.
-namespace positions_run_on {
-
-std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.tensor != "in.positions") return std::nullopt;
-  std::int64_t last = 0;
-  for (const Layer& layer : evidence.c.model.layers)
-    if (layer.kind == "position_embedding") last = layer.integer("length") - 1;
-  Values values;
-  for (std::int64_t i = 0; i < evidence.rows(held.name.window, held.name.micro_batch); ++i)
-    values.push_back(static_cast<double>(std::min(i, last)));
-  return values;
-}
-
-const RegisterSuspect registered{{
-    .name = "positions-run-on",
-    .faults = {"positions-run-on"},
-    .stages = {"forward", "backward"},
-    .sentence = "positions count on over the sequences of a micro-batch, and do not begin again with each",
-    .formula = "p_i = i",
-    .left = left,
-}};
-
-}  // namespace positions_run_on
-
 }  // namespace
 }  // namespace tally

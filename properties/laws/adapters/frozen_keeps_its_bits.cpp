@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "properties/generators/adapters.hpp"
+#include "properties/generators/choices.hpp"
 #include "properties/laws/promised_bits.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -13,6 +14,7 @@ namespace {
 void shape(Plan& plan) {
   add_adapters(plan);
   at_least_windows(plan, 2);
+  if (plan.seed % 3 == 0) plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.03"}}});
   plan.execution.order = 0;  // a product's order may depend on how many came before it
 }
 

@@ -22,7 +22,8 @@ struct Activation {
   std::map<std::string, OptionValue> options;
   Forward forward;
   Backward backward;
-  Forward wrong;  // a term dropped
+  Forward wrong;                                // a term dropped
+  std::string operations = {}, algorithm = {};  // what a kernel of these operations claims; nothing is claimed
 };
 
 inline Matrix<float> map(Subject& s, const Matrix<float>& x, const Forward& f) {
@@ -41,7 +42,9 @@ inline void expect_bound(const Activation& a, Dtype storage, bool rounds = true)
   std::uint64_t moved = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
     Subject s(storage, seed);
-    const Claims claims;
+    Claims claims;
+    for (const char* direction : {".forward", ".backward"})
+      if (!a.algorithm.empty()) claims.kernels[a.operations + direction].algorithm = a.algorithm;
     const Declared subject = declared(s.precision(), claims);
     const ExpectedTensors none;
     const BoundPass pass{layer, none, {4}, subject, {}};

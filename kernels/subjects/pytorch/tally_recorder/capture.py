@@ -2,6 +2,7 @@
 import torch
 
 from .changes import Change, is_zero, same
+from .frozen import Frozen
 from .norms import Norms
 from .report import Report
 from .segment import Segment
@@ -15,9 +16,10 @@ class Capture:
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
-    def __init__(self, parameters, reads, meaning, scratch, plan, samples):
+    def __init__(self, parameters, reads, meaning, scratch, plan, samples, described):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
-        self.samples, self.views, self.segments = samples, Views(parameters, reads, samples), []
+        self.samples, self.views, self.segments = samples, Views(parameters, reads, samples, described.turned), []
+        self.frozen = Frozen(described.frozen, self.views)  # parameters that layers have and the optimizer does not
         self.decay, self.report = reads.decay(), Report(meaning)
         self.count, self.steps, self.skips = 0, 0, 0
         self.segment = None   # the one that is being recorded
@@ -67,6 +69,7 @@ class Capture:
             self.segments.append(self.segment)
             self.start_state()
         self.segment.rates.append(self.reads.rate())
+        self.frozen.look(self.segment, self.report, window)
         compare_parameters(self, window)
         self.steps = self.skips = 0
         self.unscaled, self.norms.found = False, []

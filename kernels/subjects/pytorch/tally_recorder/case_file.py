@@ -56,6 +56,8 @@ def section_of(seen, scratch, options):
     if seen.kind != "cross_entropy":
         return {"kind": seen.kind}
     section = {"kind": "cross_entropy"}
+    if seen.labels:
+        section["shift"] = True
     if options["ignore_index"] != -100:
         section["ignore_index"] = options["ignore_index"]
     if options["label_smoothing"]:
@@ -111,12 +113,23 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
         "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
                       "tf32": False},
         "recipe": recipe, "tensors": {"file": "case.safetensors"}}
+    if all(getattr(seen, "lengths", None) for seen in segment.losses):
+        case["sequences"] = [length for seen in segment.losses for length in seen.lengths]
+        tensors.update(positions_of(segment.losses, capture.scratch))
     return case, tensors, taps
 
 
+def positions_of(losses, scratch):
+    """The tensor `positions`, where a micro-batch states its own: the others count from each sequence's start."""
+    if not any(seen.positions for seen in losses):
+        return {}
+    return {"positions": [seen.positions or scratch.put(torch.cat([torch.arange(n) for n in seen.lengths]))
+                          for seen in losses]}
+
+
 def version_of(model):
-    """Of a case file: 2 where layers say what they read, or the model reads tokens."""
-    return 2 if isinstance(model["input"], dict) or any("inputs" in layer for layer in model["layers"]) else 1
+    """Of a case file: 2 where layers say what they read or that they stand still, or the model reads tokens."""
+    return 2 if isinstance(model["input"], dict) or any("inputs" in layer or "trainable" in layer for layer in model["layers"]) else 1
 
 
 def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs):

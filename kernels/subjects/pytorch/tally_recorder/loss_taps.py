@@ -1,7 +1,11 @@
 """Keeps what the losses read and got back, and gives it to the micro-batch whose backward pass it came with."""
+import inspect
+
 import torch
 
+from .errors import CaptureError
 from .losses import autocast_is_on, between, rows_of
+from .token_rows import ALL_ROWS
 from .unjudged import note_finite
 
 MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation without no_grad, are let go
@@ -12,9 +16,15 @@ class Seen:
 
     def __init__(self, loss, y, target, rows, x):
         self.kind, self.options, self.node = loss.kind, loss.options, loss.node
+        self.lengths = self.labels = self.positions = None  # of the sequences that its rows are
         self.y, self.target, self.rows, self.x = y, target, rows, x
         self.unknown, self.factor, self.d_y = loss.unknown(), None, None
         self.result = None
+
+    def take(self, rows, scratch):
+        self.lengths = rows.lengths
+        self.labels = None if rows.labels is None else scratch.put(rows.labels)
+        self.positions = None if rows.positions is None else scratch.put(rows.positions)
 
     def is_kept(self):
         """Whether enough of it is there to be judged: its logits and their gradient, or its items alone."""
@@ -28,10 +38,13 @@ class FactorOnly(str):
 
 
 class LossTaps:
-    """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph."""
+    """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph, `layers`
+    what taps known layers."""
 
-    def __init__(self, capture, accumulators, wants_input):
-        self.capture, self.accumulators, self.wants_input = capture, accumulators, wants_input
+    def __init__(self, capture, accumulators, described, layers=None):
+        self.capture, self.accumulators, self.described = capture, accumulators, described
+        self.wants_input, self.layers = described.wants_input, layers
+        self.token_rows = ALL_ROWS  # of the batch that the model read last
         self.pending, self.arrived = [], []
         self.rows = self.x = None
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
@@ -45,7 +58,7 @@ class LossTaps:
         except TypeError:
             return model.register_forward_pre_hook(self.model_called)
 
-    def model_called(self, _, inputs, named=None):
+    def model_called(self, model, inputs, named=None):
         """The model reads a micro-batch's rows."""
         given = [*inputs, *(named or {}).values()]
         first = next((value for value in given if isinstance(value, torch.Tensor)), None)
@@ -56,7 +69,18 @@ class LossTaps:
                 self.capture.report.problem("the model", "autocast around known layers",
                                             "one format for all of them", "record the model as opaque")
             if self.wants_input:
-                self.x = self.capture.scratch.put(model_input(first))
+                self.read(model, first, inputs, named or {})
+
+    def read(self, model, first, inputs, named):
+        """Known layers read a micro-batch's rows."""
+        try:
+            self.token_rows = self.described.rows_of(by_name(model, inputs, named))
+        except CaptureError as problem:
+            self.capture.report.say_problem(str(problem))
+            self.token_rows = ALL_ROWS
+        self.x = self.capture.scratch.put(self.token_rows.of_flat(model_input(first)))
+        if self.layers:
+            self.layers.begin(self.token_rows)
 
     def called(self, loss, result):
         capture = self.capture
@@ -70,9 +94,11 @@ class LossTaps:
             y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
             target = loss.target.detach()
             target = target.reshape(-1) if loss.kind == "cross_entropy" else rows_of(target, False)
+            y, target = self.token_rows.of_flat(y), self.token_rows.of_flat(target)
             self.pending.append(Seen(loss, capture.scratch.put(y), capture.scratch.put(target), y.shape[0], self.x))
+            self.pending[-1].take(self.token_rows, capture.scratch)
         del self.pending[:-MOST_PENDING]
-        seen, shape = self.pending[-1], loss.kind == "cross_entropy"
+        seen, shape, rows = self.pending[-1], loss.kind == "cross_entropy", self.token_rows
         seen.result = result.detach()
 
         def at_loss(gradient):
@@ -82,7 +108,7 @@ class LossTaps:
 
         def at_logits(gradient):
             if seen.y is not None:
-                seen.d_y = capture.scratch.put(rows_of(gradient.detach(), shape))
+                seen.d_y = capture.scratch.put(rows.of_flat(rows_of(gradient.detach(), shape)))
 
         result.register_hook(at_loss)
         loss.y.register_hook(at_logits)
@@ -121,6 +147,8 @@ class LossTaps:
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         self.backward += 1
+        if self.layers:
+            self.layers.end(segment, prefix)
         arrived, self.arrived, self.pending = self.arrived, [], []
         self.reached += len(arrived)
         for seen in arrived:
@@ -149,7 +177,7 @@ class LossTaps:
         segment.losses.append(seen)
         if self.wants_input:
             segment.tensors.setdefault("x", []).append(seen.x)
-        segment.tensors.setdefault("target", []).append(seen.target)
+        segment.tensors.setdefault("target", []).append(seen.labels or seen.target)
         self.tap(segment, prefix, seen)
         return seen.rows
 
@@ -176,6 +204,14 @@ class LossTaps:
         factor = factor_of(seen, self.capture.scratch)
         if factor is not None:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
+
+
+def by_name(model, inputs, named):
+    """What a model is called with, by the names of its arguments."""
+    if not inputs:
+        return named
+    names = [name for name in inspect.signature(model.forward).parameters]
+    return {**dict(zip(names, inputs)), **named}
 
 
 def model_input(value):

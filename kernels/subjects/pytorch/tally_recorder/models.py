@@ -4,11 +4,14 @@ import torch.nn as nn
 
 from .errors import CaptureError
 from .network_graph import layers_of_network, layer_named
+from .stated_layers import labels
+from .token_rows import ALL_ROWS, rows_of_batch
+from .transformers_models import family_of, layers_of
 
 
 class OpaqueModel:
     """The network is one layer whose forward and backward are not stated; its gradients are inputs of the case."""
-    prefix, last, wants_input, shared = "model.", "model", False, frozenset()
+    prefix, last, wants_input, shared, turned, frozen = "model.", "model", False, frozenset(), frozenset(), {}
 
     def name_of(self, parameter):
         return self.prefix + parameter
@@ -26,21 +29,34 @@ class OpaqueModel:
         return ["not judged: forward and backward (the model is opaque; its micro-batches' gradients are inputs)"]
 
 
+ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.SiLU: "silu"}
+GELUS = {"GELUTanh": "tanh", "NewGELUActivation": "tanh", "GELUActivation": "none"}  # of Transformers
+
+
 def layer_of(name, module):
     """A layer of a case for a module that is known."""
     kind = type(module)
+    of_transformers = kind.__name__ if kind.__module__.startswith("transformers.") else ""
     if kind is nn.Linear:
         return {"kind": "linear", "name": name, "out": module.out_features, "bias": module.bias is not None}
-    if kind in (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.SiLU):
-        return {"kind": kind.__name__.lower()}
+    if of_transformers == "Conv1D":
+        return {"kind": "linear", "name": name, "out": module.nf, "bias": module.bias is not None}
+    if kind in ACTIVATIONS:
+        return {"kind": ACTIVATIONS[kind]}
     if kind is nn.GELU:
         return {"kind": "gelu", "approximate": getattr(module, "approximate", "none")}
+    if of_transformers in GELUS:
+        return {"kind": "gelu", "approximate": GELUS[of_transformers]}
     if kind is nn.Embedding:
         return embedding_of(name, module)
     if kind is nn.LayerNorm and len(module.normalized_shape) == 1:
         return {"kind": "layer_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
-    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm or an activation that "
-                       "Tally knows; record the model as opaque")
+    if of_transformers.endswith("RMSNorm") and hasattr(module, "variance_epsilon"):
+        return {"kind": "rms_norm", "name": name, "eps": module.variance_epsilon}
+    if kind is getattr(nn, "RMSNorm", None) and len(module.normalized_shape) == 1 and module.eps is not None:
+        return {"kind": "rms_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
+    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm, rms_norm or an "
+                       "activation that Tally knows; record the model as opaque")
 
 
 def embedding_of(name, module):
@@ -72,28 +88,52 @@ class KnownLayers:
     wants_input = True
 
     def __init__(self, model):
-        if isinstance(model, nn.Sequential):
+        modules = {layer_named(name): module for name, module in model.named_modules()}
+        self.family, self.frozen, self.leave, self.attentions = family_of(model), {}, {}, {}
+        if self.family:
+            stated = layers_of(model, self.family, layer_of)
+            self.layers, self.modules = stated.layers, stated.modules
+            self.leave, self.attentions = stated.leave, stated.attentions
+        elif isinstance(model, nn.Sequential):
             self.layers = [layer_of(name, module) for name, module in model.named_children()]
+            self.modules = dict(zip(labels(self.layers), model.children()))
         else:
             self.layers = layers_of_network(model, layer_of)
-        modules = {layer_named(name): module for name, module in model.named_modules()}
+            self.modules = {name: modules[name] for name in labels(self.layers) if name in modules}
+        self.drops = [module for module in model.modules() if isinstance(module, nn.Dropout) and module.p > 0]
+        self.turned = {f"{name}.weight" for name, module in self.modules.items() if type(module).__name__ == "Conv1D"}
         self.tied = tie(self.layers, modules)
         self.shared = set(self.tied.values())
         self.tables = [modules[layer["name"]].num_embeddings for layer in self.layers if layer["kind"] == "embedding"]
-        last = self.layers[-1]
-        self.last = last.get("name", f"{last['kind']}#{len(self.layers) - 1}")
+        self.last = labels(self.layers)[-1]
+
+    def rows_of(self, given):
+        """Which rows of the case a call of the model reads."""
+        if any(module.training for module in self.drops):
+            raise CaptureError(f"the model: found dropout with p = {self.drops[0].p} in training, expected none, as its "
+                               "masks are not recorded; set it to 0, or record the model as opaque")
+        return rows_of_batch(given.get("input_ids"), given, self.family.TURNS) if self.family else ALL_ROWS
 
     def name_of(self, parameter):
         module, _, name = parameter.rpartition(".")
         stated = f"{layer_named(module)}.{name}"
         return self.tied.get(stated, stated)
 
-    def has_all_trained(self, parameters, model):
-        """Refuses a parameter that the optimizer does not train: a case has none that stands still."""
-        for name, _ in model.named_parameters():
+    def freeze(self, parameters, model):
+        """Says of layers of which the optimizer trains nothing that they are frozen; refuses one that is in part."""
+        for name, parameter in model.named_parameters():
             if self.name_of(name) not in parameters:
-                raise CaptureError(f"parameters: found {name}, which the optimizer does not train, expected all of known "
-                                   "layers among those that it does; record the model as opaque")
+                self.frozen[self.name_of(name)] = parameter
+        for layer in self.layers:
+            label = layer.get("name")
+            still = [name for name in self.frozen if name.rpartition(".")[0] == label]
+            moving = [name for name in parameters if name.rpartition(".")[0] == label]
+            if still and moving:
+                raise CaptureError(f"parameters: found {still[0]}, which the optimizer does not train, beside "
+                                   f"{moving[0]}, which it does, expected all or none of a layer; record the model as "
+                                   "opaque")
+            if still:
+                layer["trainable"] = False
 
     def section(self, segment, capture, loss):
         if loss["kind"] != "opaque" and None in segment.tensors.get("x", []):

@@ -11,6 +11,7 @@ from .errors import CaptureError
 from .gradients import SeesGradients
 from .loss_taps import LossTaps
 from .losses import SeesLosses
+from .layer_taps import LayerTaps
 from .meaning import Meaning
 from .models import KnownLayers, OpaqueModel
 from .optimizers import ReadsOptimizer
@@ -58,9 +59,9 @@ class Recorder:
             raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
         if layers == "known":
-            self.described.has_all_trained(parameters, model)
-        case_file.format_of_all(parameters)
-        case_file.names_can_be_stated(parameters)
+            self.described.freeze(parameters, model)
+        case_file.format_of_all({**parameters, **self.described.frozen})
+        case_file.names_can_be_stated({**parameters, **self.described.frozen})
         self.outside = Outside({self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                                 if id(parameter) not in held and parameter.requires_grad}, optimizer)
         names = {parameter: name for name, parameter in parameters.items()}
@@ -70,7 +71,7 @@ class Recorder:
             raise CaptureError("samples: found a number beside known layers, whose forward pass needs every element; "
                                "record the model as opaque, or all elements (samples=None)")
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
-                               Plan(windows, start, every), self.samples)
+                               Plan(windows, start, every), self.samples, self.described)
         self.capture.members = Members(model, optimizer, parameters, self.described.name_of)
         self.entered = []
         self.finished = False
@@ -85,17 +86,20 @@ class Recorder:
     def attach(self, clips=None):
         """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
         gradients = SeesGradients(self.capture.parameters, self.capture)
-        losses = LossTaps(self.capture, gradients.nodes, self.described.wants_input)
+        layers = LayerTaps(self.capture, self.described) if self.described.wants_input and self.meaning.at("all") else None
+        losses = LossTaps(self.capture, gradients.nodes, self.described, layers)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
+        if layers:
+            layers.attach()
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
-                        self.clips.remove, gradients.remove]
+                        self.clips.remove, gradients.remove] + ([layers.detach] if layers else [])
 
     def __exit__(self, kind, *_):
         for leave in self.entered:

@@ -20,6 +20,10 @@ class Report:
     def problem(self, place, found, expected, next_step):
         self.add(self.problem_lines, (expected, next_step), f"{place}: found {found}, expected {expected}; {next_step}")
 
+    def say_problem(self, line):
+        """One that is a line already."""
+        self.add(self.problem_lines, line, line)
+
     def divided(self, change):
         """All gradients times one number before the step, which no clip explains."""
         how = f"divided by {change.divisor}" if change.divisor else f"multiplied by {change.factor!r}"

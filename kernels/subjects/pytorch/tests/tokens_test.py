@@ -121,12 +121,44 @@ class Tokens(unittest.TestCase):
 
     def test_what_known_layers_do_not_state_is_said(self):
         net = Bag()
-        net.wte.weight.requires_grad_(False)
-        with self.assertRaisesRegex(tally_recorder.CaptureError, "wte.weight, which the optimizer does not train"):
+        net.fc.bias.requires_grad_(False)
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "fc.bias, which the optimizer does not train"):
             recorded(net, "state")
         code, said = verdict_of(recorded(Bag(), "state", autocast=True))
         self.assertEqual(code, 2, said)
         self.assertIn("autocast around known layers", said)
+
+    def test_frozen_layers_pass(self):
+        for level in ("gradients", "state", "all"):
+            for freeze in ("wte", "fc"):
+                net = Bag(tied=False)
+                getattr(net, freeze).requires_grad_(False)
+                with self.subTest(level=level, frozen=freeze):
+                    code, said = verdict_of(recorded(net, level))
+                    self.assertEqual(code, PASS, said)
+
+    def test_a_frozen_layer_that_moves_is_an_error(self):
+        net = Bag(tied=False)
+        net.fc.requires_grad_(False)
+        net.act.register_forward_hook(lambda *_: net.fc.bias.data.mul_(2))
+        net.fc.bias.data.fill_(1)
+        code, said = verdict_of(recorded(net, "state"))
+        self.assertEqual(code, 2, said)
+        self.assertIn("fc.bias: found other values than when the recording began", said)
+
+    def test_a_layer_that_leaves_something_else_fails_there(self):
+        net = Bag(tied=False)
+        net.act.register_forward_hook(lambda _, __, y: y * 1.0001)
+        code, said = verdict_of(recorded(net, "all"))
+        self.assertEqual(code, FAIL, said)
+        self.assertIn("fail: w0/m0/forward/act.y", said)
+
+    def test_a_gradient_that_arrives_otherwise_fails_there(self):
+        net = Bag(tied=False)
+        net.act.register_full_backward_hook(lambda _, given, __: (given[0] * 1.0001,))
+        code, said = verdict_of(recorded(net, "all"))
+        self.assertEqual(code, FAIL, said)
+        self.assertIn("fail: w0/m0/backward/d.", said)
 
     def test_tables_that_cannot_be_stated_are_refused(self):
         net = Bag(tied=False)

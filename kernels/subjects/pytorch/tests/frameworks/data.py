@@ -52,10 +52,10 @@ def sentences(count):
     return found
 
 
-def llama():
+def llama(kind=None):
     """A language model of Transformers, built from a configuration: nothing is fetched."""
     from transformers import LlamaConfig, LlamaForCausalLM
     torch.manual_seed(1)
-    return LlamaForCausalLM(LlamaConfig(vocab_size=VOCABULARY, hidden_size=16, intermediate_size=32,
-                                        num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
-                                        max_position_embeddings=32))
+    return (kind or LlamaForCausalLM)(LlamaConfig(
+        vocab_size=VOCABULARY, hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, max_position_embeddings=32))

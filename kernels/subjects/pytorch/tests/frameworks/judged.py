@@ -6,12 +6,19 @@ import tempfile
 import tally_recorder
 
 
-def judged(loop, rows, level="state", **options):
-    """The exit code, and all that was printed."""
+def recorded_by(level, **options):
+    """What makes a loop's recorder."""
     def record(model, optimizer, micro_batches):
         return tally_recorder.Recorder(model, optimizer, micro_batches, level=level, **options)
+    return record
 
-    recorder = loop(record, rows)
+
+def judged(loop, rows, level="state", **options):
+    """The exit code, and all that was printed."""
+    return verdict(loop(recorded_by(level, **options), rows))
+
+
+def verdict(recorder):
     said = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         code = recorder.check(folder, show=lambda line: print(line, file=said))

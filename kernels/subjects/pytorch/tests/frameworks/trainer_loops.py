@@ -5,7 +5,7 @@ import warnings
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import LlamaForCausalLM, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.utils import logging
 
 import data
@@ -91,6 +91,18 @@ def ignored_items(record, count):
 def language_model(record, count):
     """A Llama as it is shipped, whose loss is divided by the tokens of the window."""
     return train(record, count, data.llama(), data.sentences(count))
+
+
+class ForgetsItems(LlamaForCausalLM):
+    """Takes the window's items, and hands them to nobody."""
+
+    def forward(self, *inputs, num_items_in_batch=None, **named):
+        return super().forward(*inputs, **named)
+
+
+def language_model_that_forgets(record, count):
+    return train(record, count, data.llama(ForgetsItems), data.sentences(count), max_grad_norm=0.0,
+                 remove_unused_columns=False)
 
 
 class Records(TrainerCallback):

@@ -1,0 +1,118 @@
+"""Taps of known layers: what each leaves in the forward pass, and the gradients that arrive there."""
+import torch
+
+from .stated_layers import labels, readers
+
+
+class LayerTaps:
+    """Keeps the taps of the forward pass that ran last until its backward pass has said which micro-batch it was. Where
+    several layers read an output, each reads a view of its own, so that their gradients arrive apart."""
+
+    def __init__(self, capture, described):
+        self.capture, self.modules, self.leave = capture, described.modules, described.leave
+        self.attentions = described.attentions
+        self.reads = {label: layer.get("inputs") for label, layer in zip(labels(described.layers), described.layers)}
+        self.readers = readers(described.layers)
+        self.rows, self.pending, self.handles = None, {}, []
+
+    def attach(self):
+        for name, module in self.modules.items():
+            if getattr(module, "inplace", False):
+                continue
+            self.handles += [module.register_forward_pre_hook(self.before(name)),
+                             module.register_forward_hook(self.after(name))]
+        self.handles += [module.register_forward_hook(self.after(name)) for name, module in self.leave.items()]
+        if self.attentions:
+            from transformers.modeling_utils import AttentionInterface
+            self.interface, self.found = AttentionInterface, AttentionInterface.get_interface
+            AttentionInterface.get_interface = lambda *asked: self.watched(*asked)
+            self.handles.append(self)
+
+    def remove(self):
+        """Leaves the attention interface as it was."""
+        self.interface.get_interface = self.found
+
+    def detach(self):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+    def begin(self, rows):
+        """A forward pass: taps of one whose backward pass never came are let go."""
+        self.rows, self.pending = rows, {}
+
+    def listens(self):
+        return self.rows is not None
+
+    def end(self, segment, prefix):
+        """The micro-batch's backward pass is over."""
+        for name, kept in self.pending.items():
+            segment.tap(f"{prefix}/{name}", kept)
+        self.rows, self.pending = None, {}
+
+    def keep(self, name, value):
+        self.pending[name] = self.capture.scratch.put(self.rows.of(value))
+
+    def left(self, name, value, as_rows=None):
+        """What the layer `name` leaves, [batch, tokens, features] once `as_rows` has laid it so."""
+        as_rows = as_rows or (lambda tensor: tensor)
+        if f"forward/{name}.y" not in self.pending:
+            self.keep(f"forward/{name}.y", as_rows(value.detach()))
+        place = self.place_of_gradient(name)
+        if value.requires_grad and place:
+            self.when_it_arrives(value, place, as_rows)
+
+    def place_of_gradient(self, name):
+        """What a case calls the gradient of what a layer leaves; None of what an `add` hands on and of the logits."""
+        read_by = self.readers.get(name, [])
+        if len(read_by) > 1:
+            return f"fork/d.{name}.y"
+        if not read_by or read_by[0][1] == "add":
+            return None
+        return f"backward/d.{read_by[0][0]}.{read_by[0][2]}"
+
+    def when_it_arrives(self, value, place, as_rows):
+        def arrives(gradient):
+            if self.listens():
+                self.keep(place, as_rows(gradient))
+        value.register_hook(arrives)
+
+    def before(self, name):
+        """A hook that sees what the layer reads."""
+        def reads(_, inputs):
+            read = (self.reads[name] or [None])[0]
+            if not self.listens() or not torch.is_grad_enabled() or read not in self.readers or not inputs:
+                return None
+            x = inputs[0]
+            if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.dim() < 2:
+                return None
+            if read not in self.modules and read not in self.leave and read != "input":
+                self.left(read, x)
+            if len(self.readers[read]) == 1 or not x.requires_grad:
+                return None
+            own = x.view_as(x)
+            self.when_it_arrives(own, f"backward/d.{name}.x", lambda tensor: tensor)
+            return (own, *inputs[1:])
+        return reads
+
+    def after(self, name):
+        def leaves(_, __, y):
+            if self.listens() and torch.is_grad_enabled() and isinstance(y, torch.Tensor):
+                self.left(name, y)
+        return leaves
+
+    def watched(self, interface, implementation, default):
+        """Stands in for `AttentionInterface.get_interface`."""
+        function = self.found(interface, implementation, default)
+
+        def attends(module, query, key, value, *rest, **options):
+            name = self.attentions.get(module)
+            if name is None or not self.listens() or not torch.is_grad_enabled():
+                return function(module, query, key, value, *rest, **options)
+            for source, heads in zip(self.reads[name], (query, key, value)):
+                if source not in self.modules and source not in self.leave:
+                    self.left(source, heads, lambda tensor: tensor.transpose(1, 2).flatten(2))
+            result = function(module, query, key, value, *rest, **options)
+            self.left(name, result[0], lambda tensor: tensor.flatten(2))
+            return result
+        return attends

@@ -1,0 +1,83 @@
+"""The layers of a network as a case states them, and where in the network each is seen at work."""
+import math
+
+from .errors import CaptureError
+from .network_graph import layer_named
+
+
+class StatedLayers:
+    """Layers one by one, in the order in which they run. `layer_of` states a module; `modules` gives each layer's
+    module by the layer's name, `leave` those that leave what the layer does and read something else, `attentions` each
+    attention's layer by the module that calls it."""
+
+    def __init__(self, model, layer_of):
+        self.paths = {module: path for path, module in model.named_modules()}
+        self.layer_of, self.layers = layer_of, []
+        self.modules, self.leave, self.attentions = {}, {}, {}
+
+    def named(self, module):
+        return layer_named(self.paths[module])
+
+    def of_module(self, module, read):
+        """A layer that is one module and reads what the layer `read` leaves. Returns its name, as all of these do."""
+        name = self.named(module)
+        if hasattr(module, "lora_A"):
+            return self.of_adapter(name, module, read)
+        self.modules[name] = module
+        layer = self.layer_of(name, module)
+        return self.add(layer["kind"], name, [read] if read else None,
+                        **{key: value for key, value in layer.items() if key not in ("kind", "name")})
+
+    def add(self, kind, name, inputs=None, **options):
+        layer = {"kind": kind, "name": name, **options}
+        if inputs:
+            layer["inputs"] = list(inputs)
+        self.layers.append(layer)
+        return name
+
+    def of_adapter(self, name, module, read):
+        """A layer of PEFT's beside a frozen one: base(x) + scale · B(A(x))."""
+        adapters = module.active_adapters
+        if len(adapters) != 1 or module.merged or any(module.use_dora.values()):
+            raise CaptureError(f"layer {name}: found adapters {', '.join(adapters)}"
+                               f"{', merged' if module.merged else ''}{', DoRA' if any(module.use_dora.values()) else ''}, "
+                               "expected one that is plain LoRA; record the model as opaque")
+        base = self.of_module(module.base_layer, read)
+        low = self.of_module(module.lora_A[adapters[0]], read)
+        low = self.of_module(module.lora_B[adapters[0]], low)
+        low = self.add("scale", f"{name}_scaled", [low], factor=factor_of(module, adapters[0]))
+        self.leave[name] = module
+        return self.add("add", name, [base, low])
+
+    def attention(self, module, name, inputs, **options):
+        """What `module` has the attention interface do."""
+        self.attentions[module] = name
+        return self.add("attention", name, inputs, **options)
+
+
+def words(layer):
+    """What a case calls each input of a layer."""
+    count = len(layer.get("inputs", [None]))
+    return {"attention": ["q", "k", "v"], "gated": ["gate", "up"]}.get(
+        layer["kind"], ["x"] if count == 1 else [f"x{i}" for i in range(count)])
+
+
+def labels(layers):
+    """What a case calls each layer: its name, or its kind and place."""
+    return [layer.get("name", f"{layer['kind']}#{i}") for i, layer in enumerate(layers)]
+
+
+def readers(layers):
+    """By layer: those that read what it leaves, each with its kind and the word for that input."""
+    found, before = {}, "input"
+    for label, layer in zip(labels(layers), layers):
+        for word, name in zip(words(layer), layer.get("inputs", [before])):
+            found.setdefault(name, []).append((label, layer["kind"], word))
+        before = label
+    return found
+
+
+def factor_of(module, adapter):
+    """What an adapter is scaled by, as its configuration says: alpha over the rank, or over its root."""
+    rank = module.r[adapter]
+    return module.lora_alpha[adapter] / (math.sqrt(rank) if module.use_rslora.get(adapter) else rank)

@@ -1,0 +1,112 @@
+// Packed documents are told apart by nothing: attention sees all rows of the micro-batch, or positions count on over it.
+#include <algorithm>
+#include <limits>
+
+#include "oracle/layers/contract.hpp"
+#include "properties/diagnosis/settings.hpp"
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+/// Of the kind of layer that the failing tensor belongs to.
+std::string failing_kind(const Evidence& evidence) {
+  return layer_kind_of(evidence.c, tap_name_of(evidence.check.tap).tensor);
+}
+
+// Attention sees the rows before a row's sequence.
+namespace attention_crosses {
+
+/// The case whose micro-batches are one sequence each, its positions those that it had.
+Case as_one_sequence(Case c) {
+  if (c.sequences.empty()) return c;
+  c.sequences.clear();
+  for (const auto& window : c.windows) c.sequences.insert(c.sequences.end(), window.begin(), window.end());
+  return c;
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  std::vector<Hypothesis> all;
+  if (!affordable(evidence) || failing_kind(evidence) != "attention") return all;
+  const Case other = as_one_sequence(evidence.c);
+  if (other.sequences == evidence.c.sequences) return all;
+  Hypothesis way{{},
+                 "as if each micro-batch were one sequence: rows see the sequences before theirs",
+                 "A(i) = rows of the micro-batch",
+                 0};
+  way.left = what_if(evidence, other, evidence.trace);
+  if (says_something(evidence, way)) all.push_back(std::move(way));
+  return all;
+}
+
+const RegisterSuspect registered{{
+    .name = "packed-attention-crosses",
+    .faults = {"packed-attention-crosses"},
+    .stages = {"forward", "backward"},
+    .sentence = "attention sees the rows of other sequences of the micro-batch",
+    .formula = "A(i) = rows of the micro-batch",
+    .ways = ways,
+}};
+
+}  // namespace attention_crosses
+
+// Positions go on over the sequences of a micro-batch.
+namespace positions_run_on {
+
+/// The last row of a table is not left.
+std::int64_t last_position(const Model& model) {
+  std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  for (const Layer& layer : model.layers)
+    if (const std::string& length = contract_of("layer", layer).table_length; !length.empty())
+      last = std::min(last, layer.integer(length) - 1);
+  return last;
+}
+
+/// The case whose positions count the rows of each micro-batch.
+Case running_on(Case c) {
+  std::vector<std::int64_t> positions;
+  const std::int64_t last = last_position(c.model);
+  for (const auto& window : c.windows)
+    for (const std::int64_t rows : window)
+      for (std::int64_t i = 0; i < rows; ++i) positions.push_back(std::min(i, last));
+  Tensor tensor(Dtype::i64, {static_cast<std::int64_t>(positions.size())});
+  for (std::size_t i = 0; i < positions.size(); ++i) tensor.set_bits(i, static_cast<std::uint64_t>(positions[i]));
+  c.tensors["positions"] = std::move(tensor);
+  return c;
+}
+
+/// What the positions themselves would be, where they were tapped.
+std::optional<Values> positions_of(const Evidence& evidence, const HeldTensor& held) {
+  if (held.name.tensor != "in.positions") return std::nullopt;
+  Values values;
+  const std::int64_t last = last_position(evidence.c.model);
+  for (std::int64_t i = 0; i < evidence.rows(held.name.window, held.name.micro_batch); ++i)
+    values.push_back(static_cast<double>(std::min(i, last)));
+  return values;
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  const std::string tensor = tap_name_of(evidence.check.tap).tensor, kind = failing_kind(evidence);
+  Hypothesis way{
+      {}, "positions count on over the sequences of a micro-batch, and do not begin again with each", "p_i = i", 0};
+  if (tensor == "in.positions")
+    for (const HeldTensor& held : evidence.held) way.left.push_back(positions_of(evidence, held));
+  else if (affordable(evidence) && (kind == "rotary" || kind == "position_embedding"))
+    way.left = what_if(evidence, running_on(evidence.c), evidence.trace);
+  if (!says_something(evidence, way)) return {};
+  return {std::move(way)};
+}
+
+const RegisterSuspect registered{{
+    .name = "positions-run-on",
+    .faults = {"positions-run-on"},
+    .stages = {"forward", "backward"},
+    .sentence = "positions count on over the sequences of a micro-batch, and do not begin again with each",
+    .formula = "p_i = i",
+    .ways = ways,
+}};
+
+}  // namespace positions_run_on
+
+}  // namespace
+}  // namespace tally
