@@ -3,7 +3,9 @@
 // output and the delta that it read, where the pass has them, else to what forward may have left.
 #include <cmath>
 
+#include "oracle/real/threads_of_rules.hpp"
 #include "oracle/tolerance/attention_head.hpp"
+#include "oracle/tolerance/with_spread.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -16,11 +18,17 @@ struct Inputs {
   static bool decided_all(const BoundedMatrix& m) { return m.e.size() == 0 || m.e.maxCoeff() < infinite; }
 };
 
+/// of(i, h, seen) for every row and head; heads that share one of k and v go in one thread, row by row.
 template <class Of>
 void each_row(const BoundPass& pass, const AttentionHead& head, Of of) {
-  for (const RowRange& sequence : head.sequences())
-    for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
-      for (Eigen::Index h = 0; h < head.sizes().heads; ++h) of(i, h, seen_by(pass.layer, sequence, i));
+  const Spread asked = spread_in_force;
+  over_groups(head.sizes().groups, [&](Eigen::Index group) {
+    const SpreadScope scope(asked);
+    for (const RowRange& sequence : head.sequences())
+      for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
+        for (Eigen::Index h = head.sizes().first_of(group); h < head.sizes().first_of(group + 1); ++h)
+          of(i, h, seen_by(pass.layer, sequence, i));
+  });
 }
 
 /// An element that is not finite: for certain where all that was read is known.

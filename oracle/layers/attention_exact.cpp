@@ -8,9 +8,12 @@
 // (attention.6)  dS_ij = P_ij (dy_i . v_j - D_i)
 // (attention.7)  dq_i = s sum_j dS_ij k_j,  dk_j = s sum over the heads of g and over i of dS_ij q_i
 // Where the pass has "lse" and "delta", backward takes L and D from there: so a lens holds it to what it read.
+#include <type_traits>
+
 #include "oracle/layers/attention_rows.hpp"
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/number.hpp"
+#include "oracle/real/threads_of_rules.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -49,12 +52,19 @@ struct Heads {
     return scale * dot(q, i, h, k, j, sizes.group_of(h));
   }
 
-  /// `of(i, h, seen)` for every row and head.
+  /// `of(i, h, seen)` for every row and head; in long double by several threads, as each_row of the bounds.
   template <class Of>
   void each(Of of) const {
-    for (const RowRange& sequence : sequences)
-      for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
-        for (Eigen::Index h = 0; h < sizes.heads; ++h) of(i, h, seen_by(pass.layer, sequence, i));
+    const auto of_group = [&](Eigen::Index group) {
+      for (const RowRange& sequence : sequences)
+        for (Eigen::Index i = sequence.first; i < sequence.last; ++i)
+          for (Eigen::Index h = sizes.first_of(group); h < sizes.first_of(group + 1); ++h)
+            of(i, h, seen_by(pass.layer, sequence, i));
+    };
+    if constexpr (std::is_same_v<T, long double>)
+      over_groups(sizes.groups, of_group);
+    else
+      for (Eigen::Index group = 0; group < sizes.groups; ++group) of_group(group);
   }
 
   /// The weights of a row, less the largest's logarithm, and L.

@@ -49,6 +49,8 @@ struct HeadSizes {
   }
   /// The head of k and v that a head of q reads.
   Eigen::Index group_of(Eigen::Index head) const { return head * groups / heads; }
+  /// The first head of q that reads this one.
+  Eigen::Index first_of(Eigen::Index group) const { return group * (heads / groups); }
 };
 
 }  // namespace tally::oracle

@@ -1,15 +1,10 @@
 #include "properties/compare/ahead.hpp"
 
-#include <atomic>
+#include "oracle/real/threads_of_rules.hpp"
 
 namespace tally {
-namespace {
 
-std::atomic<int> threads{1};
-
-}  // namespace
-
-int threads_of_a_case() { return threads; }
-void set_threads_of_a_case(int wanted) { threads = std::max(1, wanted); }
+int threads_of_a_case() { return oracle::threads_of_rules(); }
+void set_threads_of_a_case(int threads) { oracle::set_threads_of_rules(threads); }
 
 }  // namespace tally

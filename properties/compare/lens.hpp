@@ -14,9 +14,11 @@ namespace tally {
 /// Local: every stage's outputs against the exact function of that stage's own input bits, and the hand-over between
 /// stages bit for bit. Checks stand in the order of the taps; the first that fails is where the fault is.
 /// A stage whose taps are missing gives a not_run check that names them.
-/// `told`, where set, hears of every tap that was gone through, with its bytes.
+/// `told`, where set, hears of every tap that was gone through, with its bytes. With `follows` an input that is not
+/// tapped stands for what the stage before left, where that was tapped.
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace,
-                                    const std::function<void(const std::string& tap, std::size_t bytes)>& told = {});
+                                    const std::function<void(const std::string& tap, std::size_t bytes)>& told = {},
+                                    bool follows = false);
 
 /// End to end: the case's bits alone, value and bound propagated through every stage; ReLU masks and skips are adopted
 /// from the trace where the interval leaves them open. A tensor whose bound exceeds its signal is vacuous. The

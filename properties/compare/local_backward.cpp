@@ -27,10 +27,12 @@ struct LayerGradients {
 /// What backward reads again of forward's outputs, and what it worked out of every row: the bounds of its gradients are
 /// held to these bits. Where they are not tapped they are held to what they may be.
 void add_kept(LocalWalk& walk, const LayerView& layer, LayerInputs& inputs) {
-  for (const std::string& kept : layer.contract->kept_for_backward)
-    if (const Tensor* read =
-            walk.handed("backward", "in." + layer.label + "." + kept, walk.tap("forward", layer.label + "." + kept)))
-      inputs.tensors[kept] = read;
+  for (const std::string& kept : layer.contract->kept_for_backward) {
+    const std::string name = "in." + layer.label + "." + kept;
+    const Tensor* left = walk.tap("forward", layer.label + "." + kept);
+    if (left == nullptr && walk.passes_over("backward", name)) continue;
+    if (const Tensor* read = walk.handed("backward", name, left)) inputs.tensors[kept] = read;
+  }
   for (const RowStatistic& each : layer.contract->backward_statistics)
     if (const Tensor* left = walk.tap("backward", layer.label + "." + each.name)) inputs.tensors[each.name] = left;
 }
@@ -89,6 +91,11 @@ void hold_parameters(LocalWalk& walk, const LayerView& layer, Evaluation& backwa
   }
 }
 
+/// Whether anything that trains comes before what is read here: else its gradient is nobody's.
+bool goes_on(const LocalWalk& walk, LayerInput from) {
+  return from != model_input && walk.layers[static_cast<std::size_t>(from)].has_gradient;
+}
+
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const LayerGradients read = backward_inputs(walk, i);
@@ -106,10 +113,13 @@ void check_layer(LocalWalk& walk, std::size_t i) {
       [&] { return oracle::predicted_dx(pass, tapped_statistics(walk, layer), oracle::floats_of(*read.dy)); }};
   const Bits dx = layer.layer->kind == "linear" ? bits_of_order(walk, layer, read, "x") : written;
   for (const RowStatistic& each : layer.contract->backward_statistics)
-    walk.check_output("backward", layer.label + "." + each.name, {backward, each.name});
-  for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j)
+    if (!walk.passes_over("backward", layer.label + "." + each.name))
+      walk.check_output("backward", layer.label + "." + each.name, {backward, each.name});
+  for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j) {
+    if (!goes_on(walk, layer.inputs[j]) && walk.passes_over("backward", "d." + layer.input_name(j))) continue;
     walk.check_output("backward", "d." + layer.input_name(j), {backward, LayerView::gradient_of_input(j)}, {},
                       j == 0 ? dx : Bits{});
+  }
   hold_parameters(walk, layer, backward, &read);
 }
 
@@ -180,7 +190,7 @@ void check_loss(LocalWalk& walk) {
     if (c == nullptr) both.dy = of_folded(std::move(both.dy), read, rows);
     return named(std::move(both));
   });
-  walk.check_output("loss", "loss", {expected, "loss"});
+  if (!walk.passes_over("loss", "loss")) walk.check_output("loss", "loss", {expected, "loss"});
   const Bits gradient{[&]() -> oracle::Prediction {
     if (loss.kind != "mse" || c == nullptr) return {};
     return oracle::predicted_mse_gradient(walk.declared, oracle::floats_of(*y), oracle::floats_of(*target),

@@ -37,9 +37,11 @@ std::vector<std::string> statistics_of(const LayerView& layer) {
 
 void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
   const Bits rstd{[&] { return oracle::predicted_rstd(pass, tapped_statistics(walk, layer)); }};
-  for (const std::string& statistic : statistics_of(layer))
+  for (const std::string& statistic : statistics_of(layer)) {
+    if (walk.passes_over("forward", layer.label + "." + statistic)) continue;
     walk.check_output("forward", layer.label + "." + statistic, {forward, statistic}, {},
                       statistic == "rstd" ? rstd : Bits{});
+  }
 }
 
 /// y = fl(fl(x W^T) + b) by the order that the product's claim names.
@@ -162,7 +164,7 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
   LayerInputs inputs;
   for (const std::string& name : layer.weights()) {
     const std::string full = layer.full_name(name);
-    add(inputs, name, walk.handed(stage, "in." + full, walk.tap("cast", full, -1)));
+    add(inputs, name, walk.handed(stage, "in." + full, walk.cast_copy(full)));
   }
   const bool forward = stage == "forward";  // backward reads mask and running values again, untapped
   const auto more = [&](const std::string& name, const Tensor* producer) {

@@ -100,8 +100,9 @@ void check_all_and_sample(LocalWalk& walk) {
 }
 
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace,
-                                    const std::function<void(const std::string&, std::size_t)>& told) {
+                                    const std::function<void(const std::string&, std::size_t)>& told, bool follows) {
   LocalWalk walk(c, trace);
+  walk.follows = follows;
   walk.gone_through = told;
   check_all_and_sample(walk);
   return in_order(trace, std::move(walk.checks));

@@ -1,4 +1,4 @@
-// The step and what follows it: decay, optimizer, scaler, schedule. And cast, which reads what the last step wrote.
+// The step: decay and optimizer. And cast, which reads what the last step wrote.
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
@@ -34,7 +34,8 @@ const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool be
 /// What one parameter's step reads.
 struct Step {
   const Tensor &gradient, &parameter;
-  bool first;  // no step was taken before
+  bool first;                      // no step was taken before
+  const Choice* decays = nullptr;  // what moves the parameter first, where that left no tap
 };
 
 /// State tensors as the step read and left them; nullptr: there is none yet, or its tap is missing.
@@ -67,6 +68,13 @@ ReadStep<M> read_for_parameter(const Step& step, const StateTaps& state, bool be
   if (!before) return all;
   for (const Tensor* tensor : state.before) all.before.push_back(read(tensor));
   return all;
+}
+
+/// A parameter that decays without a tap, as the step reads it.
+void decay_first(const LocalWalk& walk, const Step& step, ReadStep<Expected>& read) {
+  if (step.decays == nullptr) return;
+  const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
+  read.parameter = oracle::decayed(walk.declared, *step.decays, rate, {}, read.parameter);
 }
 
 void check_step(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before,
@@ -110,16 +118,19 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
     along.push_back({"the " + state[i]->word, taps.after[i]});
   const bool old = rules.moves_by_old_state();
   if (old && !all_known) return;
-  const Bits bits{[&] {
+  const Bits bits{[&]() -> oracle::Prediction {
+    if (step.decays != nullptr) return {};
     return rules.predicted_parameter(setting, floats_of(rate)(0, 0),
                                      read_for_parameter<Floats>(step, taps, old, floats_or_none).tensors());
   }};
   const auto bound = [&] {
-    return rules.parameter(setting, as_read(rate),
-                           read_for_parameter<Expected>(step, taps, old, read_or_none).tensors(), false);
+    auto read = read_for_parameter<Expected>(step, taps, old, read_or_none);
+    decay_first(walk, step, read);
+    return rules.parameter(setting, as_read(rate), read.tensors(), false);
   };
   const auto some_rows = [&](const std::string&, Eigen::Index first, Eigen::Index rows) {
-    const auto read = read_for_parameter<Expected>(step, taps, old, reads_rows(first, rows));
+    auto read = read_for_parameter<Expected>(step, taps, old, reads_rows(first, rows));
+    decay_first(walk, step, read);
     return std::optional(rules.parameter(setting, as_read(rate), read.tensors(), false));
   };
   walk.check_output("optimizer", p, bound, along, bits, some_rows);
@@ -133,10 +144,17 @@ void take_over(LocalWalk& walk, const std::string& p) {
     walk.state.optimizer[p][i] = walk.tap("optimizer", state[i]->name + "." + p);
 }
 
+/// Whether a parameter decays by itself and leaves no tap before its step, which is then held to both together.
+bool is_followed(const LocalWalk& walk, const std::string& p) {
+  const Choice& decay = walk.c.recipe.weight_decay;
+  return oracle::decays(walk.c.model, decay, p) && !decays_gradient(decay) && walk.passes_over("decay", p);
+}
+
 }  // namespace
 
 void check_cast(LocalWalk& walk) {
   for (const std::string& p : walk.weights) {
+    if (walk.passes_over("cast", p) && walk.cast_copy(p) != nullptr) continue;
     const Tensor* master = walk.handed("cast", "in." + p, walk.state.parameter[p]);
     if (master == nullptr) continue;
     walk.check_bits("cast", p, [&] { return oracle::rounded_cast(walk.declared.storage, oracle::FloatView(*master)); });
@@ -151,6 +169,7 @@ void check_decay(LocalWalk& walk) {
     const bool into_gradient = decays_gradient(decay);
     const Tensor* gradient = into_gradient ? walk.handed("decay", "in.d." + p, last_gradient(walk, p, true)) : nullptr;
     const Tensor* parameter = walk.handed("decay", "in." + p, walk.state.parameter[p]);
+    if (is_followed(walk, p)) continue;
     if (!into_gradient) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (into_gradient && gradient == nullptr)) continue;
     const auto bound = [&] {
@@ -180,120 +199,11 @@ void check_optimizer(LocalWalk& walk) {
     const Tensor* parameter = walk.handed("optimizer", "in." + p, before.parameter.at(p));
     take_over(walk, p);
     if (gradient == nullptr || parameter == nullptr || rate == nullptr) continue;
-    const Step step{*gradient, *parameter, !before.stepped};
+    const Step step{*gradient, *parameter, !before.stepped,
+                    is_followed(walk, p) ? &walk.c.recipe.weight_decay : nullptr};
     check_step(walk, p, step, before, *rate);
   }
   walk.state.stepped = true;
-}
-
-namespace {
-
-/// Whether this window's decision to skip is known. Not where its tap is missing: what follows from it cannot be
-/// judged.
-bool decided(const LocalWalk& walk) {
-  return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap("overflow_check", "found") != nullptr;
-}
-
-void leave_open(LocalWalk& walk, const std::string& stage, const std::string& tensor) {
-  walk.checks.push_back(not_run({"local", TapName{walk.window, -1, stage, tensor}.text(), stage}));
-}
-
-/// The flag that a stage read: the one found, else what the gradients say; 0 where nothing is searched. Of a search
-/// that left nothing the flags of both stages agree.
-void check_found(LocalWalk& walk, const std::string& stage) {
-  const bool searched = checks_overflow(walk.c.recipe.loss_scale);
-  const Tensor* found = walk.tap("overflow_check", "found");
-  const Tensor* read = walk.tap(stage, "in.found");
-  if (!searched && read == nullptr) return;
-  if (searched && (read == nullptr || found != nullptr)) {
-    walk.handed(stage, "in.found", found);
-    return;
-  }
-  const Tensor* other = stage == "schedule" ? walk.tap("scaler", "in.found") : nullptr;
-  const bool set = !searched ? false : walk.overflows.value_or((other != nullptr ? other : read)->integer(0) != 0);
-  walk.check_output(stage, "in.found", oracle::scalar(set ? 1 : 0));
-}
-
-/// A count of steps since the scale last changed, as the trace has it; one that no scaler reaches is not gone on from.
-std::int64_t counter_of(const LocalWalk& walk, const Tensor* tapped, std::int64_t otherwise) {
-  if (tapped == nullptr) return otherwise;
-  const std::int64_t counter = tapped->integer(0);
-  return counter >= 0 && counter < walk.c.recipe.loss_scale.integer("growth_interval") ? counter : otherwise;
-}
-
-bool fits(const Tensor* tapped, const oracle::Expected& expected) {
-  return tapped == nullptr || judge_bits({}, expected, *tapped).status != Status::fail;
-}
-
-/// What the next window says that it read fits this scale.
-bool is_read_next(const LocalWalk& walk, const oracle::ExpectedScale& left) {
-  const auto read = [&](const char* tensor) { return walk.trace.find(TapView{walk.window + 1, -1, "scaler", tensor}); };
-  return fits(read("in.scale"), oracle::predicted_constant(left.scale)) &&
-         fits(read("in.growth_counter"), oracle::scalar(static_cast<long double>(left.growth_counter)));
-}
-
-/// Whether the decision was known: the scale that it leaves is one of two.
-void leave_scale_open(LocalWalk& walk, const oracle::ExpectedScale& read) {
-  const Choice& loss_scale = walk.c.recipe.loss_scale;
-  const Tensor *scale = walk.tap("scaler", "scale"), *counter = walk.tap("scaler", "growth_counter");
-  const auto could_follow = [&](bool skipped) {
-    const auto next = oracle::scale_after(loss_scale, read, skipped);
-    return fits(scale, oracle::predicted_constant(next.scale)) &&
-           fits(counter, oracle::scalar(static_cast<long double>(next.growth_counter)));
-  };
-  if (could_follow(false) || could_follow(true)) {
-    leave_open(walk, "scaler", "scale");
-    leave_open(walk, "scaler", "growth_counter");
-    // Where it is not tapped, that of the two which the next window goes on from.
-    const auto kept = oracle::scale_after(loss_scale, read, false),
-               backed_off = oracle::scale_after(loss_scale, read, true);
-    walk.state.scale = !is_read_next(walk, kept) && is_read_next(walk, backed_off) ? backed_off : kept;
-    if (scale != nullptr) walk.state.scale.scale = as_read(*scale);
-    walk.state.scale.growth_counter = counter_of(walk, counter, walk.state.scale.growth_counter);
-    return;
-  }
-  const auto next = oracle::scale_after(loss_scale, read, false);
-  walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
-  walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
-  walk.state.scale = next;
-}
-
-}  // namespace
-
-void check_scaler(LocalWalk& walk) {
-  const Choice& loss_scale = walk.c.recipe.loss_scale;
-  const oracle::ExpectedScale& now = walk.state.scale;
-  check_found(walk, "scaler");
-  const Tensor* scale = walk.check_output("scaler", "in.scale", oracle::predicted_constant(now.scale));
-  const Tensor* counter =
-      walk.check_output("scaler", "in.growth_counter", oracle::scalar(static_cast<long double>(now.growth_counter)));
-  // Where a tap is missing, the state goes on as it should have.
-  const oracle::ExpectedScale read{scale == nullptr ? now.scale : as_read(*scale),
-                                   counter_of(walk, counter, now.growth_counter)};
-  if (!decided(walk)) return leave_scale_open(walk, read);
-  const auto next = oracle::scale_after(loss_scale, read, walk.skipped);
-  const Tensor* after = walk.check_output("scaler", "scale", oracle::predicted_constant(next.scale));
-  const Tensor* count =
-      walk.check_output("scaler", "growth_counter", oracle::scalar(static_cast<long double>(next.growth_counter)));
-  walk.state.scale = {after == nullptr ? next.scale : as_read(*after), counter_of(walk, count, next.growth_counter)};
-}
-
-void check_schedule(LocalWalk& walk) {
-  walk.check_output("schedule", "in.step", oracle::scalar(static_cast<long double>(walk.state.step)));
-  check_found(walk, "schedule");
-  const Tensor* tapped = walk.tap("schedule", "step");
-  std::int64_t after = walk.state.step + (walk.skipped ? 0 : 1);
-  const bool one_of_two = tapped == nullptr || tapped->integer(0) == walk.state.step || tapped->integer(0) == after;
-  if (decided(walk) || !one_of_two) {
-    walk.check_output("schedule", "step", oracle::scalar(static_cast<long double>(after)));
-  } else {
-    leave_open(walk, "schedule", "step");
-    if (tapped != nullptr) after = tapped->integer(0);
-  }
-  walk.check_output(
-      "schedule", "learning_rate",
-      oracle::predicted_constant(oracle::rate(walk.declared, walk.c.recipe.learning_rate, walk.state.step)));
-  walk.state.step = after;
 }
 
 }  // namespace tally

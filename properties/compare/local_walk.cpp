@@ -142,7 +142,13 @@ const Tensor* LocalWalk::require_tap(const std::string& stage, const std::string
   return found;
 }
 
+const Tensor* LocalWalk::cast_copy(const std::string& parameter) {
+  const Tensor* copy = tap("cast", parameter, -1);
+  return copy == nullptr && follows && c.precision.storage == c.precision.master ? state.parameter[parameter] : copy;
+}
+
 const Tensor* LocalWalk::handed(const std::string& stage, const std::string& tensor, const Tensor* producer) {
+  if (producer != nullptr && passes_over(stage, tensor)) return producer;
   const Tensor* read = require_tap(stage, tensor);
   if (read == nullptr && producer != nullptr && !is_given(c.model, stage)) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;

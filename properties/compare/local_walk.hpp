@@ -1,6 +1,6 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
 // Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp,
-// local_update.cpp.
+// local_schedule.cpp, local_update.cpp.
 #pragma once
 
 #include <deque>
@@ -67,6 +67,8 @@ class LocalWalk {
   const std::set<std::string>* wanted = nullptr;
   /// Where set: is told of every tap that was gone through, with its bytes.
   std::function<void(const std::string& tap, std::size_t bytes)> gone_through = {};
+  /// Whether an input that is not tapped stands for what the stage before left, where that was tapped.
+  bool follows = false;
   /// Else expectations are computed and nothing is held against them: what the rules cost, and what they would give.
   bool judges = true;
   /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
@@ -88,6 +90,12 @@ class LocalWalk {
   const Tensor* require_tap(const std::string& stage, const std::string& tensor);
   /// A consumer's input: needed, and the producer's bits when those are known.
   const Tensor* handed(const std::string& stage, const std::string& tensor, const Tensor* producer);
+  /// What layers read of a parameter: its cast copy, or, where no cast is tapped that would change a bit, itself.
+  const Tensor* cast_copy(const std::string& parameter);
+  /// Whether an output need not be held, as it is not tapped and what reads it is judged by what is.
+  bool passes_over(const std::string& stage, const std::string& tensor) const {
+    return follows && tap(stage, tensor) == nullptr;
+  }
   /// A tensor as the layer's rule takes it.
   static oracle::Expected read(const LayerView& layer, const Tensor& tensor);
   /// What a layer read. The same bits are read once: every micro-batch reads the same parameters.

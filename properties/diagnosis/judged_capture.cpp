@@ -49,7 +49,7 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   const bool in_pieces = options.all_lenses && is_judged_in_pieces(c);
   auto [checks, groups] = in_pieces            ? piecewise_lenses(c, trace, told)
                           : options.all_lenses ? hard_lenses(c, trace, grouping, told)
-                                               : GroupedChecks{local_lens(c, trace, told), {}};
+                                               : GroupedChecks{local_lens(c, trace, told, trace.groups.empty()), {}};
   if (!in_pieces) split_bounds(c, trace, checks);
   JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
   if (options.all_lenses) find_causes(c, trace, judged);

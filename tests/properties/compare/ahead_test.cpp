@@ -1,6 +1,7 @@
 #include "properties/compare/ahead.hpp"
 
 #include "properties/compare/lens.hpp"
+#include "tests/kernels/attention_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
 namespace tally {
@@ -52,8 +53,7 @@ Case wide_case() {
   return c;
 }
 
-TEST(Ahead, JudgesTheSameByAnyNumberOfThreads) {
-  const Case c = wide_case();
+void expect_the_same_by_any_number_of_threads(const Case& c) {
   Trace trace = run(c);
   trace.claims = {};
   const std::vector<TensorCheck> one = local_lens(c, trace);
@@ -71,6 +71,14 @@ TEST(Ahead, JudgesTheSameByAnyNumberOfThreads) {
       EXPECT_EQ(several[i].spread.log10_chance, one[i].spread.log10_chance) << one[i].tap;
     }
   }
+}
+
+TEST(Ahead, JudgesTheSameByAnyNumberOfThreads) { expect_the_same_by_any_number_of_threads(wide_case()); }
+
+/// Heads of an attention go by several threads, some more than there are groups of them.
+TEST(Ahead, JudgesAttentionTheSameByAnyNumberOfThreads) {
+  for (const std::int64_t groups : {1, 2, 4})
+    expect_the_same_by_any_number_of_threads(small_attention_model(3, Dtype::fp32, {{"kv_heads", groups}}));
 }
 
 TEST(Ahead, JudgesTheLastRowOfAWideTensorToo) {

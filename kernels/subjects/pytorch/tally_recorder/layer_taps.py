@@ -13,6 +13,12 @@ class LayerTaps:
         self.attentions = described.attentions
         self.reads = {label: layer.get("inputs") for label, layer in zip(labels(described.layers), described.layers)}
         self.readers = readers(described.layers)
+        self.slices = {label: layer for label, layer in zip(labels(described.layers), described.layers)
+                       if layer["kind"] == "slice"}
+        self.uses = described.uses  # by the id of a weight that several layers read: its name, and those layers
+        self.scaled = {layer["inputs"][0]: label for label, layer in zip(labels(described.layers), described.layers)
+                       if layer["kind"] == "scale"}
+        self.to_be_scaled = {}  # by the id of what a layer left: it, and the layer that is to scale it
         self.rows, self.pending, self.handles = None, {}, []
 
     def attach(self):
@@ -39,7 +45,7 @@ class LayerTaps:
 
     def begin(self, rows):
         """A forward pass: taps of one whose backward pass never came are let go."""
-        self.rows, self.pending = rows, {}
+        self.rows, self.pending, self.to_be_scaled = rows, {}, {}
 
     def listens(self):
         return self.rows is not None
@@ -61,6 +67,27 @@ class LayerTaps:
         place = self.place_of_gradient(name)
         if value.requires_grad and place:
             self.when_it_arrives(value, place, as_rows)
+        if value.requires_grad and name in self.slices:
+            self.when_it_arrives(value, f"backward/d.{name}.x", lambda tensor: self.around(name, as_rows(tensor)))
+
+    def around(self, name, gradient):
+        """What a slice gives for what it reads: nothing outside of its features."""
+        layer, width = self.slices[name], self.pending[f"forward/{self.reads[name][0]}.y"].shape[-1]
+        return torch.nn.functional.pad(gradient, (layer["begin"], width - layer["end"]))
+
+    def weight_read(self, weight, looked_up):
+        """A weight that several layers read: each gets a view of its own, whose gradient is what it gives."""
+        name, by_look_up, by_product = self.uses.get(id(weight), (None, None, None))
+        if name is None or not self.listens() or not torch.is_grad_enabled() or not weight.requires_grad:
+            return weight
+        own = weight.view_as(weight)
+
+        def arrives(gradient):
+            if self.listens():
+                self.pending[f"backward/d.{name}@{by_look_up if looked_up else by_product}"] = \
+                    self.capture.scratch.put(gradient)
+        own.register_hook(arrives)
+        return own
 
     def place_of_gradient(self, name):
         """What a case calls the gradient of what a layer leaves; None of what an `add` hands on and of the logits."""
@@ -99,7 +126,15 @@ class LayerTaps:
         def leaves(_, __, y):
             if self.listens() and torch.is_grad_enabled() and isinstance(y, torch.Tensor):
                 self.left(name, y)
+                if name in self.scaled:
+                    self.to_be_scaled[id(y)] = y, self.scaled[name]
         return leaves
+
+    def multiplied(self, tensor, product):
+        """A product of a tensor that a layer is to scale is what that layer leaves."""
+        _, name = self.to_be_scaled.pop(id(tensor), (None, None))
+        if name and self.listens() and torch.is_grad_enabled():
+            self.left(name, product)
 
     def watched(self, interface, implementation, default):
         """Stands in for `AttentionInterface.get_interface`."""

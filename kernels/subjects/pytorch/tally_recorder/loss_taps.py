@@ -58,6 +58,10 @@ class LossTaps:
         except TypeError:
             return model.register_forward_pre_hook(self.model_called)
 
+    def hears_of_functions(self):
+        """Who hears of weights that are read and of products; None where nobody wants to."""
+        return self.layers if self.layers and (self.layers.uses or self.layers.scaled) else None
+
     def model_called(self, model, inputs, named=None):
         """The model reads a micro-batch's rows."""
         given = [*inputs, *(named or {}).values()]

@@ -4,6 +4,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 SEEN = {F.cross_entropy: "cross_entropy", F.mse_loss: "mse"}
+PRODUCTS = (torch.mul, torch.Tensor.mul, torch.Tensor.__mul__)
 DEFAULTS = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean",
             "label_smoothing": 0.0}
 
@@ -43,14 +44,22 @@ def autocast_is_on(device):
 
 
 class SeesLosses(TorchFunctionMode):
-    """While it is entered, `called(loss)` hears of each call that takes part in autograd."""
+    """While it is entered, `called(loss)` hears of each call that takes part in autograd. `layers`, where it is given,
+    hears of each weight that is multiplied by or looked up in and gives what is used in its place
+    (`weight_read(weight, looked_up)`), and of products of a tensor (`multiplied(tensor, product)`)."""
 
-    def __init__(self, called):
+    def __init__(self, called, layers=None):
         super().__init__()
-        self.called = called
+        self.called, self.layers = called, layers
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if self.layers and func in (F.linear, F.embedding) and len(args) > 1:
+            args = (args[0], self.layers.weight_read(args[1], func is F.embedding), *args[2:])
+        elif self.layers and func in PRODUCTS and args:
+            product = func(*args, **kwargs)
+            self.layers.multiplied(args[0], product)
+            return product
         if func not in SEEN or not torch.is_grad_enabled():
             return func(*args, **kwargs)
         return self.watched(func, list(args), dict(kwargs))

@@ -82,6 +82,16 @@ def tie(layers, modules):
     return called
 
 
+def uses_of(layers, modules):
+    """By the id of a table to which one linear layer is tied: what a case calls it, and the layers that read it."""
+    tied = {}
+    for layer in layers:
+        if "tied" in layer:
+            tied.setdefault(layer["tied"], []).append(layer["name"])
+    return {id(modules[table].weight): (f"{table}.weight", table, users[0]) for table, users in tied.items()
+            if len(users) == 1}
+
+
 class KnownLayers:
     """Layers that Tally knows, in a `torch.nn.Sequential` or in a network whose forward calls them and adds what they
     leave: forward and backward are judged as well."""
@@ -104,6 +114,7 @@ class KnownLayers:
         self.turned = {f"{name}.weight" for name, module in self.modules.items() if type(module).__name__ == "Conv1D"}
         self.tied = tie(self.layers, modules)
         self.shared = set(self.tied.values())
+        self.uses = uses_of(self.layers, modules)
         self.tables = [modules[layer["name"]].num_embeddings for layer in self.layers if layer["kind"] == "embedding"]
         self.last = labels(self.layers)[-1]
 

@@ -78,7 +78,7 @@ class Recorder:
 
     def __enter__(self):
         self.attach()
-        mode = SeesLosses(self.capture.losses.called)
+        mode = SeesLosses(self.capture.losses.called, self.capture.losses.hears_of_functions())
         mode.__enter__()
         self.entered.insert(0, lambda: mode.__exit__(None, None, None))
         return self

@@ -137,6 +137,11 @@ class Tokens(unittest.TestCase):
                     code, said = verdict_of(recorded(net, level))
                     self.assertEqual(code, PASS, said)
 
+    def test_the_local_lens_alone_needs_no_more(self):
+        for tied in (True, False):
+            code, said = verdict_of(recorded(Bag(tied), "all"), ("--lens", "local"))
+            self.assertEqual(code, PASS, said)
+
     def test_a_frozen_layer_that_moves_is_an_error(self):
         net = Bag(tied=False)
         net.fc.requires_grad_(False)

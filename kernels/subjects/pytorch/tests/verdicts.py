@@ -4,9 +4,9 @@ import tempfile
 PASS, FAIL, ERROR, UNJUDGED = 0, 1, 2, 4
 
 
-def verdict_of(recorder):
+def verdict_of(recorder, options=()):
     """The exit code, and all lines."""
     lines = []
     with tempfile.TemporaryDirectory() as folder:
-        code = recorder.check(folder, show=lines.append)
+        code = recorder.check(folder, show=lines.append, options=options)
     return code, "\n".join(lines)

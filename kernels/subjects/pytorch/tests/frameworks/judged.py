@@ -18,10 +18,10 @@ def judged(loop, rows, level="state", **options):
     return verdict(loop(recorded_by(level, **options), rows))
 
 
-def verdict(recorder):
+def verdict(recorder, options=()):
     said = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
-        code = recorder.check(folder, show=lambda line: print(line, file=said))
+        code = recorder.check(folder, show=lambda line: print(line, file=said), options=options)
     return code, said.getvalue()
 
 

@@ -38,6 +38,17 @@ class RightLoops(unittest.TestCase):
                     with self.subTest(family.__name__, kind=kind, attention=attention):
                         self.passes(family(attn_implementation=attention), batches)
 
+    def test_the_local_lens_alone_needs_no_more(self):
+        """As of models larger than memory."""
+        for model in (models.llama(tie_word_embeddings=True), models.gpt2(), models.adapted()):
+            for batches in (models.padded(), models.packed()):
+                with self.subTest(type(model).__name__):
+                    recorder = models.train(recorded_by("all", layers="known", normalisation="window_items"), model,
+                                            batches)
+                    code, said = verdict(recorder, ("--lens", "local"))
+                    self.assertEqual(code, PASS, said)
+                    self.assertTrue(said.endswith("\npass\n"), said)
+
     def test_options_of_a_family_pass(self):
         for model in (models.llama(tie_word_embeddings=True, attention_bias=True, mlp_bias=True),
                       models.llama(head_dim=6, num_key_value_heads=4), models.gpt2(activation_function="gelu"),
