@@ -45,11 +45,11 @@ void add_all(std::vector<Setting>& settings, const std::string& section, const C
 
 }  // namespace
 
-bool affordable(const Evidence& evidence) {
-  constexpr std::size_t most_elements = std::size_t{1} << 18;
+bool affordable(const Evidence& evidence, std::size_t evaluations) {
+  constexpr std::size_t most_elements = std::size_t{1} << 25;
   std::size_t elements = 0;
   for (const Tap& tap : evidence.trace.taps()) elements += tap.value.elements();
-  return elements <= most_elements;
+  return elements <= most_elements / evaluations;
 }
 
 namespace {

@@ -23,8 +23,8 @@ struct Setting {
 /// to, for all its layers at once.
 std::vector<Setting> settings_of(const Evidence& evidence);
 
-/// Whether the trace is small enough to be evaluated again hundreds of times.
-bool affordable(const Evidence& evidence);
+/// Whether the trace is small enough to be evaluated again so often.
+bool affordable(const Evidence& evidence, std::size_t evaluations = 128);
 
 /// The kind of the layer that a tap belongs to; empty for none.
 std::string layer_kind_of(const Case& c, const std::string& tensor);

@@ -11,8 +11,11 @@ namespace tally {
 
 namespace {
 
+struct Left {
+  Values values, bounds;
+};
 /// By tap.
-using AllValues = std::map<std::string, Values>;
+using AllValues = std::map<std::string, Left>;
 
 /// What each stage leaves of what it read.
 AllValues left_by_stages(const Case& c, const Trace& trace, const std::set<std::string>& wanted) {
@@ -23,7 +26,7 @@ AllValues left_by_stages(const Case& c, const Trace& trace, const std::set<std::
   walk.kept = &kept;
   check_all(walk);
   AllValues left;
-  for (HeldTensor& each : kept) left.emplace(each.name.text(), std::move(each.expected));
+  for (HeldTensor& each : kept) left[each.name.text()] = {std::move(each.expected), std::move(each.bound)};
   return left;
 }
 
@@ -37,15 +40,19 @@ AllValues left_together(const Case& c, const Trace& trace, const std::set<std::s
   AllValues left;
   for (const auto& [name, expected] : kept) {
     if (!wanted.contains(name)) continue;
-    Values& values = left[name];
-    for (Eigen::Index i = 0; i < expected.v.size(); ++i) values.push_back(static_cast<double>(expected.v.data()[i]));
+    Left& tensor = left[name];
+    for (Eigen::Index i = 0; i < expected.v.size(); ++i) {
+      tensor.values.push_back(static_cast<double>(expected.v.data()[i]));
+      tensor.bounds.push_back(expected.e.data()[i]);
+    }
   }
   return left;
 }
 
 }  // namespace
 
-std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace) {
+std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace,
+                                           std::vector<std::optional<Values>>* bounds) {
   AllValues expected;
   try {
     const std::set<std::string> wanted = evidence.names();
@@ -56,9 +63,12 @@ std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case&
   std::vector<std::optional<Values>> left;
   for (const HeldTensor& held : evidence.held) {
     const auto found = expected.find(held.name.text());
-    const bool changed =
-        found != expected.end() && found->second.size() == held.got.size() && found->second != held.expected;
-    left.push_back(changed ? std::optional(std::move(found->second)) : std::nullopt);
+    const bool changed = found != expected.end() && found->second.values.size() == held.got.size() &&
+                         found->second.values != held.expected;
+    left.push_back(changed ? std::optional(std::move(found->second.values)) : std::nullopt);
+    if (bounds == nullptr) continue;
+    const bool bounded = changed && found->second.bounds.size() == held.got.size();
+    bounds->push_back(bounded ? std::optional(std::move(found->second.bounds)) : std::nullopt);
   }
   return left;
 }

@@ -22,8 +22,9 @@ struct Hypothesis {
 };
 
 /// The oracle's own rules on this case and this trace, in place of the evidence's, for every held tensor; empty where
-/// they cannot be applied. A tensor whose expectation does not change is nullopt.
-std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace);
+/// they cannot be applied. A tensor whose expectation does not change is nullopt. `bounds`, where set, takes theirs.
+std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case& c, const Trace& trace,
+                                           std::vector<std::optional<Values>>* bounds = nullptr);
 
 /// A copy of the trace with some of its taps' values changed; nullopt keeps the bits.
 Trace altered(const Trace& trace, const std::function<std::optional<Tensor>(const Tap& tap)>& change);

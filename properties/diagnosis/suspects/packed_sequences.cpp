@@ -27,14 +27,14 @@ Case as_one_sequence(Case c) {
 
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
-  if (!affordable(evidence) || failing_kind(evidence) != "attention") return all;
+  if (!affordable(evidence, 1) || failing_kind(evidence) != "attention") return all;
   const Case other = as_one_sequence(evidence.c);
   if (other.sequences == evidence.c.sequences) return all;
   Hypothesis way{{},
                  "as if each micro-batch were one sequence: rows see the sequences before theirs",
                  "A(i) = rows of the micro-batch",
                  0};
-  way.left = what_if(evidence, other, evidence.trace);
+  way.left = what_if(evidence, other, evidence.trace, &way.bounds);
   if (says_something(evidence, way)) all.push_back(std::move(way));
   return all;
 }
@@ -91,8 +91,8 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
       {}, "positions count on over the sequences of a micro-batch, and do not begin again with each", "p_i = i", 0};
   if (tensor == "in.positions")
     for (const HeldTensor& held : evidence.held) way.left.push_back(positions_of(evidence, held));
-  else if (affordable(evidence) && (kind == "rotary" || kind == "position_embedding"))
-    way.left = what_if(evidence, running_on(evidence.c), evidence.trace);
+  else if (affordable(evidence, 1) && (kind == "rotary" || kind == "position_embedding"))
+    way.left = what_if(evidence, running_on(evidence.c), evidence.trace, &way.bounds);
   if (!says_something(evidence, way)) return {};
   return {std::move(way)};
 }

@@ -85,6 +85,19 @@ def packed():
             for pair in zip(lines[::2], lines[1::2])]
 
 
+def packed_by_trl(strategy):
+    """The same by TRL: whole documents in a line, best fit first, or one long text that is cut into lines."""
+    from datasets import Dataset, disable_progress_bars
+    from trl import pack_dataset
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
+    disable_progress_bars()
+    lines = Dataset.from_list([{"input_ids": tokens.tolist(), "labels": tokens.tolist()}
+                               for tokens, _ in documents(6 * K * WINDOWS)])
+    lines = pack_dataset(lines, seq_length=14, strategy=strategy)
+    collate = DataCollatorForLanguageModeling(pad_token_id=0, padding_free=strategy == "bfd")
+    return [dict(collate([lines[i], lines[i + 1]])) for i in range(0, 2 * K * WINDOWS, 2)]
+
+
 def scored(batch, before_the_shift=False):
     labels = batch["labels"]
     return (labels if before_the_shift else labels[:, 1:]).ne(IGNORED).sum()

@@ -56,6 +56,11 @@ class RightLoops(unittest.TestCase):
             with self.subTest(str(model.config)):
                 self.passes(model, models.padded())
 
+    def test_packing_by_trl_passes(self):
+        for strategy in ("bfd", "wrapped"):
+            with self.subTest(strategy):
+                self.passes(models.llama(), models.packed_by_trl(strategy))
+
     def test_padding_on_the_left_passes_where_positions_turn(self):
         self.passes(models.llama(), models.padded("left"))
 
@@ -124,8 +129,9 @@ class PlantedBugs(unittest.TestCase):
 
     def test_packed_documents_are_one_to_a_model_with_a_cache(self):
         """As Transformers is shipped: with the cache, which is on by default, documents of a line see each other."""
-        said = self.fails(models.llama(use_cache=True), models.packed(), "attention.y")
-        self.assertEqual(cause(said), "packed-attention-crosses", said)
+        for batches in (models.packed(), models.packed_by_trl("bfd")):
+            said = self.fails(models.llama(use_cache=True), batches, "attention.y")
+            self.assertEqual(cause(said), "packed-attention-crosses", said)
 
     def test_positions(self):
         model = models.llama()

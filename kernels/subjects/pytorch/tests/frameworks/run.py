@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a script with the frameworks: run.py ENVIRONMENT SCRIPT [ARGUMENTS…]
 
-ENVIRONMENT is a folder that environment.py fills from the package index the first time (1.1 GB are fetched). Exits 77,
+ENVIRONMENT is a folder that environment.py fills from the package index the first time (1.2 GB are fetched). Exits 77,
 with the reason, where it cannot be had."""
 import os
 import subprocess
