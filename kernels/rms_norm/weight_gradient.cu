@@ -1,4 +1,5 @@
-// dw = sum dy h over rows, (rms_norm.4), rounded as kernels/arithmetic.md says; store S.
+// dw = sum dy h over rows, (rms_norm.4), rounded as kernels/arithmetic.md says; store S. `cast_first` stores h and
+// dy h in S.
 //
 //   x, dy [rows, features] S   rstd [rows] fp32   dw [features] S
 //
@@ -9,11 +10,12 @@
 #include "kernels/layer_arguments.hpp"
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
+#include "kernels/rms_norm/casting.hpp"
 
 namespace tally {
 namespace {
 
-template <class S, int lanes>
+template <class S, Casting casting, int lanes>
 __global__ void sum_columns(const S* x, const S* dy, const float* rstd, S* dw, std::int64_t rows,
                             std::int64_t features) {
   TALLY_SHARED(float, partial, lanes, column_tile);
@@ -22,25 +24,31 @@ __global__ void sum_columns(const S* x, const S* dy, const float* rstd, S* dw, s
   if (column < features) {
     for (std::int64_t row = threadIdx.y; row < rows; row += lanes) {
       const std::int64_t i = row * features + column;
-      sum = __fadd_rn(sum, __fmul_rn(to_float(dy[i]), __fmul_rn(to_float(x[i]), rstd[row])));
+      const float h = on_the_way<S, casting>(__fmul_rn(to_float(x[i]), rstd[row]));
+      sum = __fadd_rn(sum, on_the_way<S, casting>(__fmul_rn(to_float(dy[i]), h)));
     }
   }
   sum = column_total<lanes>(sum, partial);
   if (column < features && threadIdx.y == 0) dw[column] = from_float<S>(sum);
 }
 
+template <Casting casting>
 void gradient(Stream& stream, const NormGradientArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     by_column_lanes(a.rows, [&]<int lanes>() {
-      launch_columns<lanes, sum_columns<S, lanes>>(stream, a.features, static_cast<const S*>(a.x),
-                                                   static_cast<const S*>(a.dy), a.rstd, static_cast<S*>(a.dw), a.rows,
-                                                   a.features);
+      launch_columns<lanes, sum_columns<S, casting, lanes>>(stream, a.features, static_cast<const S*>(a.x),
+                                                            static_cast<const S*>(a.dy), a.rstd, static_cast<S*>(a.dw),
+                                                            a.rows, a.features);
     });
   });
 }
 
 const RegisterKernel registered("rms_norm.weight_gradient",
-                                {.variant = "column_lanes", .additions = column_additions()}, gradient);
+                                {.variant = "column_lanes", .algorithm = "cast_last", .additions = column_additions()},
+                                gradient<Casting::last>);
+const RegisterKernel registered_cast_first(
+    "rms_norm.weight_gradient", {.variant = "cast_first", .algorithm = "cast_first", .additions = column_additions()},
+    gradient<Casting::first>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

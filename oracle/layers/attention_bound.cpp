@@ -101,6 +101,9 @@ class Gradients {
     Eigen::ArrayXd p = weights.p, ds = weights.p * x;
     Eigen::ArrayXd e_ds = weights.excess * (x.abs() + e_x) + weights.p * e_x;
     e_ds += u * (ds.abs() + e_ds) + head_.underflow();
+    // Scaled before it weighs, where it may be: one rounding more, of a number that the scale made smaller.
+    if (const double scale = std::fabs(head_.scale().v); head_.is_unknown() && scale > 0)
+      e_ds += u * (ds.abs() + e_ds) + head_.underflow() / scale;
     Eigen::ArrayXd e_p = weights.excess;
     // A score far above the lse, which is a float: the weight, or what comes of it, may be out of fp32's range or not.
     for (Eigen::Index j = 0; j < p.size(); ++j) {

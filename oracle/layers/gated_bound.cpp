@@ -22,10 +22,11 @@ class Between {
 
 Bounded silu(const Elementary& fp32, Bounded g) { return fp32.mul(g, logistic_of(fp32, g)); }
 
-Bounded through_silu(const Elementary& fp32, Bounded g, Bounded gradient) {
+/// `gradient` is what dy and `up` come to.
+Bounded through_silu(const Elementary& fp32, Bounded g, Bounded gradient, Bounded dy, Bounded up) {
   const Bounded s = logistic_of(fp32, g);
   const Bounded bracket = fp32.add(one, fp32.mul(g, fp32.sub(one, s)));
-  return fp32.mul(gradient, fp32.mul(s, bracket));
+  return fp32.in_any_order(fp32.mul(gradient, fp32.mul(s, bracket)), {dy, up, s, bracket});
 }
 
 template <class Of>
@@ -53,7 +54,8 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Exp
   const Arithmetic storage(pass.declared.storage);
   const BoundedMatrix g(gate), u(*pass.others.at(0)), d(dy);
   BoundedMatrix dg = each(g, [&](Eigen::Index i, Eigen::Index j) {
-    return storage.store(through_silu(fp32, g.at(i, j), between(fp32.mul(d.at(i, j), u.at(i, j)))));
+    return storage.store(
+        through_silu(fp32, g.at(i, j), between(fp32.mul(d.at(i, j), u.at(i, j))), d.at(i, j), u.at(i, j)));
   });
   BoundedMatrix du = each(g, [&](Eigen::Index i, Eigen::Index j) {
     return storage.store(fp32.mul(d.at(i, j), between(silu(fp32, g.at(i, j)))));

@@ -1,6 +1,8 @@
 // layer_norm: (layer_norm.1), (layer_norm.2) and (layer_norm.3) by the claimed algorithm (oracle/tolerance/moments),
 // then (layer_norm.4); (layer_norm.5) through the same rounded statistics, (layer_norm.6) as column sums. Operations
 // and their order are those of kernels/arithmetic.md.
+#include <cmath>
+
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
@@ -44,6 +46,17 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
           joined((exact.var.array() + eps).sqrt().inverse().matrix(), rstd)};
 }
 
+/// Of a kernel that says nothing of itself, and may be PyTorch's: dx = a g + b x + c with a = r, b = (mean sum g - sum g x)
+/// r^3 / n, c = -b mean - r sum g / n. Its sums are of x and not of h, so that they cancel where the mean is large, and
+/// b underflows before it is multiplied. `magnitude` is sum |g| (|x| + |mean|).
+double error_by_moments(Bounded x, const Moments& m, double magnitude, double n) {
+  const Arithmetic fp32 = single();
+  if (!(magnitude < fp32.threshold())) return infinite;
+  const double r = std::fabs(m.rstd.v) + m.rstd.e, mean = std::fabs(m.mean.v) + m.mean.e;
+  const double size = std::fabs(x.v) + x.e + mean, factors = (1 + r) * (1 + r) * (1 + r);
+  return gam(n + 8, fp32.u()) * magnitude * r * r * r / n * size + 8 * fp32.underflow() * factors * (1 + size);
+}
+
 /// dx of one row, and that row's fl(dy h) for the weight's gradient.
 void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMatrix& dy, const BoundedMatrix& weight,
                   Eigen::Index i, BoundedMatrix& dx, BoundedMatrix& dy_h) {
@@ -54,7 +67,10 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
     return weight.cols() == 0 ? dy.at(i, j) : fp32.mul(dy.at(i, j), weight.at(0, j));
   };
   Addends sum_g = addends_of(claim), sum_g_h = addends_of(claim);
+  double magnitude = 0;
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const Bounded g = gradient(j), at = x.at(i, j);
+    magnitude += (std::fabs(g.v) + g.e) * (std::fabs(at.v) + at.e + std::fabs(m.mean.v) + m.mean.e);
     const Bounded h = normalised(fp32, x.at(i, j), m);
     sum_g.add(gradient(j));
     sum_g_h.add(fp32.mul(gradient(j), h));
@@ -66,7 +82,9 @@ void row_backward(const BoundPass& pass, const BoundedMatrix& x, const BoundedMa
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
     const Bounded h = normalised(fp32, x.at(i, j), m);
     const Bounded centred = fp32.sub(fp32.sub(gradient(j), m1), fp32.mul(h, m2));
-    dx.set(i, j, storage.store(fp32.mul(m.rstd, centred)));
+    Bounded value = fp32.mul(m.rstd, centred);
+    if (claim.variant.empty()) value.e += error_by_moments(x.at(i, j), m, magnitude, static_cast<double>(x.cols()));
+    dx.set(i, j, storage.store(value));
   }
 }
 

@@ -1,5 +1,7 @@
 // rms_norm: (rms_norm.1) as a sum of squares, none of which cancels another, (rms_norm.2), (rms_norm.3) through the
 // same rounded rstd, (rms_norm.4) as column sums. Operations and their order are those of kernels/arithmetic.md.
+#include <cmath>
+
 #include "oracle/real/number.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
@@ -38,8 +40,24 @@ Matrix<long double> exact_rstd(const BoundPass& pass, const Expected& x) {
   return (x.v.array().square().rowwise().mean() + eps).sqrt().inverse().matrix();
 }
 
+/// Rounds what is multiplied by a weight, or comes from such a product, as it is stored in S on the way: unless the
+/// kernel claims that it is not, or nothing is lost.
+class OnTheWay {
+ public:
+  OnTheWay(const BoundPass& pass, const char* operation)
+      : storage_(pass.declared.storage),
+        rounds_(claim_of(pass.declared, operation).algorithm != "cast_last" &&
+                pass.declared.storage.p < format_of(Dtype::fp32).p) {}
+  Bounded operator()(Bounded x) const { return rounds_ ? storage_.store(x) : x; }
+
+ private:
+  Arithmetic storage_;
+  bool rounds_;
+};
+
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
   const Arithmetic fp32 = single(), storage(pass.declared.storage);
+  const OnTheWay on_the_way(pass, "rms_norm.forward");
   const BoundedMatrix in(x);
   const std::vector<Bounded> w = weights(pass, in.cols());
   const bool affine = pass.tensors.contains("weight");
@@ -48,11 +66,33 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
     const Bounded row = rstd(pass, in, i);
     scale.set(i, 0, row);
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
-      const Bounded h = fp32.mul(in.at(i, j), row);
+      const Bounded h = on_the_way(fp32.mul(in.at(i, j), row));
       y.set(i, j, storage.store(affine ? fp32.mul(h, w[static_cast<std::size_t>(j)]) : h));
     }
   }
   return {joined(exact_forward(pass, x).y, y), {}, {}, joined(exact_rstd(pass, x), scale)};
+}
+
+/// sum |g x| of a row.
+template <class G>
+double magnitude_along(const BoundedMatrix& x, Eigen::Index row, const G& g) {
+  double sum = 0;
+  for (Eigen::Index j = 0; j < x.cols(); ++j) {
+    const Bounded a = g(j), b = x.at(row, j);
+    sum += (std::fabs(a.v) + a.e) * (std::fabs(b.v) + b.e);
+  }
+  return sum;
+}
+
+/// Of a kernel that says nothing of itself, and may be the derivative of x (mean x^2 + eps)^(-1/2) operation by operation:
+/// dx = g r - x (r^3 sum g x) / n. The cube and its products are rounded some four times more than h mean(g h), and
+/// underflow before they are multiplied: the cube by eta, then what the sum makes of it, then its n-th part. `magnitude` is
+/// sum |g x|, which may leave the range where h mean(g h) does not.
+double error_of_cube(Bounded x, Bounded rstd, double magnitude, double n) {
+  const Arithmetic fp32 = single();
+  if (!(magnitude < fp32.threshold())) return infinite;
+  const double size = std::fabs(x.v) + x.e, magnitude_over_n = magnitude / n, r = std::fabs(rstd.v) + rstd.e;
+  return 4 * fp32.u() * size * r * r * r * magnitude_over_n + fp32.underflow() * (magnitude_over_n * size + 4 * size);
 }
 
 ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expected& dy) {
@@ -61,23 +101,27 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const KernelClaim& claim = claim_of(pass.declared, "rms_norm.backward");
   const std::vector<Bounded> w = weights(pass, in.cols());
   const bool affine = pass.tensors.contains("weight");
+  const OnTheWay on_the_way(pass, "rms_norm.backward"), in_the_sum(pass, "rms_norm.weight_gradient");
   const Bounded inverse = reciprocal(pass.declared, static_cast<double>(in.cols()));
   BoundedMatrix dx(in.rows(), in.cols()), dy_h(in.rows(), in.cols());
   for (Eigen::Index i = 0; i < in.rows(); ++i) {
     const Bounded row = rstd(pass, in, i);
     const auto g = [&](Eigen::Index j) {
-      return affine ? fp32.mul(gradient.at(i, j), w[static_cast<std::size_t>(j)]) : gradient.at(i, j);
+      return affine ? on_the_way(fp32.mul(gradient.at(i, j), w[static_cast<std::size_t>(j)])) : gradient.at(i, j);
     };
     Addends along = addends_of(claim);
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
       const Bounded h = fp32.mul(in.at(i, j), row);
       along.add(fp32.mul(g(j), h));
-      dy_h.set(i, j, fp32.mul(gradient.at(i, j), h));
+      dy_h.set(i, j, in_the_sum(fp32.mul(gradient.at(i, j), in_the_sum(h))));
     }
     const Bounded m = shared(fp32.mul(sum_of(fp32, claim, along), inverse));
+    const double through_cube = claim.variant.empty() ? magnitude_along(in, i, g) : -1;
     for (Eigen::Index j = 0; j < in.cols(); ++j) {
       const Bounded h = fp32.mul(in.at(i, j), row);
-      dx.set(i, j, storage.store(fp32.mul(row, fp32.sub(g(j), fp32.mul(h, m)))));
+      Bounded value = fp32.mul(row, fp32.sub(g(j), fp32.mul(h, m)));
+      if (through_cube >= 0) value.e += error_of_cube(in.at(i, j), row, through_cube, static_cast<double>(in.cols()));
+      dx.set(i, j, storage.store(value));
     }
   }
   const auto exact = exact_backward(pass, x, dy);

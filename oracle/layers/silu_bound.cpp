@@ -15,7 +15,7 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   return elementwise_backward(pass, x, dy, [](const Elementary& fp32, Bounded input, Bounded gradient) {
     const Bounded s = logistic_of(fp32, input);
     const Bounded bracket = fp32.add(one, fp32.mul(input, fp32.sub(one, s)));
-    return fp32.mul(gradient, fp32.mul(s, bracket));
+    return fp32.in_any_order(fp32.mul(gradient, fp32.mul(s, bracket)), {gradient, s, bracket});
   });
 }
 

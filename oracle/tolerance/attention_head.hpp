@@ -53,6 +53,8 @@ class AttentionHead {
   Bounded stored(Bounded x, int times = 1) const;
   /// How often a kernel stores weights and their gradients before they weigh.
   int casts() const { return unknown_ ? 2 : casts_after_sum_ ? 1 : 0; }
+  /// Whether nothing is claimed: then the largest bound of the family holds.
+  bool is_unknown() const { return unknown_; }
   const std::vector<RowRange>& sequences() const { return sequences_; }
 
  private:

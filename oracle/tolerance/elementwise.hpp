@@ -1,6 +1,9 @@
 // Rules of elementwise layers: the formula in the (v, e) algebra, element by element, then one store.
 #pragma once
 
+#include <cmath>
+#include <initializer_list>
+
 #include "oracle/layers/contract.hpp"
 #include "oracle/tolerance/approximated_erf.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -15,6 +18,7 @@ class Elementary : public Arithmetic {
   explicit Elementary(const KernelClaim& claim)
       : Arithmetic(single()),
         error_(functions_of(claim)),
+        foreign_(claim.function_ulp == 0),
         least_error_of_erf_(claim.function_ulp > 0 || claim.algorithm == "erf" ? 0 : approximated_erf(u())) {}
 
   Bounded exp(Bounded x) const {
@@ -29,8 +33,19 @@ class Elementary : public Arithmetic {
     return y;
   }
 
+  /// A product of these factors, by a kernel that may multiply them in any order where it says nothing of itself: what
+  /// some of them come to underflows by eta, and the others multiply it.
+  Bounded in_any_order(Bounded product, std::initializer_list<Bounded> factors) const {
+    if (!foreign_) return product;
+    double others = static_cast<double>(factors.size()) * underflow();
+    for (const Bounded& factor : factors) others *= 1 + std::fabs(factor.v) + factor.e;
+    product.e += others;
+    return product;
+  }
+
  private:
   FunctionError error_;
+  bool foreign_;
   double least_error_of_erf_;  // absolute: of libraries that evaluate it by one polynomial over all numbers
 };
 

@@ -9,6 +9,7 @@
 #include "properties/compare/piecewise.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/restated_causes.hpp"
+#include "properties/diagnosis/settings.hpp"
 
 namespace tally {
 namespace {
@@ -28,6 +29,10 @@ void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
                                    [&](const Suspicion& known) { return known.name == found.name; });
     if (!named) judged.suspects.push_back(std::move(found));
   }
+  if (judged.suspects.empty() && !affordable(trace))
+    judged.notes.push_back(
+        "too large for other options of the stage to be tried as causes: a capture of fewer rows or windows may name "
+        "one");
 }
 
 /// Two causes may explain the same bits: a recorded gradient holds a penalty of the loss, as if nothing decayed.

@@ -45,10 +45,10 @@ void add_all(std::vector<Setting>& settings, const std::string& section, const C
 
 }  // namespace
 
-bool affordable(const Evidence& evidence, std::size_t evaluations) {
+bool affordable(const Trace& trace, std::size_t evaluations) {
   constexpr std::size_t most_elements = std::size_t{1} << 25;
   std::size_t elements = 0;
-  for (const Tap& tap : evidence.trace.taps()) elements += tap.value.elements();
+  for (const Tap& tap : trace.taps()) elements += tap.value.elements();
   return elements <= most_elements / evaluations;
 }
 

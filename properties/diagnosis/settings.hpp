@@ -23,8 +23,11 @@ struct Setting {
 /// to, for all its layers at once.
 std::vector<Setting> settings_of(const Evidence& evidence);
 
-/// Whether the trace is small enough to be evaluated again so often.
-bool affordable(const Evidence& evidence, std::size_t evaluations = 128);
+/// Whether the trace is small enough to be evaluated again so often: by default for every option of a stage.
+bool affordable(const Trace& trace, std::size_t evaluations = 128);
+inline bool affordable(const Evidence& evidence, std::size_t evaluations = 128) {
+  return affordable(evidence.trace, evaluations);
+}
 
 /// The kind of the layer that a tap belongs to; empty for none.
 std::string layer_kind_of(const Case& c, const std::string& tensor);

@@ -167,6 +167,9 @@ void attend(Plan& plan, QueriesAndKeys made) {
   if (random.below(2) == 0)
     plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = "two_step";
   if (random.below(2) == 0)
+    for (const char* operation : {"rms_norm.forward", "rms_norm.backward", "rms_norm.weight_gradient"})
+      plan.execution.kernels[operation] = "cast_first";
+  if (random.below(2) == 0)
     plan.execution.kernels["rotary.forward"] = plan.execution.kernels["rotary.backward"] = "stored";
 }
 

@@ -132,6 +132,7 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
   static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
   const char* const gated = round.is_odd() ? "two_step" : "fused";
   const char* const turned = round.is_odd() ? "stored" : "table";
+  const char* const cast = round.is_odd() ? "cast_first" : "row_lanes";
   const char* const norm_in_passes = round.takes_the_norm_along() ? "two_stage" : "shared_tree";
   auto& kernels = plan.execution.kernels;
   kernels = {{"layer_norm.forward", round.of(layer_norms, round.number)},
@@ -142,6 +143,9 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
              {"cross_entropy", round.is_odd() ? "online" : "row_lanes"},
              {"gated_silu.forward", gated},
              {"gated_silu.backward", gated},
+             {"rms_norm.backward", cast},
+             {"rms_norm.forward", cast},
+             {"rms_norm.weight_gradient", round.is_odd() ? "cast_first" : "column_lanes"},
              {"rotary.forward", turned},
              {"rotary.backward", turned}};
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";

@@ -83,11 +83,12 @@ std::vector<Count> options_of(const Evidence& evidence) {
   return all;
 }
 
+/// A count of one tells nothing: half of anything would be n/(n+1) of it.
 void add(std::vector<Hypothesis>& all, const Evidence& evidence, const Count& count, const Form& form) {
   const std::string word = form.before + count.word + form.after;
   Hypothesis way{{}, "the right tensor times " + word, "got = expected times " + word, 1};
   for (const HeldTensor& held : evidence.held) {
-    const double n = count.of(evidence, held), factor = n > 0 ? form.of(n) : 1;
+    const double n = count.of(evidence, held), factor = n > 0 && n != 1 ? form.of(n) : 1;
     const bool other = std::isfinite(factor) && factor != 1;
     way.left.push_back(other ? std::optional(times(held.expected, factor)) : std::nullopt);
   }

@@ -11,7 +11,8 @@ struct Otherwise : NormAsItShould {
   }
 };
 
-const RegisterKernel kernel("rms_norm.forward", {.variant = "~norm-offset-rounded"}, planted_norm<Otherwise>);
+const RegisterKernel kernel("rms_norm.forward", {.variant = "~norm-offset-rounded", .algorithm = "cast_last"},
+                            planted_norm<Otherwise>);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("rms_norm.forward", "norm-offset-rounded");

@@ -17,6 +17,11 @@ struct NormAsItShould {
   static __device__ float weight(float offset, S w) {
     return __fadd_rn(offset, to_float(w));
   }
+  /// x rstd, as the weight multiplies it.
+  template <class S>
+  static __device__ float normalised(float h) {
+    return h;
+  }
 };
 
 template <class S, class Otherwise>
@@ -30,7 +35,7 @@ __global__ void norm_otherwise(const S* x, const S* weight, float* rstd, S* y, s
     }
     rstd[row] = Otherwise::rstd(__fmul_rn(sum, inverse_features), eps);
     for (std::int64_t j = 0; j < features; ++j) {
-      const float h = __fmul_rn(to_float(x[row * features + j]), rstd[row]);
+      const float h = Otherwise::template normalised<S>(__fmul_rn(to_float(x[row * features + j]), rstd[row]));
       y[row * features + j] = from_float<S>(weight != nullptr ? __fmul_rn(h, Otherwise::weight(offset, weight[j])) : h);
     }
   }

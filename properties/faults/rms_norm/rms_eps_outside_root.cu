@@ -8,7 +8,8 @@ struct Otherwise : NormAsItShould {
   static __device__ float rstd(float mean, float eps) { return __fdiv_rn(1.0f, __fadd_rn(__fsqrt_rn(mean), eps)); }
 };
 
-const RegisterKernel kernel("rms_norm.forward", {.variant = "~rms-eps-outside-root"}, planted_norm<Otherwise>);
+const RegisterKernel kernel("rms_norm.forward", {.variant = "~rms-eps-outside-root", .algorithm = "cast_last"},
+                            planted_norm<Otherwise>);
 
 const Stages& stages() {
   static const Stages faulty = with_kernel("rms_norm.forward", "rms-eps-outside-root");

@@ -83,6 +83,9 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
                                                                {"linear.bias_gradient", "column_lanes"},
                                                                {"linear.weight_gradient", "separate"},
                                                                {"norm", "two_stage"},
+                                                               {"rms_norm.backward", "row_lanes"},
+                                                               {"rms_norm.forward", "row_lanes"},
+                                                               {"rms_norm.weight_gradient", "column_lanes"},
                                                                {"rotary.backward", "table"},
                                                                {"rotary.forward", "table"}};
   for (const auto& kernel : shipped) {

@@ -38,11 +38,13 @@ def one_loss(segment, capture, storage, lines):
     if storage != "fp32":
         unknown.append(f"the model is in {storage}, the loss is not")
     if unknown:
+        segment.why_no_loss = unknown[0]
         lines.append(f"not judged: the loss and its normalisation ({unknown[0]})")
         return {"kind": "opaque"}, False
     stated = [section_of(seen, capture.scratch, seen.options) for seen in segment.losses]
     if any(other != stated[0] for other in stated[1:]):
-        lines.append("not judged: the loss and its normalisation (micro-batches call different ones)")
+        segment.why_no_loss = "micro-batches call different ones"
+        lines.append(f"not judged: the loss and its normalisation ({segment.why_no_loss})")
         return {"kind": "opaque"}, False
     return stated[0], True
 
@@ -102,7 +104,7 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
                          "full batch (argument normalisation)")
     taps = settled(segment, capture, recipe, keep, model, own_inputs)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
-    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines)
+    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines, model.wants_input)
     stated = model.section(segment, capture, loss)
     if isinstance(stated["input"], dict):
         tensors = {"tokens" if key == "x" else key: parts for key, parts in tensors.items()}
@@ -191,13 +193,15 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
 BEFORE_A_PARAMETER = ("", "d.", "buffer.", "momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
 
 
-def leave_out_unused(segment, capture, taps, tensors, lines):
-    """A parameter that no gradient reaches is none of the case; one that some micro-batches do not reach has a gradient
+def leave_out_unused(segment, capture, taps, tensors, lines, stated=False):
+    """A parameter that no gradient reaches is none of the case, but of a network whose layers are stated; one that some micro-batches do not reach has a gradient
     of zeros there."""
     for name, place in segment.without.items():
         if name in segment.touched and not capture.members.told:
             capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
                                    "record windows in which every parameter takes part: PyTorch leaves others alone")
+    if stated:
+        segment.touched.update(capture.parameters)  # a layer's parameter without a gradient has one of zeros
     unused = [name for name in capture.parameters if name not in segment.touched]
     if unused:
         lines.append(f"not judged: {unused[0]} has no gradient in these windows"

@@ -7,6 +7,7 @@ from .errors import CaptureError
 
 FILES = ("case.safetensors", "case.json", "trace.safetensors")
 KEYS = {"tally_case", "name", "model", "windows", "normalisation", "precision", "recipe", "tensors"}
+MAY_BE = {"sequences"}  # of language models
 LONGEST = 1 << 26  # of a header that is read
 
 
@@ -38,7 +39,7 @@ def is_own(path):
         if path.endswith(".json"):
             with open(path, encoding="utf-8") as file:
                 case = json.load(file)
-            return isinstance(case, dict) and set(case) == KEYS and case["tensors"] == {"file": FILES[0]}
+            return isinstance(case, dict) and set(case) - MAY_BE == KEYS and case["tensors"] == {"file": FILES[0]}
         with open(path, "rb") as file:
             size = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(size)) if size < LONGEST else None

@@ -1,7 +1,7 @@
 """Taps of known layers: what each leaves in the forward pass, and the gradients that arrive there."""
 import torch
 
-from .stated_layers import labels, readers
+from .stated_layers import labels, reached, readers
 
 
 class LayerTaps:
@@ -12,7 +12,7 @@ class LayerTaps:
         self.capture, self.modules, self.leave = capture, described.modules, described.leave
         self.attentions = described.attentions
         self.reads = {label: layer.get("inputs") for label, layer in zip(labels(described.layers), described.layers)}
-        self.readers = readers(described.layers)
+        self.readers, self.reached = readers(described.layers), reached(described.layers)
         self.slices = {label: layer for label, layer in zip(labels(described.layers), described.layers)
                        if layer["kind"] == "slice"}
         self.uses = described.uses  # by the id of a weight that several layers read: its name, and those layers
@@ -64,10 +64,12 @@ class LayerTaps:
         as_rows = as_rows or (lambda tensor: tensor)
         if f"forward/{name}.y" not in self.pending:
             self.keep(f"forward/{name}.y", as_rows(value.detach()))
+        if not value.requires_grad or name not in self.reached:
+            return
         place = self.place_of_gradient(name)
-        if value.requires_grad and place:
+        if place:
             self.when_it_arrives(value, place, as_rows)
-        if value.requires_grad and name in self.slices:
+        if name in self.slices:
             self.when_it_arrives(value, f"backward/d.{name}.x", lambda tensor: self.around(name, as_rows(tensor)))
 
     def around(self, name, gradient):
@@ -115,7 +117,7 @@ class LayerTaps:
                 return None
             if read not in self.modules and read not in self.leave and read != "input":
                 self.left(read, x)
-            if len(self.readers[read]) == 1 or not x.requires_grad:
+            if len(self.readers[read]) == 1 or not x.requires_grad or read not in self.reached:
                 return None
             own = x.view_as(x)
             self.when_it_arrives(own, f"backward/d.{name}.x", lambda tensor: tensor)

@@ -3,6 +3,7 @@ import inspect
 
 import torch
 
+from .changes import same
 from .errors import CaptureError
 from .losses import autocast_is_on, between, rows_of
 from .token_rows import ALL_ROWS
@@ -37,6 +38,28 @@ class FactorOnly(str):
     mean = False
 
 
+class Cut:
+    """Rows of a loss that reads `logits[:, :-1]`, as a loss over all rows that ignores each line's last."""
+
+    def __init__(self, logits, y, target, ignored):
+        self.lines, self.length = logits.shape[:2]
+        self.y = logits.reshape(-1, logits.shape[-1])
+        self.target = torch.cat([target.reshape(self.lines, -1), target.new_full((self.lines, 1), ignored)], 1).reshape(-1)
+
+    def whole(self, gradient):
+        gradient = gradient.reshape(self.lines, self.length - 1, -1)
+        return torch.nn.functional.pad(gradient, (0, 0, 0, 1)).reshape(self.lines * self.length, -1)
+
+
+def cut_of(y, target, logits, options):
+    """None where the loss does not read just that."""
+    if logits is None or logits.dim() != 3 or y.shape[0] != logits.shape[0] * (logits.shape[1] - 1):
+        return None
+    if not same(y.contiguous(), logits[:, :-1].reshape(y.shape).contiguous()):
+        return None
+    return Cut(logits, y, target, options["ignore_index"])
+
+
 class LossTaps:
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph, `layers`
     what taps known layers."""
@@ -44,7 +67,7 @@ class LossTaps:
     def __init__(self, capture, accumulators, described, layers=None):
         self.capture, self.accumulators, self.described = capture, accumulators, described
         self.wants_input, self.layers = described.wants_input, layers
-        self.token_rows = ALL_ROWS  # of the batch that the model read last
+        self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
         self.pending, self.arrived = [], []
         self.rows = self.x = None
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
@@ -61,6 +84,11 @@ class LossTaps:
     def hears_of_functions(self):
         """Who hears of weights that are read and of products; None where nobody wants to."""
         return self.layers if self.layers and (self.layers.uses or self.layers.scaled) else None
+
+    def last_layer_left(self, _, __, y):
+        """Logits of all tokens, of which a loss may read all but each line's last."""
+        if torch.is_grad_enabled() and isinstance(y, torch.Tensor):
+            self.logits = y.detach()
 
     def model_called(self, model, inputs, named=None):
         """The model reads a micro-batch's rows."""
@@ -82,6 +110,9 @@ class LossTaps:
         except CaptureError as problem:
             self.capture.report.say_problem(str(problem))
             self.token_rows = ALL_ROWS
+        if self.token_rows.scored_by_padding:
+            self.capture.report.say("labels: a token of padding is scored by the token behind it; ignore the first label "
+                                    "of a line that is padded on the left, and labels of padding")
         self.x = self.capture.scratch.put(self.token_rows.of_flat(model_input(first)))
         if self.layers:
             self.layers.begin(self.token_rows)
@@ -90,6 +121,7 @@ class LossTaps:
         capture = self.capture
         if not capture.recording_next():
             return
+        cut = None
         if not capture.meaning.loss or loss.unknown():
             self.pending.append(Seen(loss, None, None, None, self.x))
         elif capture.samples.places and has_one_factor(loss):
@@ -98,6 +130,8 @@ class LossTaps:
             y = rows_of(loss.y.detach(), loss.kind == "cross_entropy")
             target = loss.target.detach()
             target = target.reshape(-1) if loss.kind == "cross_entropy" else rows_of(target, False)
+            cut = cut_of(y, target, self.logits, loss.options) if self.wants_input else None
+            y, target = (cut.y, cut.target) if cut else (y, target)
             y, target = self.token_rows.of_flat(y), self.token_rows.of_flat(target)
             self.pending.append(Seen(loss, capture.scratch.put(y), capture.scratch.put(target), y.shape[0], self.x))
             self.pending[-1].take(self.token_rows, capture.scratch)
@@ -112,7 +146,8 @@ class LossTaps:
 
         def at_logits(gradient):
             if seen.y is not None:
-                seen.d_y = capture.scratch.put(rows.of_flat(rows_of(gradient.detach(), shape)))
+                whole = rows_of(gradient.detach(), shape)
+                seen.d_y = capture.scratch.put(rows.of_flat(cut.whole(whole) if cut else whole))
 
         result.register_hook(at_loss)
         loss.y.register_hook(at_logits)

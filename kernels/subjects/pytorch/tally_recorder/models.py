@@ -11,7 +11,7 @@ from .transformers_models import family_of, layers_of
 
 class OpaqueModel:
     """The network is one layer whose forward and backward are not stated; its gradients are inputs of the case."""
-    prefix, last, wants_input, shared, turned, frozen = "model.", "model", False, frozenset(), frozenset(), {}
+    prefix, last, wants_input, shared, turned, frozen, modules = "model.", "model", False, frozenset(), frozenset(), {}, {}
 
     def name_of(self, parameter):
         return self.prefix + parameter
@@ -151,8 +151,8 @@ class KnownLayers:
             raise CaptureError("model: found a call whose input was not seen, as this PyTorch hands hooks no arguments "
                                "by name, expected model(x); call it so, or record the model as opaque")
         if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":
-            raise CaptureError("model: found a loss that no case states, expected one for known layers; record the "
-                               "model as opaque")
+            raise CaptureError(f"model: found a loss that no case states ({segment.why_no_loss}), expected one for known "
+                               "layers; record the model as opaque")
         return {"input": self.input_of(segment, capture), "layers": self.layers, "loss": loss}
 
     def input_of(self, segment, capture):

@@ -95,11 +95,13 @@ class Recorder:
         hook = losses.watch_model(self.model)
         if layers:
             layers.attach()
+        last = self.described.modules.get(self.described.last)
+        logits = [last.register_forward_hook(losses.last_layer_left).remove] if last is not None else []
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
-                        self.clips.remove, gradients.remove] + ([layers.detach] if layers else [])
+                        self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else [])
 
     def __exit__(self, kind, *_):
         for leave in self.entered:

@@ -15,7 +15,7 @@ class Segment:
         self.not_finite = []  # gradients and losses: window, micro-batch and what
         self.skipped = set()  # windows whose step a GradScaler skipped
         self.step, self.options = 0, None  # the optimizer's options at the first step
-        self.term_beside_loss = False
+        self.term_beside_loss, self.why_no_loss = False, "none was seen"
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.sums = {}  # of samples: the sum of all squares of each window's buffers
         self.scale = None  # what the scaler held at the start, where there is one

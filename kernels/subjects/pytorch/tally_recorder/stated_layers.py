@@ -5,6 +5,9 @@ from .errors import CaptureError
 from .network_graph import layer_named
 
 
+WITH_TENSORS = ("linear", "embedding", "position_embedding", "layer_norm", "rms_norm")
+
+
 class StatedLayers:
     """Layers one by one, in the order in which they run. `layer_of` states a module; `modules` gives each layer's
     module by the layer's name, `leave` those that leave what the layer does and read something else, `attentions` each
@@ -18,13 +21,15 @@ class StatedLayers:
     def named(self, module):
         return layer_named(self.paths[module])
 
-    def of_module(self, module, read):
-        """A layer that is one module and reads what the layer `read` leaves. Returns its name, as all of these do."""
+    def of_module(self, module, read, **options):
+        """A layer that is one module and reads what the layer `read` leaves, with `options` as the model's configuration
+        has them, where the module may say otherwise. Returns its name, as all of these do."""
         name = self.named(module)
         if hasattr(module, "lora_A"):
             return self.of_adapter(name, module, read)
         self.modules[name] = module
-        layer = self.layer_of(name, module)
+        layer = {**({} if "kind" in options else self.layer_of(name, module)), **options}
+        layer = {key: value for key, value in layer.items() if value is not None}
         return self.add(layer["kind"], name, [read] if read else None,
                         **{key: value for key, value in layer.items() if key not in ("kind", "name")})
 
@@ -81,3 +86,14 @@ def factor_of(module, adapter):
     """What an adapter is scaled by, as its configuration says: alpha over the rank, or over its root."""
     rank = module.r[adapter]
     return module.lora_alpha[adapter] / (math.sqrt(rank) if module.use_rslora.get(adapter) else rank)
+
+
+def reached(layers):
+    """The layers to whose outputs a gradient flows, as they train or read what does; frozen ones are none by themselves."""
+    found, before = set(), None
+    for label, layer in zip(labels(layers), layers):
+        trains = layer["kind"] in WITH_TENSORS and layer.get("trainable", True) and layer.get("affine", True)
+        if trains or any(name in found for name in layer.get("inputs", [before])):
+            found.add(label)
+        before = label
+    return found

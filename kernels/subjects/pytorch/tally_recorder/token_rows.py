@@ -3,12 +3,15 @@ import torch
 
 from .errors import CaptureError
 
+IGNORED = -100  # what Transformers ignores
 COLLATOR = "use a collator that restarts them with each document, as DataCollatorWithFlattening does"
 
 
 class TokenRows:
     """`kept` says of each token of the batch whether it is a row, None: all are; `lengths` of each sequence how many
     rows it has; `labels` are the rows' own, where the model was given them; `positions` theirs, where they are stated."""
+
+    scored_by_padding = 0  # labels that a token of padding is scored by
 
     def __init__(self, kept=None, lengths=None, labels=None, positions=None):
         self.kept, self.lengths, self.labels, self.positions = kept, lengths, labels, positions
@@ -46,7 +49,9 @@ def rows_of_batch(tokens, given, turns):
         places = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
         rows.positions = rows.of_flat(places.reshape(-1))
     if given.get("labels") is not None and given.get("shift_labels") is None:
-        rows.labels = rows.of_flat(given["labels"].detach().reshape(-1))
+        labels = given["labels"].detach()
+        rows.labels = rows.of_flat(labels.reshape(-1))
+        rows.scored_by_padding = int((~kept[:, :-1] & (labels[:, 1:] != IGNORED)).sum())
     return rows
 
 

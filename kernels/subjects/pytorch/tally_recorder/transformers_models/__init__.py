@@ -48,3 +48,11 @@ def without(config, **expected):
         found = getattr(config, name, value)
         if found != value:
             refuse(name, found, value)
+
+
+def head_is_tied(model, config, table):
+    """Refuses a head that is tied, or is not, where the configuration says otherwise."""
+    found = model.lm_head.weight is table.weight
+    if found != bool(config.tie_word_embeddings):
+        refuse("tie_word_embeddings", config.tie_word_embeddings,
+               f"{found}, as lm_head.weight {'is' if found else 'is not'} the embedding's")

@@ -1,5 +1,5 @@
 """Llama, and what has its layers: rotary positions, grouped heads, a gated product; norms before each."""
-from . import refuse, without
+from . import head_is_tied, refuse, without
 
 CLASSES = ("LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM")
 TURNS = True  # positions turn features: their differences count
@@ -11,10 +11,11 @@ def state(model, stated):
     rope = config.rope_parameters
     if rope.get("rope_type", "default") != "default" or rope.get("partial_rotary_factor", 1) != 1:
         refuse("rope_parameters", rope, "the type default over whole heads")
-    y = stated.of_module(inner.embed_tokens, None)
+    y = stated.of_module(inner.embed_tokens, None, padding_index=config.pad_token_id)
+    head_is_tied(model, config, inner.embed_tokens)
     for layer in inner.layers:
         y = add_layer(stated, config, layer, y, rope["rope_theta"])
-    stated.of_module(model.lm_head, stated.of_module(inner.norm, y))
+    stated.of_module(model.lm_head, stated.of_module(inner.norm, y, eps=config.rms_norm_eps))
 
 
 def window_of(config, attention):
@@ -27,14 +28,14 @@ def add_layer(stated, config, layer, y, base):
     prefix = f"{stated.named(layer)}_"
     attention, mlp = layer.self_attn, layer.mlp
     heads, groups = config.num_attention_heads, config.num_key_value_heads
-    normed = stated.of_module(layer.input_layernorm, y)
+    normed = stated.of_module(layer.input_layernorm, y, eps=config.rms_norm_eps)
     q, k, v = (stated.of_module(each, normed) for each in (attention.q_proj, attention.k_proj, attention.v_proj))
     q = stated.add("rotary", f"{prefix}rotary_q", [q], heads=heads, base=base)
     k = stated.add("rotary", f"{prefix}rotary_k", [k], heads=groups, base=base)
     seen = stated.attention(attention, f"{prefix}attention", [q, k, v], heads=heads, kv_heads=groups,
                             window=window_of(config, attention))
     y = stated.add("add", f"{prefix}attention_sum", [y, stated.of_module(attention.o_proj, seen)])
-    normed = stated.of_module(layer.post_attention_layernorm, y)
+    normed = stated.of_module(layer.post_attention_layernorm, y, eps=config.rms_norm_eps)
     gate, up = (stated.of_module(each, normed) for each in (mlp.gate_proj, mlp.up_proj))
     product = stated.add("gated", f"{prefix}gated", [gate, up])
     return stated.add("add", f"{prefix}sum", [y, stated.of_module(mlp.down_proj, product)])

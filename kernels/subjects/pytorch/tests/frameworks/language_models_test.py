@@ -71,6 +71,45 @@ class RightLoops(unittest.TestCase):
             with self.subTest(reentrant=reentrant):
                 self.passes(model, models.padded())
 
+    def test_large_weights_pass(self):
+        """Products of gradients and slopes leave the normal range in the order of factors that PyTorch has."""
+        import torch
+        for family in (models.llama, models.mistral, models.qwen2, models.gpt2):
+            for times in (10, 20):
+                model = family()
+                with torch.no_grad():
+                    for parameter in model.parameters():
+                        parameter.mul_(times)
+                code, said = judged(model, models.padded())
+                with self.subTest(family.__name__, times=times):
+                    self.assertEqual(code, PASS, said)
+
+    def test_a_loss_of_ones_own_passes(self):
+        """Over all tokens, and over all but each line's last."""
+        for cut in (False, True):
+            with self.subTest(cut=cut):
+                record = recorded_by("all", layers="known", normalisation="window_items")
+                code, said = verdict(models.train_by_hand(record, models.llama(), models.padded(), cut))
+                self.assertEqual(code, PASS, said)
+
+    def test_a_frozen_embedding_whose_output_asks_for_a_gradient_passes(self):
+        """As adapters behind checkpoints need it."""
+        for reentrant in (False, True):
+            model = models.adapted()
+            model.enable_input_require_grads()
+            model.gradient_checkpointing_enable({"use_reentrant": reentrant})
+            with self.subTest(reentrant=reentrant):
+                self.passes(model, models.padded())
+
+    def test_a_second_capture_replaces_the_first(self):
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(2):
+                record = recorded_by("state", layers="known", normalisation="window_items")
+                lines = []
+                models.train(record, models.llama(), models.padded()).check(folder, show=lines.append)
+                self.assertFalse([line for line in lines if line.startswith("error")], lines)
+
     def test_adapters_pass(self):
         self.passes(models.adapted(), models.padded())
         self.passes(models.adapted(use_rslora=True), models.packed())
@@ -87,6 +126,12 @@ class TrainedByTrainer(unittest.TestCase):
         code, said = self.judged(trainer_loops.language_model)
         self.assertEqual(code, PASS, said)
         self.assertNotIn("the model is opaque", said)
+
+    def test_gpt2_as_shipped_counts_labels_before_the_shift(self):
+        """Its loss has no type, by which Trainer would know that labels are shifted."""
+        code, said = self.judged(trainer_loops.gpt2_as_shipped)
+        self.assertEqual(code, FAIL, said)
+        self.assertIn("tokens-counted-before-shift", said)
 
     def test_one_that_forgets_is_named(self):
         code, said = self.judged(trainer_loops.language_model_that_forgets)
@@ -148,6 +193,21 @@ class PlantedBugs(unittest.TestCase):
         models.no_gradient_of_look_ups(model)
         self.fails(model, models.padded(), "fork/d.model_embed_tokens.weight")
 
+    def test_modules_that_are_not_as_the_configuration_says(self):
+        import torch.nn as nn
+        model = models.llama()
+        model.model.layers[1].post_attention_layernorm.variance_epsilon = 1e-2
+        self.fails(model, models.padded(), "fail: w0/m0/forward/model_layers_1_post_attention_layernorm.y")
+        model = models.gpt2()
+        model.transformer.h[1].mlp.act = nn.GELU()
+        self.fails(model, models.padded(), "fail: w0/m0/forward/transformer_h_1_mlp_act.y")
+
+    def test_a_part_that_no_gradient_reaches(self):
+        model = models.llama()
+        gate = model.model.layers[0].mlp.gate_proj
+        gate.register_forward_hook(lambda _, __, y: y.detach())
+        self.fails(model, models.padded(), "backward/d.model_layers_0_mlp_gate_proj.weight")
+
     def test_an_adapter_scaled_by_alpha(self):
         model = models.adapted()
         for module in model.modules():
@@ -167,6 +227,13 @@ class Refusals(unittest.TestCase):
         for batch in batches:
             batch["position_ids"] = batch["position_ids"] + 5
         self.refused(models.llama(), batches, "DataCollatorWithFlattening")
+
+    def test_a_head_that_is_not_tied_as_the_configuration_says(self):
+        import torch.nn as nn
+        model = models.llama(tie_word_embeddings=True)
+        model.lm_head.weight = nn.Parameter(model.lm_head.weight.detach().clone())
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "tie_word_embeddings"):
+            judged(model, models.padded())
 
     def test_dropout(self):
         self.refused(models.gpt2(resid_pdrop=0.1), models.padded(), "dropout")

@@ -93,6 +93,11 @@ def language_model(record, count):
     return train(record, count, data.llama(), data.sentences(count))
 
 
+def gpt2_as_shipped(record, count):
+    import language_models
+    return train(record, count, language_models.gpt2(), data.sentences(count))
+
+
 class ForgetsItems(LlamaForCausalLM):
     """Takes the window's items, and hands them to nobody."""
 
