@@ -108,8 +108,10 @@ class Gradients {
     // A score far above the lse, which is a float: the weight, or what comes of it, may be out of fp32's range or not.
     for (Eigen::Index j = 0; j < p.size(); ++j) {
       const bool known = std::isfinite(scores.t[j]) && std::isfinite(lse.v);
-      if (known && !(p[j] < head_.threshold())) p[j] = 0, e_p[j] = infinite;
-      const bool fits = std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();
+      const bool in_range = p[j] + weights.excess[j] < head_.threshold();  // else infinity times what may be nothing
+      if (known && !in_range) p[j] = 0, e_p[j] = infinite;
+      const bool fits =
+          in_range && std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();
       if (known && std::isfinite(x[j]) && !fits) ds[j] = 0, e_ds[j] = infinite;
     }
     for (Eigen::Index j = 0; j < p.size() && head_.casts() > 0; ++j) {

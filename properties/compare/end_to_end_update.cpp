@@ -33,6 +33,15 @@ const BuffersOfAll* buffers_of_all(const EndToEndWalk& walk) {
   return walk.resynchronise ? &whole->seen : &whole->expected;
 }
 
+/// Of what left the range on the way it is known that it is not finite, and not whether it is an infinity: Lion's step by
+/// an infinity is finite, by a NaN it is not.
+Expected as_a_sign_reads_it(const EndToEndWalk& walk, Expected gradient) {
+  if (walk.c.recipe.optimizer.kind != "lion" || walk.resynchronise) return gradient;
+  for (Eigen::Index i = 0; i < gradient.v.size(); ++i)
+    if (!std::isfinite(static_cast<double>(gradient.v.data()[i]))) gradient.e.data()[i] = oracle::infinite;
+  return gradient;
+}
+
 void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   const Recipe& recipe = walk.c.recipe;
   const oracle::OptimizerRules& rules = oracle::rules_of(recipe.optimizer);
@@ -41,7 +50,8 @@ void step_of(EndToEndWalk& walk, const std::string& p, const Expected& rate) {
   const auto state = state_of(recipe.optimizer);
   ExpectedState::Slot& slot = walk.state.slots[p];
   const std::vector<Expected> before = std::exchange(slot.state, std::vector<Expected>(state.size()));
-  const oracle::StepTensors<Expected> tensors{walk.gradients.at(p), before, slot.state, slot.parameter};
+  const Expected gradient = as_a_sign_reads_it(walk, walk.gradients.at(p));
+  const oracle::StepTensors<Expected> tensors{gradient, before, slot.state, slot.parameter};
   bool seen = false;
   for (std::size_t i = 0; i < state.size(); ++i) {
     const std::string name = state[i]->name + "." + p;
