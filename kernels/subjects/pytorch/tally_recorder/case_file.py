@@ -46,6 +46,10 @@ def one_loss(segment, capture, storage, lines):
         segment.why_no_loss = "micro-batches call different ones"
         lines.append(f"not judged: the loss and its normalisation ({segment.why_no_loss})")
         return {"kind": "opaque"}, False
+    chosen = {name: value for name, value in stated[0].items() if name in ("label_smoothing", "weight")}
+    if chosen:
+        lines.append(f"assumed: loss has {', '.join(f'{name} {value}' for name, value in chosen.items())}, as the loop "
+                     "calls it")
     return stated[0], True
 
 

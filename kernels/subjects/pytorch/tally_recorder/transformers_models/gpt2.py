@@ -13,7 +13,7 @@ def state(model, stated):
     without(config, add_cross_attention=False, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
     if config.activation_function not in ACTIVATIONS:
         refuse("activation_function", config.activation_function, " or ".join(sorted(ACTIVATIONS)))
-    tokens = stated.of_module(inner.wte, None, padding_index=None)
+    tokens = stated.of_module(inner.wte, None)
     head_is_tied(model, config, inner.wte)
     y = stated.add("position_embedding", stated.named(inner.wpe), [tokens], length=config.n_positions)
     for block in inner.h:

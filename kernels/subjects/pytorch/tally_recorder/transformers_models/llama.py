@@ -11,7 +11,7 @@ def state(model, stated):
     rope = config.rope_parameters
     if rope.get("rope_type", "default") != "default" or rope.get("partial_rotary_factor", 1) != 1:
         refuse("rope_parameters", rope, "the type default over whole heads")
-    y = stated.of_module(inner.embed_tokens, None, padding_index=config.pad_token_id)
+    y = stated.of_module(inner.embed_tokens, None)
     head_is_tied(model, config, inner.embed_tokens)
     for layer in inner.layers:
         y = add_layer(stated, config, layer, y, rope["rope_theta"])
