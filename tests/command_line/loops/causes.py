@@ -48,7 +48,7 @@ NAMED = [
     ("count-per-micro-batch", [ADAM], "optimizer-count-per-microbatch"),
 ]
 # Seen, and no cause is known for it: nothing may be named where no suspect of a single stage has its inputs.
-UNNAMED = [("other-momentum", [SGD]), ("half-as-many-items", [SGD])]
+UNNAMED = [("half-as-many-items", [SGD])]
 # Four steps of Adam without a tap between them: their bounds say nothing, so nothing is proved.
 OPEN = "step-per-micro-batch", ADAM, capture_files.LEVELS[-2:]
 RIGHT = [SGD, ADAM, L2, DECOUPLED, SCALED, ADAMW]
@@ -72,7 +72,8 @@ class Causes(unittest.TestCase):
             run = subprocess.run([TALLY, "check", "--json", self.out / "case.json", self.out / "trace.safetensors"],
                                  capture_output=True, text=True, timeout=120)
             self.assertIn(run.returncode, (0, 1), f"{bug} {recipe} {level}: {run.stderr}")
-            yield level, run.returncode, [each["name"] for each in json.loads(run.stdout)["suspects"]]
+            self.suspects = json.loads(run.stdout)["suspects"]
+            yield level, run.returncode, [each["name"] for each in self.suspects]
 
     def test_right_loops_pass_whatever_is_recorded(self):
         for recipe in RIGHT:
@@ -95,6 +96,16 @@ class Causes(unittest.TestCase):
             for recipe in recipes:
                 for level, code, names in self.judged(bug, recipe, capture_files.LEVELS[1:]):
                     self.assertEqual((code, names), (1, []), f"{bug} {recipe} {level}")
+
+    def test_another_value_of_an_option_is_found_or_nothing_is(self):
+        found = []
+        for level, code, names in self.judged("other-momentum", SGD, capture_files.LEVELS[1:]):
+            self.assertEqual(code, 1, level)
+            self.assertIn(names, ([], ["option-taken-as"]), level)
+            found += [each["sentence"] for each in self.suspects]
+        self.assertTrue(found)
+        for sentence in found:
+            self.assertIn("as if momentum of sgd were 0.75", sentence)
 
     def test_bounds_that_say_nothing_prove_nothing(self):
         bug, recipe, levels = OPEN
