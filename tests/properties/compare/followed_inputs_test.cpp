@@ -12,7 +12,8 @@ namespace {
 
 /// What a loop shows of itself: outputs of layers and their gradients, buffers, steps; not what is between them.
 bool is_seen(const TapName& name) {
-  if (name.stage == "cast" || name.tensor.ends_with(".lse") || name.tensor.ends_with(".delta")) return false;
+  if (name.stage == "cast" || name.stage == "decay" || name.tensor.ends_with(".lse") || name.tensor.ends_with(".delta"))
+    return false;
   if (name.tensor.ends_with(".rstd") || name.tensor.ends_with(".mean") || name.tensor == "loss") return false;
   const bool constant = name.tensor == "in.factor" || name.tensor == "in.learning_rate" || name.tensor == "in.step";
   return constant || !name.tensor.starts_with("in.");

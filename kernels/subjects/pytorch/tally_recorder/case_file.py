@@ -135,7 +135,8 @@ def positions_of(losses, scratch):
 
 def version_of(model):
     """Of a case file: 2 where layers say what they read or that they stand still, or the model reads tokens."""
-    return 2 if isinstance(model["input"], dict) or any("inputs" in layer or "trainable" in layer for layer in model["layers"]) else 1
+    says_more = any("inputs" in layer or "trainable" in layer for layer in model["layers"])
+    return 2 if isinstance(model["input"], dict) or says_more else 1
 
 
 def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs):
@@ -198,8 +199,8 @@ BEFORE_A_PARAMETER = ("", "d.", "buffer.", "momentum.", "momentum_buffer.", "exp
 
 
 def leave_out_unused(segment, capture, taps, tensors, lines, stated=False):
-    """A parameter that no gradient reaches is none of the case, but of a network whose layers are stated; one that some micro-batches do not reach has a gradient
-    of zeros there."""
+    """A parameter that no gradient reaches is none of the case, unless its layer is stated; one that some micro-batches
+    do not reach has a gradient of zeros there."""
     for name, place in segment.without.items():
         if name in segment.touched and not capture.members.told:
             capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",

@@ -9,9 +9,9 @@ from .capture import Capture
 from .clips import SeesClips
 from .errors import CaptureError
 from .gradients import SeesGradients
+from .layer_taps import LayerTaps
 from .loss_taps import LossTaps
 from .losses import SeesLosses
-from .layer_taps import LayerTaps
 from .meaning import Meaning
 from .models import KnownLayers, OpaqueModel
 from .optimizers import ReadsOptimizer
@@ -86,7 +86,8 @@ class Recorder:
     def attach(self, clips=None):
         """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
         gradients = SeesGradients(self.capture.parameters, self.capture)
-        layers = LayerTaps(self.capture, self.described) if self.described.wants_input and self.meaning.at("all") else None
+        taps_layers = self.described.wants_input and self.meaning.at("all")
+        layers = LayerTaps(self.capture, self.described) if taps_layers else None
         losses = LossTaps(self.capture, gradients.nodes, self.described, layers)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
