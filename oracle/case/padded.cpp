@@ -1,0 +1,127 @@
+#include "oracle/case/padded.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/kinds.hpp"
+
+namespace tally {
+namespace {
+
+constexpr std::int64_t filled = -1;
+
+/// The lengths of the sequences of each micro-batch, in order. Rows of a case that names none are each its own.
+std::vector<std::vector<std::vector<std::int64_t>>> sequences_of(const Case& c) {
+  std::vector<std::vector<std::vector<std::int64_t>>> all;
+  std::size_t next = 0;
+  for (const auto& window : c.windows) {
+    all.emplace_back();
+    for (const std::int64_t size : window) {
+      auto& lengths = all.back().emplace_back();
+      for (std::int64_t row = 0; row < size; row += lengths.back())
+        lengths.push_back(c.sequences.empty() ? 1 : c.sequences[next++]);
+    }
+  }
+  return all;
+}
+
+/// Of every row of the padded case the row that it holds, or `filled`; and what becomes of the cut.
+struct Lines {
+  std::vector<std::int64_t> rows, sequences;
+  std::vector<std::vector<std::int64_t>> windows;
+};
+
+class Filling {
+ public:
+  Filling(Lines& lines, const Padding& padding) : lines_(lines), padding_(padding) {}
+
+  void micro_batch(const std::vector<std::int64_t>& lengths) {
+    const std::int64_t longest = lengths.empty() ? 0 : *std::ranges::max_element(lengths), m = padding_.multiple;
+    const std::int64_t line = (longest + m - 1) / m * m;
+    for (const std::int64_t length : lengths) {
+      if (padding_.side == PaddedSide::left) fill(line - length);
+      lines_.sequences.push_back(length);
+      for (std::int64_t i = 0; i < length; ++i) lines_.rows.push_back(next_++);
+      if (padding_.side == PaddedSide::right) fill(line - length);
+    }
+    lines_.windows.back().push_back(line * static_cast<std::int64_t>(lengths.size()));
+  }
+
+ private:
+  void fill(std::int64_t rows) {
+    lines_.sequences.insert(lines_.sequences.end(), static_cast<std::size_t>(rows), 1);
+    lines_.rows.insert(lines_.rows.end(), static_cast<std::size_t>(rows), filled);
+  }
+
+  Lines& lines_;
+  const Padding& padding_;
+  std::int64_t next_ = 0;
+};
+
+Lines lines_of(const Case& c, const Padding& padding) {
+  Lines lines;
+  Filling filling(lines, padding);
+  for (const auto& window : sequences_of(c)) {
+    lines.windows.emplace_back();
+    for (const auto& lengths : window) filling.micro_batch(lengths);
+  }
+  return lines;
+}
+
+/// What a row of padding holds in a tensor.
+std::uint64_t filler(const Case& c, const std::string& tensor, const Padding& padding) {
+  if (tensor == "tokens") return static_cast<std::uint64_t>(padding.token);
+  if (tensor == "target") return static_cast<std::uint64_t>(c.model.loss.integer("ignore_index"));
+  return tensor.ends_with(".mask") ? 1 : 0;
+}
+
+Tensor with_padding(const Tensor& of, const std::vector<std::int64_t>& rows, std::uint64_t filler) {
+  std::vector<std::int64_t> shape = of.shape;
+  const std::size_t width = of.shape.front() == 0 ? 0 : of.elements() / static_cast<std::size_t>(of.shape.front());
+  shape.front() = static_cast<std::int64_t>(rows.size());
+  Tensor padded(of.dtype, shape);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t j = 0; j < width; ++j)
+      padded.set_bits(row * width + j,
+                      rows[row] == filled ? filler : of.bits(static_cast<std::size_t>(rows[row]) * width + j));
+  return padded;
+}
+
+void require_that_it_can(const Case& c, const Padding& padding) {
+  if (!c.model.tokens || !has_class_targets(c.model.loss))
+    throw std::invalid_argument("a case of tokens and a loss over classes is padded, and no other");
+  if (padding.multiple < 1 || padding.token < 0 || padding.token >= c.model.input)
+    throw std::invalid_argument("padding takes a token of the vocabulary, and lines of 1 and more");
+  for (const auto& [name, tensor] : c.tensors)
+    if (has_rows(name) && (tensor.shape.empty() || tensor.shape.front() != rows_of(c)))
+      throw std::invalid_argument(name + " is not row by row");
+}
+
+}  // namespace
+
+PaddedCase padded(const Case& c, const Padding& padding) {
+  require_that_it_can(c, padding);
+  Lines lines = lines_of(c, padding);
+  PaddedCase made{c, {}};
+  for (const std::int64_t row : lines.rows) made.padding.push_back(row == filled);
+  for (auto& [name, tensor] : made.c.tensors)
+    if (has_rows(name)) tensor = with_padding(tensor, lines.rows, filler(c, name, padding));
+  made.c.windows = std::move(lines.windows);
+  made.c.sequences = std::move(lines.sequences);
+  return made;
+}
+
+Case with_sequences_alone(const Case& c) {
+  Case alone = c;
+  const auto sequences = sequences_of(c);
+  for (std::size_t w = 0; w < sequences.size(); ++w) {
+    alone.windows[w].clear();
+    for (const auto& lengths : sequences[w])
+      alone.windows[w].insert(alone.windows[w].end(), lengths.begin(), lengths.end());
+    if (alone.windows[w].empty()) alone.windows[w] = c.windows[w];
+  }
+  return alone;
+}
+
+}  // namespace tally

@@ -1,0 +1,86 @@
+// Law: padding leaves nothing. The rows of a batch hold the same bits packed, padded on the right or the left with any
+// token, and sequence by sequence, each in a call of its own; and what a row of padding gives back is exactly 0, which
+// the lenses hold it to.
+#include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/padded.hpp"
+#include "properties/generators/attention_plan.hpp"
+#include "properties/generators/token_plan.hpp"
+#include "properties/laws/equal_rows.hpp"
+#include "properties/laws/moved_rows.hpp"
+#include "properties/laws/run_and_check.hpp"
+
+namespace tally {
+namespace {
+
+/// Two plans of three have attention. Products add in one order, whatever the number of their rows.
+void shape(Plan& plan) {
+  if (plan.seed % 3 == 0)
+    read_tokens(plan);
+  else
+    attend(plan);
+  plan.normalisation = Normalisation::window_items;
+  plan.execution.order = 0;
+}
+
+bool is_for(const Case& c) {
+  return c.model.tokens && c.model.loss.kind == "cross_entropy" && c.normalisation == Normalisation::window_items;
+}
+
+/// The same rows in another layout: where each of them stands there.
+struct Layout {
+  std::string name;
+  Case c;
+  std::vector<std::int64_t> places;
+};
+
+Layout filled_up(const Case& c, const std::string& name, const Padding& padding) {
+  PaddedCase made = padded(c, padding);
+  Layout layout{name, std::move(made.c), {}};
+  for (std::size_t row = 0; row < made.padding.size(); ++row)
+    if (!made.padding[row]) layout.places.push_back(static_cast<std::int64_t>(row));
+  return layout;
+}
+
+std::vector<Layout> layouts_of(const Case& c) {
+  Layout alone{"alone", with_sequences_alone(c), {}};
+  for (std::int64_t row = 0; row < rows_of(c); ++row) alone.places.push_back(row);
+  return {filled_up(c, "padded on the right", {PaddedSide::right, 1, 0}),
+          filled_up(c, "padded on the left", {PaddedSide::left, 4, c.model.input - 1}), std::move(alone)};
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!is_for(c)) return not_for("tokens, a loss over classes, and factors by the window's items");
+  CheckedRun straight = run_and_check(c, subject);
+  if (straight.outcome.status == Status::not_run) return straight.outcome;
+  const std::vector<bool> all(static_cast<std::size_t>(rows_of(c)), true);
+  bool held = true;
+  for (const Layout& layout : layouts_of(c)) {
+    const CheckedRun other = run_and_check(layout.c, subject);
+    add(straight.outcome, other.outcome);
+    const Trace moved = rows_as_in(c, straight.trace, layout.c, other.trace, layout.places);
+    held = require_equal_rows(straight.outcome, c, straight.trace, moved, all, layout.name + " a row has other bits") &&
+           held;
+  }
+  Outcome outcome = settled(std::move(straight.outcome));
+  return held ? outcome : vacuous(std::move(outcome), "no row is to keep its bits");
+}
+
+/// A token that is no padding.
+bool differs(const Case& c, const RunOptions& subject) {
+  return bits_differ(run(c, subject),
+                     run(with_other_tokens(c, std::vector<bool>(static_cast<std::size_t>(rows_of(c)), true)), subject),
+                     {"forward"});
+}
+
+const RegisterLaw registered{{
+    .name = "padding_leaves_nothing",
+    .family = "tokens",
+    .statement = "Rows hold the same bits packed, padded on either side with any token, and sequence by sequence.",
+    .shape = shape,
+    .holds = holds,
+    .control = "other tokens in its rows leave other bits",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally
