@@ -1,6 +1,6 @@
 // Attention's gradients from q, k, v, dy and what was kept of each row, its lse and its delta: the weights are worked
 // out again, P = exp(t - lse), and dS, (attention.6); then dv, (attention.5), dq and dk, (attention.7), each scaled
-// once, at the end; rounded as kernels/arithmetic.md says.
+// once, at the end; rounded as the page arithmetic.md says.
 //
 //   q, dy, dq [rows, heads size] S   k, v, dk, dv [rows, kv_heads size] S   lse, delta [rows, heads] fp32
 //   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]

@@ -1,5 +1,5 @@
 // What attention's backward takes off every product of a row: D = dy . y, (attention.4), rounded as
-// kernels/arithmetic.md says.
+// the page arithmetic.md says.
 //
 //   y, dy [rows, heads size] S   delta [rows, heads] fp32
 //

@@ -1,6 +1,6 @@
 // Attention in three passes over the rows that a row sees: the largest score, the sum of the exponentials,
 // (attention.2), and y, (attention.3), by weights that are normalised before they weigh; rounded as
-// kernels/arithmetic.md says. `eager` stores products, scores and weights in S, as modules of a framework leave them,
+// the page arithmetic.md says. `eager` stores products, scores and weights in S, as modules of a framework leave them,
 // one launch behind the other.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32

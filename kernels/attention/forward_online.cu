@@ -1,7 +1,9 @@
 // Attention in one pass over blocks of the keys that a row sees: a larger score scales the sum and the output so far,
 // the block's own are added up by themselves and then to them, and y, (attention.3), is divided at the end; rounded as
-// kernels/arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh,
-// and sums what they were before; `online_cast_sum` sums what was stored.
+// the page arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh,
+// and sums what they were before; `online_cast_sum` sums what was stored. `online_exp2` folds the scale into the
+// exponential, as FlashAttention-2 does: the products of q and k are compared as they are, and a weight is 2 to one
+// fused multiplication by s log2(e).
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
 //
@@ -15,10 +17,30 @@ namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
 
-enum class Cast { none, after_sum, before_sum };
+enum class Weights { plain, cast_after_sum, cast_before_sum, folded };
 
-template <class S, int keys, Cast cast>
-__global__ void by_blocks_of_keys(AttentionPlaces<S> at) {
+/// (attention.1), or without the scale where it is folded.
+template <class S, Weights kind>
+__device__ float compared(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
+  if (kind != Weights::folded) return score(at, row, head, key);
+  return dot_in_order(at.query(row, head), at.key(key, at.group_of(head)), at.size);
+}
+
+/// The weight of a key, and what scales all that stands before a larger score.
+template <Weights kind>
+__device__ float weight_of(float t, float maximum, float in_base_two) {
+  if (kind != Weights::folded) return det_exp(__fsub_rn(t, maximum));
+  return det_exp2(__fmaf_rn(t, in_base_two, -__fmul_rn(maximum, in_base_two)));
+}
+template <Weights kind>
+__device__ float rescaled_by(float maximum, float larger, float in_base_two) {
+  if (maximum == larger) return 1.0f;
+  if (kind != Weights::folded) return det_exp(__fsub_rn(maximum, larger));
+  return det_exp2(__fmul_rn(__fsub_rn(maximum, larger), in_base_two));
+}
+
+template <class S, int keys, Weights kind>
+__global__ void by_blocks_of_keys(AttentionPlaces<S> at, float in_base_two) {
   for (std::int64_t i = first_element(); i < at.rows * at.heads; i += element_stride()) {
     const std::int64_t row = i / at.heads, head = i % at.heads, group = at.group_of(head);
     const std::int64_t first = at.first_seen(row), last = at.last_seen(row);
@@ -30,19 +52,19 @@ __global__ void by_blocks_of_keys(AttentionPlaces<S> at) {
       float weight[keys];
       float larger = maximum;
       for (std::int64_t j = block; j < end; ++j) {
-        const float t = score(at, row, head, j);
+        const float t = compared<S, kind>(at, row, head, j);
         weight[j - block] = t;
         larger = t > larger ? t : larger;
       }
       float block_sum = 0.0f;
       for (std::int64_t j = block; j < end; ++j) {
         float& w = weight[j - block];
-        w = det_exp(__fsub_rn(w, larger));
-        if (cast == Cast::before_sum) w = stored<S>(w);
+        w = weight_of<kind>(w, larger, in_base_two);
+        if (kind == Weights::cast_before_sum) w = stored<S>(w);
         block_sum = __fadd_rn(block_sum, w);
-        if (cast == Cast::after_sum) w = stored<S>(w);
+        if (kind == Weights::cast_after_sum) w = stored<S>(w);
       }
-      const float factor = maximum == larger ? 1.0f : det_exp(__fsub_rn(maximum, larger));
+      const float factor = rescaled_by<kind>(maximum, larger, in_base_two);
       maximum = larger;
       sum = __fadd_rn(__fmul_rn(sum, factor), block_sum);
       for (std::int64_t c = 0; c < at.size; ++c) {
@@ -52,15 +74,17 @@ __global__ void by_blocks_of_keys(AttentionPlaces<S> at) {
         y[c] = __fadd_rn(__fmul_rn(y[c], factor), part);
       }
     }
-    at.lse[i] = __fadd_rn(maximum, det_log(sum));
+    at.lse[i] = __fadd_rn(kind == Weights::folded ? __fmul_rn(at.scale, maximum) : maximum, det_log(sum));
     for (std::int64_t c = 0; c < at.size; ++c) at.y[i * at.size + c] = from_float<S>(__fdiv_rn(y[c], sum));
   }
 }
 
-template <int keys, Cast cast = Cast::none>
+template <int keys, Weights kind = Weights::plain>
 void forward(Stream& stream, const AttentionArguments& a) {
+  constexpr double log2_of_e = 0x1.71547652b82fep0;
+  const auto in_base_two = static_cast<float>(static_cast<double>(a.scale) * log2_of_e);
   by_storage(a.storage, [&]<class S>(S) {
-    launch_elements<by_blocks_of_keys<S, keys, cast>>(stream, a.rows * a.heads, places_of<S>(a));
+    launch_elements<by_blocks_of_keys<S, keys, kind>>(stream, a.rows * a.heads, places_of<S>(a), in_base_two);
   });
 }
 
@@ -72,9 +96,11 @@ KernelClaim claim(const char* variant, std::int64_t keys, const char* algorithm 
 const RegisterKernel registered("attention.forward", claim("online_blocks", 16), forward<16>, KernelUse::when_named);
 const RegisterKernel registered_pairs("attention.forward", claim("online_pairs", 2), forward<2>, KernelUse::when_named);
 const RegisterKernel registered_cast("attention.forward", claim("online_cast", 16, "online_cast"),
-                                     forward<16, Cast::after_sum>, KernelUse::when_named);
+                                     forward<16, Weights::cast_after_sum>, KernelUse::when_named);
 const RegisterKernel registered_cast_sum("attention.forward", claim("online_cast_sum", 16, "online_cast_sum"),
-                                         forward<16, Cast::before_sum>, KernelUse::when_named);
+                                         forward<16, Weights::cast_before_sum>, KernelUse::when_named);
+const RegisterKernel registered_exp2("attention.forward", claim("online_exp2", 4, "online_exp2"),
+                                     forward<4, Weights::folded>, KernelUse::when_named);
 
 }  // namespace
 }  // namespace tally

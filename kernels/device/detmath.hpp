@@ -1,12 +1,12 @@
-// exp, log, tanh, erf and 1/sqrt, the same bits on the host and on every device: binary64 additions, multiplications,
+// exp, exp2, log, tanh, erf and 1/sqrt, the same bits on the host and on every device: binary64 additions, multiplications,
 // divisions and square roots rounded to nearest, then one rounding to fp32. No fused operation, no libm, no table.
 //
 // Each is within 0.51 ulp of the exact value, in the ulp of the exact value's binade, subnormal results included: half
 // of it is the last rounding, the rest what is left out of a series and binary64's own rounding. Held against MPFR in
 // every binade, and by a nightly sweep over every float; what kernels claim by it is `detmath_ulp`, from which the
-// bounds of oracle/tolerance count 1.02 u. Overflow gives infinity as the exact value rounded would. det_exp(-inf) = 0,
-// det_log(0) = -inf, det_log and det_rsqrt of negative numbers are NaN, det_tanh and det_erf keep the sign of zero; NaN
-// gives NaN.
+// bounds of oracle/tolerance count 1.02 u. Overflow gives infinity as the exact value rounded would. det_exp(-inf) and
+// det_exp2(-inf) are 0, det_exp2 of a whole number is that power of two, det_log(0) = -inf, det_log and det_rsqrt of
+// negative numbers are NaN, det_tanh and det_erf keep the sign of zero; NaN gives NaN.
 #pragma once
 
 #include "kernels/device/cuda_words.hpp"
@@ -52,6 +52,16 @@ __device__ inline float det_exp(float x) {
   if (t > 128.0) t = 128.0;    // already infinite in fp32
   if (t < -128.0) t = -128.0;  // already zero
   const Exponential e = exponential(t);
+  return __double2float_rn(__dadd_rn(e.scale, __dmul_rn(e.scale, e.rest)));
+}
+
+/// e^(x ln 2). The product's rounding is at most 2^-53 of 112, which is 1.3e-14 of the result; of a whole x it is undone
+/// by the same product in `exponential`, so that the rest is 0.
+__device__ inline float det_exp2(float x) {
+  double t = x;
+  if (t > 160.0) t = 160.0;    // already infinite in fp32
+  if (t < -160.0) t = -160.0;  // already zero
+  const Exponential e = exponential(__dmul_rn(t, 0x1.62e42fefa39efp-1));
   return __double2float_rn(__dadd_rn(e.scale, __dmul_rn(e.scale, e.rest)));
 }
 

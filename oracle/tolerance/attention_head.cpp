@@ -84,12 +84,20 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
     u_stored_ = sources().storage * storage.unit_roundoff() * pays;
     least_stored_ = sources().storage * storage.underflow();
   }
-  const bool plain = algorithm == "naive" || algorithm == "online" || algorithm == "recompute";
+  const bool plain =
+      algorithm == "naive" || algorithm == "online" || algorithm == "online_exp2" || algorithm == "recompute";
   const bool casts = algorithm == "online_cast" || algorithm == "eager" || algorithm == "recompute_cast";
   unknown_ = !plain && !casts && algorithm != "online_cast_sum";
   stores_scores_ = unknown_ || algorithm == "eager";
   casts_before_sum_ = unknown_ || algorithm == "online_cast_sum";
   casts_after_sum_ = unknown_ || casts;
+  folds_ = unknown_ || algorithm == "online_exp2";
+}
+
+/// Whether a product of q and k of at most this magnitude, and the score that it comes to, are finite; where the scale
+/// is folded so are the difference of two products and a score times log2(e), which is below 3/2.
+bool AttentionHead::fits(double product, double score) const {
+  return (folds_ ? 2 * product : product) < fp32_.threshold() && (folds_ ? 1.5 * score : score) < fp32_.threshold();
 }
 
 Bounded AttentionHead::stored(Bounded x, int times) const {
@@ -119,8 +127,7 @@ AttentionHead::Scores AttentionHead::scores(Eigen::Index i, Eigen::Index head, R
     const bool known = d.passed_on[j] == 0;
     if (std::isnan(s.t[j]) || s.t[j] == infinite)
       s.poisoned = s.poisoned || known;
-    else if (std::isfinite(s.t[j]) && d.magnitude[j] * (1 + kappa) < fp32_.threshold() &&
-             std::fabs(s.t[j]) + s.tau[j] < fp32_.threshold())
+    else if (std::isfinite(s.t[j]) && fits(d.magnitude[j] * (1 + kappa), std::fabs(s.t[j]) + s.tau[j]))
       continue;
     s.open = true;
   }
@@ -144,7 +151,12 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const Array d = most - s.t, exponentials = (-d).exp();
   const double sum = exponentials.sum();
   const Array weights = exponentials / sum;
-  const Array alpha = s.tau + u * (d + 2 * T);
+  Array alpha = s.tau + u * (d + 2 * T);
+  // Folded: the products of the largest score so far by s log2(e) round apart, each by u of the largest magnitude.
+  const double apart_by = folds_ ? (1 + scaling_) * (1 + u) * (1 + u) * u * (s.t.abs().maxCoeff() + T) : 0;
+  if (folds_)
+    alpha +=
+        ((1 + u) * (1 + u) * (1 + scaling_) - (1 + u)) * (d + 2 * T) + apart_by + (2 * blocks + 2) * fp32_.underflow();
   Array theta = excess(-d, alpha, std::expm1(blocks * std::log1p(function_))) / sum;  // P theta
   if (casts_before_sum_) theta += u_stored_ * (weights + theta);
   const double least_cast = casts_before_sum_ || casts_after_sum_ ? least_stored_ : 0;
@@ -173,14 +185,16 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
     if (std::isfinite(row.y[c]) && !(magnitude[c] * (1 + growth_a) < fp32_.threshold())) row.e[c] = infinite;
   const double log_sum = std::log(sum), lse = most + log_sum;
   const double spread = -std::log1p(-off);
-  const double e_log = spread + function_ * (std::fabs(log_sum) + 2 * T + spread) + least_;
+  const double e_log = spread + function_ * (std::fabs(log_sum) + 2 * T + spread) + least_ + 2 * apart_by;
   row.lse = {lse, (T + e_log + u * (std::fabs(lse) + T + e_log)) * inflation};
   return row;
 }
 
 AttentionHead::Weights AttentionHead::weights(const Scores& scores, Bounded lse) const {
   const Array exponent = scores.t - lse.v;
-  const Array alpha = scores.tau + lse.e + fp32_.u() * (exponent.abs() + scores.tau + lse.e);
+  const double u = fp32_.u();
+  Array alpha = scores.tau + lse.e + u * (exponent.abs() + scores.tau + lse.e);
+  if (folds_) alpha += ((1 + u) * (1 + u) * (1 + u) - 1) * (std::fabs(lse.v) + lse.e) + u * u * scores.t.abs();
   return {exponent.exp(), excess(exponent, alpha, function_) + least_};
 }
 

@@ -59,6 +59,7 @@ class AttentionHead {
 
  private:
   Row undecided_row(bool certain) const;
+  bool fits(double product, double score) const;
 
   const KernelClaim& claim_;
   const BoundedMatrix &q_, &k_, &v_;
@@ -68,7 +69,7 @@ class AttentionHead {
   double scaling_, function_, least_;                     // of exp: relative, and absolute below the normal range
   double u_stored_ = 0, least_stored_ = 0, most_stored_;  // of S: 0 in fp32, where nothing is lost by a store
   bool unknown_ = false;                                  // what the kernel does: the largest bound of its family
-  bool stores_scores_ = false, casts_before_sum_ = false, casts_after_sum_ = false;
+  bool stores_scores_ = false, casts_before_sum_ = false, casts_after_sum_ = false, folds_ = false;
   std::vector<RowRange> sequences_;
 };
 

@@ -22,12 +22,13 @@ constexpr std::array<Sizes, 5> sizes{
 struct Variants {
   const char *forward, *backward;
 };
-constexpr std::array<Variants, 6> variants{{{"naive", "naive"},
+constexpr std::array<Variants, 7> variants{{{"naive", "naive"},
                                             {"online_blocks", "recompute_blocks"},
                                             {"online_pairs", "recompute_cast"},
                                             {"eager", "naive"},
                                             {"online_cast", "recompute_cast"},
-                                            {"online_cast_sum", "recompute_blocks"}}};
+                                            {"online_cast_sum", "recompute_blocks"},
+                                            {"online_exp2", "recompute_blocks"}}};
 static_assert(sizes.size() * variants.size() == attention_designs);
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace tally {
 
 /// As many seeds in a row take every way in a precision.
-inline constexpr std::uint64_t attention_designs = 30;
+inline constexpr std::uint64_t attention_designs = 35;
 
 void design_attention(Plan& plan);
 

@@ -158,7 +158,8 @@ void attend(Plan& plan, QueriesAndKeys made) {
   plan.tokens.longest = longest[random.below(longest.size())];
   auto& first = plan.windows.front().front();
   first = std::max(first, plan.tokens.longest);
-  static constexpr std::array forwards{"", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum"};
+  static constexpr std::array forwards{"",      "online_blocks",   "online_pairs", "online_cast",
+                                       "eager", "online_cast_sum", "online_exp2"};
   static constexpr std::array backwards{"", "recompute_blocks", "recompute_cast"};
   if (const std::string forward = forwards[random.below(forwards.size())]; !forward.empty())
     plan.execution.kernels["attention.forward"] = forward;

@@ -9,7 +9,7 @@ endif()
 # Every float through every function of detmath.hpp: minutes. ctest -C nightly -L nightly
 add_executable(detmath_full_sweep kernels/device/detmath_full_sweep.cpp)
 target_link_libraries(detmath_full_sweep PRIVATE tally_base ${MPFR_LIBRARY})
-foreach(function exp log tanh erf rsqrt)
+foreach(function exp exp2 log tanh erf rsqrt)
   add_test(NAME detmath_full_sweep.${function} COMMAND detmath_full_sweep ${function} CONFIGURATIONS nightly)
   set_tests_properties(detmath_full_sweep.${function} PROPERTIES LABELS nightly TIMEOUT 3600)
 endforeach()

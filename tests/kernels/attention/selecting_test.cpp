@@ -76,7 +76,8 @@ TEST(SelectingAttention, LeavesTheSameBitsByEveryKernel) {
     Case c = selecting_case(storage);
     ASSERT_TRUE(validate(c).empty());
     const Trace first = run(c);
-    for (const char* forward : {"naive", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum"}) {
+    for (const char* forward :
+         {"naive", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum", "online_exp2"}) {
       for (const char* backward : {"naive", "recompute_blocks", "recompute_cast"}) {
         c.execution.kernels = {{"attention.forward", forward}, {"attention.backward", backward}};
         const Trace trace = run(c);

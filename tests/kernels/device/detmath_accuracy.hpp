@@ -30,6 +30,7 @@ inline int reciprocal_root(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
 
 inline std::vector<Function> functions() {
   return {{"exp", det_exp, mpfr_exp, std::exp},
+          {"exp2", det_exp2, mpfr_exp2, std::exp2},
           {"log", det_log, mpfr_log, std::log},
           {"tanh", det_tanh, mpfr_tanh, std::tanh},
           {"erf", det_erf, mpfr_erf, std::erf},

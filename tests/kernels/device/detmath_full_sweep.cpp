@@ -21,6 +21,6 @@ int main(int count, char** arguments) {
     std::printf("%s: worst %.7Lf ulp at %a\n", f.name.c_str(), worst, static_cast<double>(at));
     return worst <= promised + reference_error ? 0 : 1;
   }
-  std::fprintf(stderr, "usage: detmath_full_sweep exp|log|tanh|erf|rsqrt\n");
+  std::fprintf(stderr, "usage: detmath_full_sweep exp|exp2|log|tanh|erf|rsqrt\n");
   return 2;
 }

@@ -63,8 +63,9 @@ TEST_P(Detmath, IsWithinItsPromiseForEveryExponentAndSign) {
 TEST_P(Detmath, IsWithinItsPromiseWhereItsPiecesMeet) {
   Exact exact;
   Worst worst;
-  for (const float centre : {0.17328679f, 0.34657359f, 1.0f, 4.0f, 20.0f, 0.70710678f, 1.41421356f, 88.7228394f,
-                             -87.3365447f, -103.972084f, 128.0f, 3.9192059f, 9.0109138f}) {
+  for (const float centre :
+       {0.17328679f, 0.34657359f, 1.0f, 4.0f, 20.0f, 0.70710678f, 1.41421356f, 88.7228394f, -87.3365447f, -103.972084f,
+        128.0f, 3.9192059f, 9.0109138f, 0.25f, 0.5f, 126.0f, 149.0f, 150.0f, 160.0f}) {
     for (const float sign : {1.0f, -1.0f}) {
       const auto bits = std::bit_cast<std::uint32_t>(centre * sign);
       for (std::uint32_t i = 0; i < 400; ++i) compare(GetParam(), std::bit_cast<float>(bits + i - 200), exact, worst);
@@ -84,11 +85,19 @@ TEST(DetmathSpecialValues, KeepTheSignOfZero) {
   EXPECT_FALSE(std::signbit(det_erf(0.0f)));
 }
 
+/// So that weights of attention which are powers of two stay exact where the exponential is folded.
+TEST(DetmathSpecialValues, PowersOfTwoAreExact) {
+  for (int power = -149; power <= 127; ++power)
+    EXPECT_EQ(det_exp2(static_cast<float>(power)), std::ldexp(1.0f, power)) << power;
+}
+
 TEST(DetmathSpecialValues, AreInfiniteOrNanWhereTheFunctionIs) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
 
   EXPECT_EQ(det_exp(infinity), infinity);
   EXPECT_EQ(det_exp(-infinity), 0.0f);
+  EXPECT_EQ(det_exp2(infinity), infinity);
+  EXPECT_EQ(det_exp2(-infinity), 0.0f);
   EXPECT_EQ(det_log(0.0f), -infinity);
   EXPECT_EQ(det_log(infinity), infinity);
   EXPECT_TRUE(std::isnan(det_log(-1.0f)));

@@ -1,6 +1,6 @@
 """A value that goes through a narrower format: fp32 through fp16, binary64 through fp32."""
 ROUNDED = {"__fadd_rn", "__fsub_rn", "__fmul_rn", "__fdiv_rn", "__fsqrt_rn", "__fmaf_rn", "__shfl_xor_sync", "to_float",
-           "det_exp", "det_log", "det_tanh", "det_erf"}
+           "det_exp", "det_exp2", "det_log", "det_tanh", "det_erf"}
 
 
 def is_cast_to(source, i, type_name):
