@@ -100,6 +100,8 @@ bool AttentionHead::fits(double product, double score) const {
   return (folds_ ? 2 * product : product) < fp32_.threshold() && (folds_ ? 1.5 * score : score) < fp32_.threshold();
 }
 
+double AttentionHead::flushed() const { return claim_.global_float_atomics ? sources().accumulation * 0x1p-125 : 0; }
+
 Bounded AttentionHead::stored(Bounded x, int times) const {
   for (int i = 0; i < times; ++i) x.e += u_stored_ * (std::fabs(x.v) + x.e) + least_stored_;
   if (times > 0 && !(std::fabs(x.v) + x.e < most_stored_)) x.e = infinite;
@@ -222,7 +224,7 @@ BoundedMatrix stored_sums(const AttentionHead& head, const Declared& declared, c
     for (Eigen::Index c = 0; c < sums.v.cols(); ++c) {
       const double n = sums.addends(i, c / head.sizes().size), growth = gam(n, head.u());
       const double v = sums.v(i, c) * (scaled ? head.scale().v : 1), magnitude = sums.magnitude(i, c);
-      const double added = sums.passed_on(i, c) + growth * magnitude + n * head.underflow();
+      const double added = sums.passed_on(i, c) + growth * magnitude + n * (head.underflow() + head.flushed());
       Bounded x{v, (scale * (1 + scaling) * added + scaling * std::fabs(v) + head.underflow()) * inflation};
       const bool fits = magnitude * (1 + growth) < head.threshold() && std::fabs(v) + x.e < head.threshold();
       if (!std::isfinite(v))

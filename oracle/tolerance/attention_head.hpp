@@ -49,6 +49,8 @@ class AttentionHead {
   double u() const { return fp32_.u(); }
   double underflow() const { return fp32_.underflow(); }
   double threshold() const { return fp32_.threshold(); }
+  /// What an addend may lose where sums are added by atomics, which flush it and what it is added to.
+  double flushed() const;
   /// A value as it is stored in S, how often `times` says: how far it may be then; undecided where S may not hold it.
   Bounded stored(Bounded x, int times = 1) const;
   /// How often a kernel stores weights and their gradients before they weigh.

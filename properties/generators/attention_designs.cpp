@@ -28,7 +28,7 @@ constexpr std::array<Variants, 7> variants{{{"naive", "naive"},
                                             {"eager", "naive"},
                                             {"online_cast", "recompute_cast"},
                                             {"online_cast_sum", "recompute_blocks"},
-                                            {"online_exp2", "recompute_blocks"}}};
+                                            {"online_exp2", "recompute_atomic"}}};
 static_assert(sizes.size() * variants.size() == attention_designs);
 
 }  // namespace

@@ -160,7 +160,7 @@ void attend(Plan& plan, QueriesAndKeys made) {
   first = std::max(first, plan.tokens.longest);
   static constexpr std::array forwards{"",      "online_blocks",   "online_pairs", "online_cast",
                                        "eager", "online_cast_sum", "online_exp2"};
-  static constexpr std::array backwards{"", "recompute_blocks", "recompute_cast"};
+  static constexpr std::array backwards{"", "recompute_blocks", "recompute_cast", "recompute_atomic"};
   if (const std::string forward = forwards[random.below(forwards.size())]; !forward.empty())
     plan.execution.kernels["attention.forward"] = forward;
   if (const std::string backward = backwards[random.below(backwards.size())]; !backward.empty())

@@ -23,16 +23,22 @@ PromisedBits::PromisedBits(const Trace& trace) {
   for (const auto& [operation, claim] : trace.claims.kernels) {
     if (claim.repeats == Repeats::bitwise || (operation == "norm" && !took(trace, "norm"))) continue;
     without_ += (without_.empty() ? "" : ", ") + operation + " by " + claim.variant;
-    (operation == "linear.bias_gradient" ? bias_gradients_ : operation == "norm" ? norm_ : others_) = false;
+    const bool of_backward = operation == "attention.backward" || operation == "embedding.gradient";
+    bool& promise = operation == "linear.bias_gradient" ? bias_gradients_
+                    : of_backward                       ? backward_
+                    : operation == "norm"               ? norm_
+                                                        : others_;
+    promise = false;
   }
-  // A clip by norm takes every gradient in; a bias gradient is one of them.
-  if (!bias_gradients_ && took(trace, "norm")) norm_ = false;
+  // A clip by norm takes every gradient in.
+  if (!(bias_gradients_ && backward_) && took(trace, "norm")) norm_ = false;
 }
 
 bool PromisedBits::of(const TapName& tap) const {
   if (without_.empty()) return true;
   if (!others_ || tap.window > 0) return false;
   const std::ptrdiff_t place = place_of(tap.stage);
+  if (!backward_ && place >= place_of("backward")) return false;
   if (!norm_ && place >= place_of("norm")) return false;
   if (bias_gradients_ || place < place_of("backward")) return true;
   // Beyond the gradients of one parameter: whether any of them overflowed, and what follows from that.

@@ -20,7 +20,7 @@ class PromisedBits {
   const std::string& without() const { return without_; }
 
  private:
-  bool bias_gradients_ = true, norm_ = true, others_ = true;
+  bool bias_gradients_ = true, backward_ = true, norm_ = true, others_ = true;
   std::string without_;
 };
 

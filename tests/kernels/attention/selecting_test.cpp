@@ -78,7 +78,7 @@ TEST(SelectingAttention, LeavesTheSameBitsByEveryKernel) {
     const Trace first = run(c);
     for (const char* forward :
          {"naive", "online_blocks", "online_pairs", "eager", "online_cast", "online_cast_sum", "online_exp2"}) {
-      for (const char* backward : {"naive", "recompute_blocks", "recompute_cast"}) {
+      for (const char* backward : {"naive", "recompute_blocks", "recompute_cast", "recompute_atomic"}) {
         c.execution.kernels = {{"attention.forward", forward}, {"attention.backward", backward}};
         const Trace trace = run(c);
         for (const char* tap : {"forward/att.y", "forward/att.lse", "backward/att.delta", "backward/d.att.q",

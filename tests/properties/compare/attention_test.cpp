@@ -29,7 +29,7 @@ TEST(Attention, LeavesOnPaperWhatItLeaves) {
 TEST(Attention, PassesCleanRunsInEveryFormatAndByEveryKernel) {
   const char* const forwards[] = {"naive",       "online_blocks",   "online_pairs", "eager",
                                   "online_cast", "online_cast_sum", "online_exp2"};
-  const char* const backwards[] = {"naive", "recompute_blocks", "recompute_cast"};
+  const char* const backwards[] = {"naive", "recompute_blocks", "recompute_cast", "recompute_atomic"};
   for (const Dtype storage : formats) {
     for (unsigned seed = 1; seed <= 36; ++seed) {
       Options options;
@@ -38,7 +38,7 @@ TEST(Attention, PassesCleanRunsInEveryFormatAndByEveryKernel) {
       if (seed % 3 == 0) options["kv_heads"] = std::int64_t{seed % 2 == 0 ? 1 : 4};
       Case c = small_attention_model(seed, storage, options, seed % 2 == 0 ? "layer_norm" : "rms_norm");
       c.execution.kernels["attention.forward"] = forwards[seed % 7];
-      c.execution.kernels["attention.backward"] = backwards[seed / 2 % 3];
+      c.execution.kernels["attention.backward"] = backwards[seed / 2 % 4];
       c.execution.recompute = seed % 7 == 0;
       expect_clean(c, {}, std::string(name_of(storage)) + " " + std::to_string(seed));
     }

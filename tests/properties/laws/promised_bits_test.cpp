@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "properties/laws/outcome.hpp"
-#include "tests/kernels/small_case.hpp"
+#include "tests/kernels/attention_case.hpp"
 
 namespace tally {
 namespace {
@@ -50,6 +50,16 @@ TEST(PromisedBits, OfABiasGradientByAtomicsAreTheOtherParameters) {
   const PromisedBits clipped = promised_by(clipped_case(), {{"linear.bias_gradient", "atomic_add"}});
   EXPECT_TRUE(promises(clipped, "w0/unscale/d.fc1.weight"));
   EXPECT_FALSE(promises(clipped, "w0/clip/d.fc1.weight"));
+}
+
+TEST(PromisedBits, OfAttentionsGradientsByAtomicsAreThoseBeforeThem) {
+  const PromisedBits promised = promised_by(small_attention_model(1), {{"attention.backward", "recompute_atomic"}});
+  EXPECT_TRUE(promises(promised, "w0/m0/forward/att.y"));
+  EXPECT_TRUE(promises(promised, "w0/m1/loss/d.y"));
+  EXPECT_FALSE(promises(promised, "w0/m0/backward/d.att.q"));
+  EXPECT_FALSE(promises(promised, "w0/optimizer/q.weight"));
+  EXPECT_FALSE(promises(promised, "w1/m0/forward/att.y"));
+  EXPECT_EQ(promised.without(), "attention.backward by recompute_atomic");
 }
 
 /// Bits without a promise that differ pass; a promised tensor's still fail; where no tensor is promised, the law counts
