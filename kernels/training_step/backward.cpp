@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -82,8 +83,10 @@ void backward(Run& run) {
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {
       run.micro_batch = k;
-      tap_inputs(run, *layer, k);
-      layer->steps->backward(run, *layer, k);
+      if (!is_fused_head(run, *layer)) {  // else the loss has computed its gradients
+        tap_inputs(run, *layer, k);
+        layer->steps->backward(run, *layer, k);
+      }
       tap_outputs(run, *layer, k);
     }
     run.micro_batch = -1;

@@ -4,6 +4,7 @@
 
 #include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/training_step/build_layers.hpp"
+#include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
@@ -72,6 +73,7 @@ void declare(Run& run) {
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims();
   declare_fused_passes(run);
+  declare_head_and_loss(run);
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
@@ -111,7 +113,8 @@ std::map<std::string, std::string> launched_kernels(const Case& c, const Stages&
     const std::string& operation = kernel.first;
     const bool setting = is_gemm_setting(operation) || operation == most_blocks_key;
     const bool hides_a_stage = is_fused_pass(operation) && !fuses && !stages.variants.contains(operation);
-    return setting || operation == "linear.weight_gradient" || hides_a_stage;
+    const bool no_head = operation == head_loss_operation && !names_head_loss(c);
+    return setting || operation == "linear.weight_gradient" || hides_a_stage || no_head;
   });
   return chosen;
 }
@@ -160,6 +163,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   class_weight = class_weights(device, c.model.loss, features);
   losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});
   dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
+  add_head_and_loss(*this);
   add_scalars(*this);
   add_norm_partials(*this);
   add_bias_partials(*this, alive.rows);

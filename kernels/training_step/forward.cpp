@@ -2,6 +2,7 @@
 // what it reads.
 #include <utility>
 
+#include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -56,6 +57,7 @@ void forward(Run& run) {
     for (int k = run.group_begin; k < run.group_end; ++k) {
       run.micro_batch = k;
       if (!run.recomputing) tap_inputs(run, layer, k);
+      if (is_fused_head(run, layer)) continue;  // the loss makes its output
       layer.steps->forward(run, layer, k);
       if (!run.recomputing) tap_outputs(run, layer, k);
     }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/norm_kind.hpp"
 #include "kernels/training_step/run.hpp"
@@ -36,7 +37,9 @@ std::vector<SteppedTensor> stepped_tensors(Run& run) {
 
 }  // namespace
 
-bool is_fused_pass(std::string_view operation) { return operation == read_once || operation == step_once; }
+bool is_fused_pass(std::string_view operation) {
+  return operation == read_once || operation == step_once || operation == head_loss_operation;
+}
 
 bool has_shipped_stages(const Stages& stages) {
   const auto of = [](const Stages& s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -32,6 +33,7 @@ bool is_result_format(const Precision& precision) {
 bool adds_by_product(const Run& run, const std::map<std::string, std::string>& chosen) {
   const auto named = chosen.find(operation);
   if (named == chosen.end() || named->second != onto || !run.options.accumulate) return false;
+  if (fuses_head_and_loss(run)) return false;
   const bool by_table = run.stages.variants.contains(operation);
   if (!by_table && run.stages.gemm != shipped_stages().gemm) return false;
   const std::string& algorithm = run.kernels.claim("accumulate").algorithm;

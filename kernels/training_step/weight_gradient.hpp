@@ -11,7 +11,8 @@ namespace tally {
 
 /// Whether products of this run add weight gradients to their buffers. False without a buffer, where the buffer's
 /// format is no product's result (it is fp32, or the storage format, which an fp16 accumulator demands), where its
-/// additions are compensated, and under a stage table that replaces a stage which reads or writes single gradients.
+/// additions are compensated, where the last layer is one with the loss and gives its gradient stored, and under a stage
+/// table that replaces a stage which reads or writes single gradients.
 /// Under one that replaces the product a case's choice counts for nothing; the table's own does.
 bool adds_by_product(const Run& run, const std::map<std::string, std::string>& chosen);
 

@@ -143,7 +143,7 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
   static constexpr std::array<std::string_view, 4> attention{"", "any", "naive", "online"};
   if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
-  if (operation == "cross_entropy") return softmax;
+  if (operation == "cross_entropy" || operation == "head_loss") return softmax;
   if (operation == "accumulate") return sums;
   if (operation == "linear.weight_gradient") return gradients;
   if (operation == "adam") return moments;

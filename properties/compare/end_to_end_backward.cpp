@@ -1,5 +1,6 @@
 // Backward through a group of micro-batches, and the gradient buffers.
 #include "oracle/tolerance/added_in_turn.hpp"
+#include "oracle/tolerance/head_loss.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/output_gradients.hpp"
@@ -79,9 +80,9 @@ Evaluation of_rows(EndToEndWalk& walk, const Group& group, std::size_t i, const 
         *layer.layer,   tensors,        oracle::Cut{count}, walk.declared, decisions_of(group.decisions[i], row, count),
         layer.gives_dx, others.pointers};
     const Expected& x = group.input_of(layer);
-    const auto& rule = oracle::bound_rule(layer.layer->kind);
-    return named(together ? rule.backward(pass, x, only_rows(dy, row, count))
-                          : rule.backward(pass, rows_of(x, row, count), rows_of(dy, row, count)));
+    const auto rule = is_fused_head(walk, i) ? oracle::head_backward : oracle::bound_rule(layer.layer->kind).backward;
+    return named(together ? rule(pass, x, only_rows(dy, row, count))
+                          : rule(pass, rows_of(x, row, count), rows_of(dy, row, count)));
   });
 }
 

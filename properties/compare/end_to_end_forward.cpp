@@ -1,4 +1,5 @@
 #include "oracle/case/sequences.hpp"
+#include "oracle/tolerance/head_loss.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/item_weights.hpp"
 #include "properties/compare/stack.hpp"
@@ -110,6 +111,11 @@ Expected row_factors(EndToEndWalk& walk, const Group& group) {
 
 }  // namespace
 
+bool is_fused_head(const EndToEndWalk& walk, std::size_t i) {
+  return i + 1 == walk.layers.size() && walk.layers[i].layer->kind == "linear" &&
+         walk.c.model.loss.kind == "cross_entropy" && oracle::fuses_head_and_loss(walk.declared);
+}
+
 void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
                const Output& all, const DecisionCount& behind) {
   Eigen::Index row = 0;
@@ -134,7 +140,9 @@ void expect_forward(EndToEndWalk& walk, Group& group) {
     if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
     oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
     for (std::size_t j = 1; j < layer.inputs.size(); ++j) pass.others.push_back(&group.output_of(layer.inputs[j]));
-    Evaluation forward([&] { return named(oracle::bound_rule(layer.layer->kind).forward(pass, x)); });
+    const bool fused = is_fused_head(walk, group.outputs.size());
+    const auto rule = fused ? oracle::head_forward : oracle::bound_rule(layer.layer->kind).forward;
+    Evaluation forward([&] { return named(rule(pass, x)); });
     hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
     hold_statistics(walk, group, layer, forward);
     move_running(walk, group, layer, forward);
@@ -150,8 +158,10 @@ void expect_loss(EndToEndWalk& walk, Group& group) {
   const Expected factors = row_factors(walk, group);
   const auto weights = item_weights(walk.c, first, rows);
   const Expected& y = group.output_of(static_cast<LayerInput>(walk.layers.size()) - 1);
+  const bool fused = !walk.layers.empty() && is_fused_head(walk, walk.layers.size() - 1);
+  const auto rule = fused ? oracle::head_loss : oracle::loss_bound_rule(loss.kind).evaluate;
   Evaluation expected([&] {
-    auto both = oracle::loss_bound_rule(loss.kind).evaluate(loss, walk.declared, y, target.v, weights, factors);
+    auto both = rule(loss, walk.declared, y, target.v, weights, factors);
     both.loss = {both.loss.v.transpose().eval(), both.loss.e.transpose().eval()};  // one row an item
     return named(std::move(both));
   });

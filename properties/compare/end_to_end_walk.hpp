@@ -134,6 +134,9 @@ class EndToEndWalk {
   std::optional<std::unordered_map<std::string, bool>> local_;
 };
 
+/// Whether layer i is the last one of a subject that runs it and the loss as one.
+bool is_fused_head(const EndToEndWalk& walk, std::size_t i);
+
 /// Holds the rows of each micro-batch of the group against its own tap.
 void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage, const std::string& tensor,
                const Output& all, const DecisionCount& behind);

@@ -70,6 +70,7 @@ void fit_options(Plan& plan) {
       value = as_long_as_needed(value, plan.outputs);
   }
   if (optimizer_steps(plan.recipe.optimizer).fuse == nullptr) plan.execution.kernels.erase("clip_decay_step");
+  if (plan.loss.kind != "cross_entropy") plan.execution.kernels.erase("head_loss");
 }
 
 }  // namespace tally

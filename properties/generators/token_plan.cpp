@@ -51,6 +51,7 @@ void read_tokens(Plan& plan) {
   const std::array<const char*, 4> z_losses{"0", "0", "0.25", "0.5"};
   plan.loss.options["z_loss"] = Decimal{z_losses[random.below(z_losses.size())]};
   if (random.below(4) == 0) plan.execution.kernels["embedding.gradient"] = "atomic_add";
+  if (random.below(4) == 0) plan.execution.kernels["head_loss"] = "chunked";
   for (auto& window : plan.windows) window.front() = std::max<std::int64_t>(window.front(), 2);
 }
 

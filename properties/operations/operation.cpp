@@ -120,10 +120,11 @@ std::string claimed(const Claims& claims, const std::string& name) {
 
 /// The fused pass that this operation is a part of in such a run; empty: none.
 std::string fused_pass_of(const Claims& claims, const std::string& operation) {
-  constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step";
+  constexpr const char *read_once = "unscale_check_norm", *step_once = "clip_decay_step", *head = "head_loss";
   const bool steps = operation.starts_with("clip_") || operation.starts_with("decay.") ||
                      find_contract("optimizer", operation) != nullptr;
   if (steps) return claims.kernels.contains(step_once) ? step_once : "";
+  if (operation == "cross_entropy" && claims.kernels.contains(head)) return head;
   const bool norm = operation == "norm" && claimed(claims, "norm") == "two_stage";  // another norm stands alone
   const bool reads = norm || operation == "unscale" || operation == "overflow_check";
   return reads && claims.kernels.contains(read_once) ? read_once : "";

@@ -101,7 +101,7 @@ TEST(KernelRegistry, HasOneStandardKernelOfWhatAStepLaunchesUnasked) {
   EXPECT_EQ(standard.at("linear.bias_gradient")->claim.variant, "column_lanes");
   EXPECT_EQ(standard.at("relu.forward")->claim.variant, "grid_stride");
   for (const char* asked_for :
-       {"clip_decay_step", "unscale_check_norm", "gemm", "linear.weight_gradient", "probe.atomic_add"})
+       {"clip_decay_step", "unscale_check_norm", "head_loss", "gemm", "linear.weight_gradient", "probe.atomic_add"})
     EXPECT_FALSE(standard.contains(asked_for)) << asked_for;
 }
 

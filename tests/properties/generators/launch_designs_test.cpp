@@ -4,6 +4,7 @@
 
 #include "kernels/training_step/run.hpp"
 #include "properties/generators/attention_designs.hpp"
+#include "properties/generators/head_designs.hpp"
 #include "properties/generators/look_up_designs.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/triggers/reach.hpp"
@@ -24,6 +25,8 @@ std::vector<Case> all_designed(Dtype storage) {
   for (std::uint64_t number = 0; number < launch_designs; ++number) cases.push_back(case_of(designed(storage, number)));
   for (std::uint64_t number = 0; number < look_up_designs; ++number)
     cases.push_back(case_of(designed(storage, number, design_look_ups)));
+  for (std::uint64_t number = 0; number < head_designs; ++number)
+    cases.push_back(case_of(designed(storage, number, design_head)));
   for (std::uint64_t number = 0; number < attention_designs; ++number)
     cases.push_back(case_of(designed(storage, number, design_attention)));
   return cases;

@@ -70,6 +70,7 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
     }
   }
   for (const std::string pass : {"unscale_check_norm", "clip_decay_step"}) shipped.emplace(pass, "multi_tensor");
+  shipped.emplace("head_loss", "chunked");
   const std::set<std::pair<std::string, std::string>> standard{{"accumulate", "grid_stride"},
                                                                {"attention.backward", "naive"},
                                                                {"attention.forward", "naive"},
