@@ -25,7 +25,7 @@ const RegisterFault registered{{
     .condition = "a larger score behind the first",
     .knob = "value",
     .source = "source mutation",
-    .laws = {"blocks_change_rounding_only", "every_attention_keeps_its_bound"},
+    .laws = {"blocks_change_rounding_only", "every_attention_keeps_its_bound", "selecting_attention_is_exact"},
     .stages = stages,
 }};
 
