@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/trace/known_claims.hpp"
+#include "kernels/trace/stage_place.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
 #include "kernels/trace/trace_findings.hpp"
@@ -59,9 +60,8 @@ void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, Tr
 
 /// Where a tap stands when the file does not say: window by window, in the order a window runs.
 auto running_order(const TapName& name) {
-  const auto stage = std::ranges::find(stages_in_order, name.stage) - stages_in_order.begin();
-  const auto last = std::ranges::find(stages_in_order, "accumulate") - stages_in_order.begin();
-  const int phase = name.stage == "cast" ? 0 : stage <= last ? 1 : 2;
+  const auto stage = place_of_stage(name.stage), last = place_of_stage("accumulate");
+  const int phase = stage <= place_of_stage("cast") ? 0 : stage <= last ? 1 : 2;
   return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
 }
 

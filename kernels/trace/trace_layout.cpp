@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "kernels/trace/count_layout.hpp"
 #include "kernels/trace/fork_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
@@ -214,6 +215,7 @@ Layout layout_with(const Case& c, const ParameterNames& names, std::int64_t rows
 
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   const auto rows = rows_at(c, name);
+  if (rows && name.stage == "count") return count_layout(c, name);
   return rows ? layout_with(c, {parameters_of(c.model), weights_of(c.model)}, *rows, name) : std::nullopt;
 }
 
@@ -223,10 +225,13 @@ const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   static const std::optional<TapLayout> none;
   const auto rows = rows_at(case_, name);
   if (!rows) return none;
+  const bool counts = name.stage == "count";  // of as many sequences as this micro-batch has
   const std::string key =
-      (name.micro_batch < 0 ? "w" : "m" + std::to_string(*rows)) + "/" + name.stage + "/" + name.tensor;
+      counts ? name.text()
+             : (name.micro_batch < 0 ? "w" : "m" + std::to_string(*rows)) + "/" + name.stage + "/" + name.tensor;
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
+  if (counts) return known_.emplace(key, count_layout(case_, name)).first->second;
   return known_.emplace(key, layout_with(case_, names_, *rows, name)).first->second;
 }
 

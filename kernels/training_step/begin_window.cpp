@@ -1,4 +1,6 @@
-// Before a window's first micro-batch: empty buffers, no overflow seen, the scale the last window left.
+// Before a window's first micro-batch: empty buffers, no overflow seen, the scale the last window left, its items
+// counted.
+#include "kernels/training_step/count.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -14,9 +16,7 @@ void begin_window(Run& run) {
     run.window_scale = run.scale.scalar<float>();
     run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   }
-  run.window_items = 0;
-  const auto& sizes = run.c.windows[static_cast<std::size_t>(run.window)];
-  for (int k = 0; k < static_cast<int>(sizes.size()); ++k) run.window_items += run.items(k);
+  count(run);
 }
 
 void end_window(Run&) {}

@@ -3,27 +3,24 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/trace/stage_group.hpp"
+#include "kernels/trace/stage_place.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
 namespace {
 
-auto place_of(const TapName& name) {
-  return std::find(stages_in_order.begin(), stages_in_order.end(), name.stage) - stages_in_order.begin();
-}
-
 /// Whether what a stage left may reach another, itself in the next micro-batch included.
 bool precedes(const TapName& a, const TapName& b) {
   if (a.window != b.window) return a.window < b.window;
   const bool in_time = a.micro_batch < 0 || b.micro_batch < 0 || a.micro_batch <= b.micro_batch;
-  return in_time && place_of(a) <= place_of(b);
+  return in_time && place_of_stage(a.stage) <= place_of_stage(b.stage);
 }
 
 bool is_input(const std::string& tensor) { return tensor.starts_with("in."); }
 
 constexpr std::array<std::string_view, 3> by_layer{"forward", "backward", "running_stats"};
-constexpr std::array<std::string_view, 6> of_all{"loss", "fork", "norm", "overflow_check", "scaler", "schedule"};
+constexpr std::array<std::string_view, 7> of_all{"count",          "loss",   "fork",    "norm",
+                                                 "overflow_check", "scaler", "schedule"};
 
 bool is_one_of(const auto& stages, const std::string& stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();

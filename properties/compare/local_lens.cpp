@@ -5,6 +5,7 @@
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/local_count.hpp"
 #include "properties/compare/local_walk.hpp"
 
 namespace tally {
@@ -70,6 +71,7 @@ void check_window(LocalWalk& walk) {
   walk.skipped = false;
   walk.overflows.reset();
   walk.direct = writes_directly(walk);
+  check_count(walk);
   check_cast(walk);
   check_micro_batches(walk);
   if (is_done(walk)) return;

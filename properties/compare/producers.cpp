@@ -27,6 +27,7 @@ class Producers {
   Names all() {
     const std::string& stage = read_.stage;
     if (stage == "forward" || stage == "backward") return of_layer();
+    if (stage == "count") return {};
     if (stage == "fork") return of_fork();
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};

@@ -45,10 +45,15 @@ bool same_kind(const Case& c, const TapName& a, const TapName& b) {
   return names_one(a) && names_one(b) ? true : a.tensor == b.tensor;
 }
 
+/// A wrong count is few whole numbers, which many formulas give; what is divided by it says more.
+bool follows_from_count(const TapName& name, const TapName& failing) {
+  return failing.stage == "count" && failing.tensor == "items" && name.stage == "loss" && name.tensor == "in.factor";
+}
+
 std::set<std::string> of_same_kind(const Case& c, const Trace& trace, const TapName& failing) {
   std::set<std::string> taps;
   for (const Tap& tap : trace.taps()) {
-    if (same_kind(c, tap.name, failing)) taps.insert(tap.name.text());
+    if (same_kind(c, tap.name, failing) || follows_from_count(tap.name, failing)) taps.insert(tap.name.text());
   }
   return taps;
 }

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
-#include "kernels/trace/stage_group.hpp"
+#include "kernels/trace/stage_place.hpp"
 #include "properties/laws/outcome.hpp"
 
 namespace tally {
 namespace {
-
-std::ptrdiff_t place_of(std::string_view stage) {
-  return std::find(stages_in_order.begin(), stages_in_order.end(), stage) - stages_in_order.begin();
-}
 
 bool took(const Trace& trace, std::string_view stage) {
   return std::any_of(trace.taps().begin(), trace.taps().end(), [&](const Tap& tap) { return tap.name.stage == stage; });
@@ -37,10 +33,10 @@ PromisedBits::PromisedBits(const Trace& trace) {
 bool PromisedBits::of(const TapName& tap) const {
   if (without_.empty()) return true;
   if (!others_ || tap.window > 0) return false;
-  const std::ptrdiff_t place = place_of(tap.stage);
-  if (!backward_ && place >= place_of("backward")) return false;
-  if (!norm_ && place >= place_of("norm")) return false;
-  if (bias_gradients_ || place < place_of("backward")) return true;
+  const std::ptrdiff_t place = place_of_stage(tap.stage);
+  if (!backward_ && place >= place_of_stage("backward")) return false;
+  if (!norm_ && place >= place_of_stage("norm")) return false;
+  if (bias_gradients_ || place < place_of_stage("backward")) return true;
   // Beyond the gradients of one parameter: whether any of them overflowed, and what follows from that.
   const bool of_all = tap.stage == "overflow_check" || tap.stage == "scaler" || tap.stage == "schedule";
   return !of_all && !tap.tensor.ends_with(".bias");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/trace/stage_group.hpp"
+#include "kernels/trace/stage_place.hpp"
 #include "properties/compare/gradient_drift.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/capture_gap.hpp"
@@ -22,10 +22,7 @@ namespace {
 std::string verdict_of(int code) { return code == pass ? "pass" : code == failed ? "fail" : "not_judged"; }
 
 /// A group stands where its first stage would.
-auto place_of(const std::string& stage) {
-  const std::string first = stage.substr(0, stage.find(".."));
-  return std::find(stages_in_order.begin(), stages_in_order.end(), first) - stages_in_order.begin();
-}
+auto place_of(const std::string& stage) { return place_of_stage(stage.substr(0, stage.find(".."))); }
 
 std::vector<std::string> stages_of(const std::vector<TensorCheck>& checks) {
   std::vector<std::string> stages;

@@ -152,20 +152,44 @@ const RegisterSuspect registered{{
 namespace ignored_rows_counted {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const int w = held.name.window, k = held.name.micro_batch;
+  if (held.name.stage == "count") return Values{static_cast<double>(k < 0 ? evidence.rows(w) : evidence.rows(w, k))};
   if (held.name.tensor != "in.factor") return std::nullopt;
-  return Values{evidence.scale(held.name.window) / static_cast<double>(evidence.rows(held.name.window))};
+  return Values{evidence.scale(w) / static_cast<double>(evidence.rows(w))};
 }
 
 const RegisterSuspect registered{{
     .name = "denominator-counts-ignored",
     .faults = {"denominator-counts-ignored"},
-    .stages = {"loss"},
+    .stages = {"count", "loss"},
     .sentence = "rows that are ignored are counted in the denominator",
-    .formula = "c = S / rows",
+    .formula = "N = rows",
     .left = left,
 }};
 
 }  // namespace ignored_rows_counted
+
+// Counts are kept in bf16.
+namespace counted_in_bf16 {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const int w = held.name.window, k = held.name.micro_batch;
+  const bool counts = held.name.stage == "count";
+  if (!counts && held.name.tensor != "in.factor") return std::nullopt;
+  const double items = rounded_to(Dtype::bf16, counts && k >= 0 ? evidence.items(w, k) : evidence.items(w));
+  return Values{counts ? items : items == 0 ? 0.0 : evidence.scale(w) / items};
+}
+
+const RegisterSuspect registered{{
+    .name = "items-counted-in-16-bits",
+    .faults = {"items-counted-in-16-bits"},
+    .stages = {"count", "loss"},
+    .sentence = "items are counted in bf16, whose whole numbers end at 256",
+    .formula = "N = bf16(N)",
+    .left = left,
+}};
+
+}  // namespace counted_in_bf16
 
 // The denominator counts one item more for every row.
 namespace positions_counted_too {

@@ -7,18 +7,20 @@
 namespace tally {
 namespace {
 
-/// The labels of the rows themselves in a window, those that are not ignored; and its sequences.
+/// The labels of the rows themselves in a micro-batch, those that are not ignored; and its sequences. -1: of the window.
 struct OwnLabels {
   double counted = 0, sequences = 0;
 };
 
-OwnLabels own_labels(const Evidence& evidence, int window) {
+OwnLabels own_labels(const Evidence& evidence, int window, int micro_batch = -1) {
   const Case& c = evidence.c;
   const std::vector<std::int64_t> places = places_in_sequences(c);
   const Tensor& target = c.tensors.at("target");
-  const auto first = static_cast<std::size_t>(first_row(c, static_cast<std::size_t>(window)));
+  const auto w = static_cast<std::size_t>(window), k = static_cast<std::size_t>(std::max(micro_batch, 0));
+  const auto first = static_cast<std::size_t>(first_row(c, w, k));
+  const std::int64_t rows = micro_batch < 0 ? evidence.rows(window) : evidence.rows(window, micro_batch);
   OwnLabels own;
-  for (std::size_t row = first; row < first + static_cast<std::size_t>(evidence.rows(window)); ++row) {
+  for (std::size_t row = first; row < first + static_cast<std::size_t>(rows); ++row) {
     own.counted += target.integer(row) != c.model.loss.integer("ignore_index");
     own.sequences += places[row] == 0;
   }
@@ -27,11 +29,16 @@ OwnLabels own_labels(const Evidence& evidence, int window) {
 
 /// c for so many items.
 std::optional<Values> factor_of(const Evidence& evidence, const HeldTensor& held, double items) {
-  return Values{items > 0 ? evidence.scale(held.name.window) / items : 0.0};
+  return Values{items == 0 ? 0.0 : evidence.scale(held.name.window) / items};
 }
 
-bool is_factor(const Evidence& evidence, const HeldTensor& held) {
-  return shifts_labels(evidence.c.model.loss) && held.name.tensor == "in.factor";
+/// A count, or c for the window's: `items` gives the count of a micro-batch, of the window for -1.
+template <class Items>
+std::optional<Values> left_by(const Evidence& evidence, const HeldTensor& held, Items items) {
+  if (!shifts_labels(evidence.c.model.loss)) return std::nullopt;
+  if (held.name.stage == "count") return Values{items(held.name.micro_batch)};
+  if (held.name.tensor != "in.factor") return std::nullopt;
+  return factor_of(evidence, held, items(-1));
 }
 
 /// The rows of the micro-batch from what all rows would be scored by.
@@ -49,16 +56,15 @@ std::optional<Values> scored_by(const Evidence& evidence, const HeldTensor& held
 namespace counted_before_the_shift {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (!is_factor(evidence, held)) return std::nullopt;
-  return factor_of(evidence, held, own_labels(evidence, held.name.window).counted);
+  return left_by(evidence, held, [&](int k) { return own_labels(evidence, held.name.window, k).counted; });
 }
 
 const RegisterSuspect registered{{
     .name = "tokens-counted-before-shift",
     .faults = {"tokens-counted-before-shift"},
-    .stages = {"loss"},
+    .stages = {"count", "loss"},
     .sentence = "labels are counted before the shift, which takes each sequence's first one out",
-    .formula = "c = S / (labels that are not ignored)",
+    .formula = "N = labels that are not ignored",
     .left = left,
 }};
 
@@ -68,17 +74,19 @@ const RegisterSuspect registered{{
 namespace boundaries_twice {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (!is_factor(evidence, held)) return std::nullopt;
-  const double items = evidence.items(held.name.window);
-  return factor_of(evidence, held, items - own_labels(evidence, held.name.window).sequences);
+  return left_by(evidence, held, [&](int k) {
+    const int window = held.name.window;
+    const double items = k < 0 ? evidence.items(window) : evidence.items(window, k);
+    return items - own_labels(evidence, window, k).sequences;
+  });
 }
 
 const RegisterSuspect registered{{
     .name = "boundaries-subtracted-twice",
     .faults = {"boundaries-subtracted-twice"},
-    .stages = {"loss"},
+    .stages = {"count", "loss"},
     .sentence = "one label a sequence is taken off the count, though the shift has left it out already",
-    .formula = "c = S / (N - sequences)",
+    .formula = "N - sequences for N",
     .left = left,
 }};
 

@@ -1,4 +1,5 @@
 // The buffer is cleared before the first window only.
+#include "kernels/training_step/count.hpp"
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
@@ -15,8 +16,7 @@ void begin_window(Run& run) {
   run.found_flag.zero();
   run.window_scale = run.scale.scalar<float>();
   run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
-  run.window_items = 0;
-  for (int k = 0; k < micro_batches(run); ++k) run.window_items += run.items(k);
+  stage::count(run);
 }
 
 const RegisterFault registered{{

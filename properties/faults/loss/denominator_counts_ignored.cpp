@@ -1,26 +1,23 @@
-// Ignored rows are counted in the denominator.
-#include "properties/faults/planted_between.hpp"
-#include "properties/faults/seeded.hpp"
+// Rows that are ignored are counted, padding with them.
+#include "properties/faults/miscounted.hpp"
 
 namespace tally {
 namespace {
 
-void factor(Run& run) {
-  std::int64_t rows = 0;
-  for (int k = 0; k < micro_batches(run); ++k) rows += run.rows(k);
-  run.factor = static_cast<float>(run.window_scale / static_cast<double>(rows));
+CountedItems all_rows(const Run& run, const CountedItems&) {
+  return counted_by(run, [](std::int64_t) { return 1; });
 }
 
 const RegisterFault registered{{
     .name = "denominator-counts-ignored",
-    .stage = "loss",
-    .right = "N = items that count",
-    .wrong = "N = rows",
+    .stage = "count",
+    .right = "n_k = items that count",
+    .wrong = "n_k = rows",
     .condition = "ignored rows",
-    .knob = "value",
-    .source = "transformers PR 46204",
+    .knob = "rows",
+    .source = "transformers PR 46204, axolotl-ai-cloud/axolotl 2227",
     .laws = {"unequal_items_are_weighted"},
-    .stages = replaced<&Stages::factor, between_factors<factor>>,
+    .stages = replaced<&Stages::begin_window, miscounted<all_rows>>,
 }};
 
 }  // namespace

@@ -1,32 +1,30 @@
 // Of the labels behind the shift, one a sequence is taken off again, though the shift has left it out.
 #include "oracle/case/sequences.hpp"
-#include "properties/faults/planted_between.hpp"
-#include "properties/faults/seeded.hpp"
+#include "properties/faults/miscounted.hpp"
 
 namespace tally {
 namespace {
 
-void factor(Run& run) {
-  stage::fix_factor(run);
-  if (!shifts_labels(run.c.model.loss)) return;
+CountedItems without_boundaries(const Run& run, const CountedItems& right) {
+  if (!shifts_labels(run.c.model.loss)) return right;
   const std::vector<std::int64_t> places = places_in_sequences(run.c);
-  double counted = run.window_items;
-  for (int k = 0; k < micro_batches(run); ++k)
-    for (std::int64_t row = run.first_row(k); row < run.first_row(k) + run.rows(k); ++row)
-      counted -= places[static_cast<std::size_t>(row)] == 0;
-  run.factor = counted <= 0 ? 0.0f : run.window_scale / static_cast<float>(counted);
+  CountedItems left =
+      counted_by(run, [&](std::int64_t row) { return places[static_cast<std::size_t>(row)] == 0 ? -1 : 0; });
+  for (std::size_t k = 0; k < left.of_micro_batch.size(); ++k) left.of_micro_batch[k] += right.of_micro_batch[k];
+  left.of_window += right.of_window;
+  return left;
 }
 
 const RegisterFault registered{{
     .name = "boundaries-subtracted-twice",
-    .stage = "loss",
-    .right = "N = labels behind the shift",
-    .wrong = "N = labels behind the shift - sequences",
+    .stage = "count",
+    .right = "n_k = labels behind the shift",
+    .wrong = "n_k = labels behind the shift - sequences",
     .condition = "labels are shifted",
-    .knob = "value",
+    .knob = "rows",
     .source = "unslothai/unsloth-zoo 1066",
     .laws = {"token_counts_are_weighted"},
-    .stages = replaced<&Stages::factor, between_factors<factor>>,
+    .stages = replaced<&Stages::begin_window, miscounted<without_boundaries>>,
 }};
 
 }  // namespace

@@ -67,9 +67,9 @@ TEST(Run, TapsEveryStageOfAWindowWithEverything) {
   const Trace trace = run(case_with_everything());
   std::set<std::string> stages;
   for (const Tap& each : trace.taps()) stages.insert(each.name.stage);
-  EXPECT_EQ(stages, (std::set<std::string>{"cast", "forward", "running_stats", "loss", "backward", "accumulate",
-                                           "overflow_check", "unscale", "norm", "clip", "decay", "optimizer", "scaler",
-                                           "schedule"}));
+  EXPECT_EQ(stages, (std::set<std::string>{"count", "cast", "forward", "running_stats", "loss", "backward",
+                                           "accumulate", "overflow_check", "unscale", "norm", "clip", "decay",
+                                           "optimizer", "scaler", "schedule"}));
   for (const char* name : {"w0/cast/in.fc1.weight",
                            "w0/m1/forward/in.bn.x",
                            "w0/m0/forward/bn.rstd",

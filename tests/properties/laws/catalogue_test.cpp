@@ -72,7 +72,7 @@ TEST(Catalogue, every_fault_names_laws_that_exist_and_a_file_of_its_name) {
 TEST(Catalogue, faults_cover_every_stage_but_all_reduce) {
   std::vector<std::string> stages;
   for (const Fault* fault : faults()) stages.push_back(fault->stage);
-  for (const char* stage : {"cast", "forward", "running_stats", "loss", "backward", "fork", "accumulate",
+  for (const char* stage : {"count", "cast", "forward", "running_stats", "loss", "backward", "fork", "accumulate",
                             "overflow_check", "unscale", "norm", "clip", "decay", "optimizer", "scaler", "schedule"}) {
     EXPECT_TRUE(has(stages, stage)) << "no fault is seeded in " << stage;
   }

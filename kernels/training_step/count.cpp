@@ -1,0 +1,40 @@
+#include "kernels/training_step/count.hpp"
+
+#include "oracle/case/sequences.hpp"
+
+namespace tally::stage {
+namespace {
+
+/// Counted on the host, from the labels as the case has them.
+void tap_counted(Run& run, int k) {
+  const auto window = static_cast<std::size_t>(run.window), micro_batch = static_cast<std::size_t>(k);
+  const auto tap = [&](const std::string& tensor, Tensor value) {
+    run.trace.add({run.window, k, "count", "in." + tensor}, std::move(value));
+  };
+  tap(counted_tensor(run.c.model.loss), counted_rows(run.c, window, micro_batch));
+  if (shifts_labels(run.c.model.loss)) tap("sequences", sequence_lengths(run.c, window, micro_batch));
+}
+
+}  // namespace
+
+void leave_counts(Run& run, const CountedItems& counted) {
+  for (std::size_t k = 0; k < counted.of_micro_batch.size(); ++k) {
+    run.micro_batch = static_cast<int>(k);
+    run.tap("count", "items", counted.of_micro_batch[k]);
+  }
+  run.micro_batch = -1;
+  run.tap("count", "items", counted.of_window);
+  run.window_items = static_cast<double>(counted.of_window);
+}
+
+void count(Run& run) {
+  const auto micro_batches = static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());
+  if (const auto counted = counted_items(run.c, static_cast<std::size_t>(run.window))) {
+    for (int k = 0; k < micro_batches && run.options.taps; ++k) tap_counted(run, k);
+    return leave_counts(run, *counted);
+  }
+  run.window_items = 0;
+  for (int k = 0; k < micro_batches; ++k) run.window_items += run.items(k);
+}
+
+}  // namespace tally::stage
