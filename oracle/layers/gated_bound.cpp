@@ -1,5 +1,6 @@
 // gated: (gated.1), (gated.2) and (gated.3) by the operations of kernels/arithmetic.md. A kernel of the variant
 // `two_step` stores the activation before it is multiplied, and its gradient before it goes through the activation.
+#include "oracle/layers/gelu_bound.hpp"
 #include "oracle/layers/logistic_bound.hpp"
 
 namespace tally::oracle {
@@ -20,13 +21,31 @@ class Between {
   bool stores_;
 };
 
-Bounded silu(const Elementary& fp32, Bounded g) { return fp32.mul(g, logistic_of(fp32, g)); }
+/// An activation a: a(g), and a'(g) times `gradient`, which is what dy and `up` come to.
+struct BoundedSilu {
+  static Bounded value(const Elementary& fp32, Bounded g) { return fp32.mul(g, logistic_of(fp32, g)); }
+  static Bounded through(const Elementary& fp32, Bounded g, Bounded gradient, Bounded dy, Bounded up) {
+    const Bounded s = logistic_of(fp32, g);
+    const Bounded bracket = fp32.add(one, fp32.mul(g, fp32.sub(one, s)));
+    return fp32.in_any_order(fp32.mul(gradient, fp32.mul(s, bracket)), {dy, up, s, bracket});
+  }
+};
 
-/// `gradient` is what dy and `up` come to.
-Bounded through_silu(const Elementary& fp32, Bounded g, Bounded gradient, Bounded dy, Bounded up) {
-  const Bounded s = logistic_of(fp32, g);
-  const Bounded bracket = fp32.add(one, fp32.mul(g, fp32.sub(one, s)));
-  return fp32.in_any_order(fp32.mul(gradient, fp32.mul(s, bracket)), {dy, up, s, bracket});
+template <class Gelu>
+struct BoundedGelu : Gelu {
+  static Bounded through(const Elementary& fp32, Bounded g, Bounded gradient, Bounded dy, Bounded up) {
+    const Bounded slope = Gelu::slope(fp32, g);
+    return fp32.in_any_order(fp32.mul(gradient, slope), {dy, up, slope});
+  }
+};
+
+/// What `use` makes of the layer's activation.
+template <class Use>
+auto by_activation(const BoundPass& pass, Use use) {
+  const std::string& activation = pass.layer.text("activation");
+  if (activation == "gelu") return use(BoundedGelu<BoundedGeluErf>{});
+  if (activation == "gelu_tanh") return use(BoundedGelu<BoundedGeluTanh>{});
+  return use(BoundedSilu{});
 }
 
 template <class Of>
@@ -42,8 +61,10 @@ ExpectedForward forward(const BoundPass& pass, const Expected& gate) {
   const Between between(pass, ".forward");
   const Arithmetic storage(pass.declared.storage);
   const BoundedMatrix g(gate), u(*pass.others.at(0));
-  BoundedMatrix y = each(g, [&](Eigen::Index i, Eigen::Index j) {
-    return storage.store(fp32.mul(between(silu(fp32, g.at(i, j))), u.at(i, j)));
+  BoundedMatrix y = by_activation(pass, [&]<class Activation>(Activation) {
+    return each(g, [&](Eigen::Index i, Eigen::Index j) {
+      return storage.store(fp32.mul(between(Activation::value(fp32, g.at(i, j))), u.at(i, j)));
+    });
   });
   return {joined(exact_forward(pass, gate).y, std::move(y)), {}, {}, {}};
 }
@@ -53,12 +74,15 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Exp
   const Between between(pass, ".backward");
   const Arithmetic storage(pass.declared.storage);
   const BoundedMatrix g(gate), u(*pass.others.at(0)), d(dy);
-  BoundedMatrix dg = each(g, [&](Eigen::Index i, Eigen::Index j) {
-    return storage.store(
-        through_silu(fp32, g.at(i, j), between(fp32.mul(d.at(i, j), u.at(i, j))), d.at(i, j), u.at(i, j)));
-  });
-  BoundedMatrix du = each(g, [&](Eigen::Index i, Eigen::Index j) {
-    return storage.store(fp32.mul(d.at(i, j), between(silu(fp32, g.at(i, j)))));
+  auto [dg, du] = by_activation(pass, [&]<class Activation>(Activation) {
+    return std::pair{each(g,
+                          [&](Eigen::Index i, Eigen::Index j) {
+                            return storage.store(Activation::through(
+                                fp32, g.at(i, j), between(fp32.mul(d.at(i, j), u.at(i, j))), d.at(i, j), u.at(i, j)));
+                          }),
+                     each(g, [&](Eigen::Index i, Eigen::Index j) {
+                       return storage.store(fp32.mul(d.at(i, j), between(Activation::value(fp32, g.at(i, j)))));
+                     })};
   });
   const auto exact = exact_backward(pass, gate, dy);
   ExpectedBackward result{joined(exact.dx, std::move(dg)), {}};

@@ -128,10 +128,12 @@ class Blocks {
     sum("sum" + number + "b", "act" + number);
   }
 
-  /// As SwiGLU has it.
+  /// As SwiGLU has it, or GEGLU.
   std::string gated(const std::string& number, const std::string& read) {
     const std::string gate = linear("gate" + number, 3, read), up = linear("up" + number, 3, read);
-    add(layer("gated", "glu" + number), {gate, up});
+    static constexpr std::array activations{"silu", "silu", "gelu", "gelu_tanh"};
+    add(layer("gated", "glu" + number, {{"activation", std::string(activations[plan_.seed % activations.size()])}}),
+        {gate, up});
     return linear("down" + number, plan_.tokens.width, "glu" + number);
   }
 
@@ -166,7 +168,8 @@ void attend(Plan& plan, QueriesAndKeys made) {
   if (const std::string backward = backwards[random.below(backwards.size())]; !backward.empty())
     plan.execution.kernels["attention.backward"] = backward;
   if (random.below(2) == 0)
-    plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = "two_step";
+    for (const std::string family : {"gated_silu", "gated_gelu", "gated_gelu_tanh"})
+      plan.execution.kernels[family + ".forward"] = plan.execution.kernels[family + ".backward"] = "two_step";
   if (random.below(2) == 0)
     for (const char* operation : {"rms_norm.forward", "rms_norm.backward", "rms_norm.weight_gradient"})
       plan.execution.kernels[operation] = "cast_first";

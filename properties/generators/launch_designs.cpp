@@ -73,9 +73,14 @@ void design_model(Plan& plan, const Sizes& size, const Round& round) {
       layer("batch_norm", "norm2", {{"statistics", statistics}, {"affine", plan.seed % 7 != 1}}),
       activation(round.number + 2)};
   plan.hidden.back().name = "act2";
-  plan.hidden.push_back(layer("gated", "glu"));
-  plan.hidden.back().inputs = {"norm1", "act2"};
-  plan.hidden.push_back(sum_of("sum", {"glu", "act2"}));
+  const auto gated = [&](const char* name, const char* activation_word, const char* gate) {
+    plan.hidden.push_back(layer("gated", name, {{"activation", std::string(activation_word)}}));
+    plan.hidden.back().inputs = {gate, "act2"};
+  };
+  gated("glu", "silu", "norm1");
+  gated("glu2", "gelu", "glu");
+  gated("glu3", "gelu_tanh", "glu2");
+  plan.hidden.push_back(sum_of("sum", {"glu3", "act2"}));
   plan.hidden.push_back(layer("rotary", "turn", {{"heads", std::int64_t{1}}, {"dimensions", std::int64_t{2}}}));
   plan.hidden.push_back(layer("scale", "scl", {{"factor", Decimal{"0.75"}}}));
   plan.hidden.push_back(layer("slice", "cut", {{"begin", std::int64_t{0}}, {"end", size.features}}));
@@ -141,13 +146,13 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
              {"norm", round.is_odd() ? round.of(norms, round.number) : norm_in_passes},
              {"accumulate", round.is_odd() ? "kahan" : "grid_stride"},
              {"cross_entropy", round.is_odd() ? "online" : "row_lanes"},
-             {"gated_silu.forward", gated},
-             {"gated_silu.backward", gated},
              {"rms_norm.backward", cast},
              {"rms_norm.forward", cast},
              {"rms_norm.weight_gradient", round.is_odd() ? "cast_first" : "column_lanes"},
              {"rotary.forward", turned},
              {"rotary.backward", turned}};
+  for (const std::string family : {"gated_silu", "gated_gelu", "gated_gelu_tanh"})
+    kernels[family + ".forward"] = kernels[family + ".backward"] = gated;
   if (!round.is_odd()) kernels["unscale_check_norm"] = "multi_tensor";
   if (round.steps_at_once()) kernels["clip_decay_step"] = "multi_tensor";
   if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;

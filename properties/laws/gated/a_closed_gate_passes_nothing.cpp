@@ -9,7 +9,13 @@
 namespace tally {
 namespace {
 
-/// One block as SwiGLU has it, and its kernels in turn.
+/// SwiGLU in two plans of four, else GEGLU by erf or by tanh.
+const char* activation_of(const Plan& plan) {
+  const std::uint64_t turn = plan.seed / 4 % 4;
+  return turn == 0 ? "gelu" : turn == 1 ? "gelu_tanh" : "silu";
+}
+
+/// One block, and its kernels in turn.
 void shape(Plan& plan) {
   const std::int64_t width = 1 + static_cast<std::int64_t>(plan.seed % 7);
   const auto linear = [&](const char* name, bool bias) {
@@ -17,13 +23,15 @@ void shape(Plan& plan) {
     made.inputs = {"input"};
     return made;
   };
-  Layer gated = layer("gated", "glu");
+  const std::string activation = activation_of(plan);
+  Layer gated = layer("gated", "glu", {{"activation", activation}});
   gated.inputs = {"gate", "up"};
   plan.hidden = {linear("gate", plan.seed % 2 == 0), linear("up", plan.seed % 3 == 0), gated};
   plan.values.clear();
   plan.gradient_magnitude = 1;
   const std::string variant = plan.seed % 4 < 2 ? "fused" : "two_step";
-  plan.execution.kernels["gated_silu.forward"] = plan.execution.kernels["gated_silu.backward"] = variant;
+  const std::string family = "gated_" + activation;
+  plan.execution.kernels[family + ".forward"] = plan.execution.kernels[family + ".backward"] = variant;
 }
 
 const Layer* gated_of(const Model& model) {

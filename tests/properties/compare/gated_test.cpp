@@ -7,8 +7,10 @@
 namespace tally {
 namespace {
 
+const std::vector<std::string> activations{"silu", "gelu", "gelu_tanh"};
+
 /// gate and up each pick a column of x by their weights.
-Case gated_case(Dtype storage = Dtype::fp32) {
+Case gated_case(Dtype storage = Dtype::fp32, const std::string& activation = "silu") {
   Case c = small_case();
   c.name = "gated";
   c.precision.storage = storage;
@@ -16,7 +18,8 @@ Case gated_case(Dtype storage = Dtype::fp32) {
   const auto linear = [](const char* name) {
     return reading({"input"}, layer_of("linear", name, {{"out", std::int64_t{4}}}));
   };
-  c.model.layers = {linear("gate"), linear("up"), reading({"gate", "up"}, layer_of("gated", "glu")),
+  c.model.layers = {linear("gate"), linear("up"),
+                    reading({"gate", "up"}, layer_of("gated", "glu", {{"activation", activation}})),
                     layer_of("linear", "out", {{"out", std::int64_t{2}}})};
   c.model.loss = choice_of("loss", "mse");
   c.windows = {{3, 2}, {2}};
@@ -27,21 +30,39 @@ Case gated_case(Dtype storage = Dtype::fp32) {
 
 TEST(Gated, PassesCleanRunsInEveryFormatAndByEveryKernel) {
   for (const Dtype storage : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
-    for (unsigned seed = 1; seed <= 8; ++seed) {
-      Case c = gated_case(storage);
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+      const std::string& activation = activations[seed % 3];
+      Case c = gated_case(storage, activation);
       draw_normal(c, seed);
-      const std::string variant = seed % 2 == 0 ? "fused" : "two_step";
-      c.execution.kernels["gated_silu.forward"] = c.execution.kernels["gated_silu.backward"] = variant;
-      c.execution.recompute = seed % 3 == 0;
+      const std::string variant = seed % 2 == 0 ? "fused" : "two_step", family = "gated_" + activation;
+      c.execution.kernels[family + ".forward"] = c.execution.kernels[family + ".backward"] = variant;
+      c.execution.recompute = seed % 4 == 0;
       EXPECT_TRUE(validate(c).empty());
-      expect_clean(c, {}, std::string(name_of(storage)) + " " + std::to_string(seed));
+      expect_clean(c, {}, std::string(name_of(storage)) + " " + activation + " " + std::to_string(seed));
     }
   }
 }
 
+/// A kernel that says nothing of itself may multiply in any order, and store between.
+TEST(Gated, PassesTheSameRunsWithoutAClaim) {
+  for (const std::string& activation : activations) {
+    Case c = gated_case(Dtype::bf16, activation);
+    draw_normal(c, 3);
+    Trace trace = run(c);
+    for (const char* direction : {".forward", ".backward"})
+      trace.claims.kernels.at("gated_" + activation + direction) = {.variant = "unknown"};
+    const auto checks = local_lens(c, trace);
+    EXPECT_EQ(first_failure(checks), nullptr) << activation << " " << told(first_failure(checks));
+  }
+}
+
 /// A gate of 0 is half open to changes: y = 0, dg = dy u / 2, du = 0.
-TEST(Gated, LeavesOnPaperWhatItLeaves) {
-  Case c = gated_case();
+class GatedBy : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Activations, GatedBy, testing::ValuesIn(activations),
+                         [](const auto& each) { return each.param; });
+
+TEST_P(GatedBy, LeavesOnPaperWhatItLeaves) {
+  Case c = gated_case(Dtype::fp32, GetParam());
   for (const char* tensor : {"gate.weight", "gate.bias"})
     c.tensors.at(tensor) = Tensor(Dtype::fp32, c.tensors.at(tensor).shape);
   const Trace trace = run(c);
@@ -56,9 +77,9 @@ TEST(Gated, LeavesOnPaperWhatItLeaves) {
 }
 
 /// No formula of the derivative is asked.
-TEST(Gated, HasTheSlopeOfTheLoss) {
+TEST_P(GatedBy, HasTheSlopeOfTheLoss) {
   using Wide = long double;
-  Case c = gated_case();
+  Case c = gated_case(Dtype::fp32, GetParam());
   c.windows = {{3, 2}};
   c.tensors.clear();
   fill_tensors(c);
