@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/attention/arguments.hpp"
 #include "kernels/elementwise.hpp"
-#include "kernels/layer_arguments.hpp"
 #include "kernels/stored.hpp"
 
 namespace tally {
@@ -19,6 +19,9 @@ struct AttentionPlaces {
   float scale;
   S *y, *dq, *dk, *dv;
   float *lse, *delta, *sums;
+  const std::uint8_t* mask;
+  std::int64_t pairs;
+  float kept;
 
   /// Addresses of a row's head.
   __device__ const S* query(std::int64_t row, std::int64_t head) const { return q + (row * heads + head) * size; }
@@ -39,15 +42,28 @@ struct AttentionPlaces {
   __device__ std::int64_t last_seeing(std::int64_t row) const {
     return window > 0 && row + window < end[row] ? row + window : end[row];
   }
+  /// Whether a row keeps its weight of a key. The pairs before the row's sequence are counted back, length by length.
+  __device__ bool keeps(std::int64_t row, std::int64_t head, std::int64_t key) const {
+    if (mask == nullptr) return true;
+    std::int64_t pair = (row - begin[row]) * (end[row] - begin[row]) + key - begin[row];
+    for (std::int64_t next = begin[row]; next > 0; next = begin[next - 1])
+      pair += (next - begin[next - 1]) * (next - begin[next - 1]);
+    return mask[head * pairs + pair] != 0;
+  }
+  /// A weight, or a weight's gradient, as it is kept.
+  __device__ float masked(float x, std::int64_t row, std::int64_t head, std::int64_t key) const {
+    if (mask == nullptr) return x;
+    return keeps(row, head, key) ? __fmul_rn(x, kept) : 0.0f;
+  }
 };
 
 template <class S>
-AttentionPlaces<S> places_of(const AttentionArguments& a) {
+AttentionPlaces<S> places_of(const MaskedAttention& a) {
   const auto read = [](const void* address) { return static_cast<const S*>(address); };
   const auto write = [](void* address) { return static_cast<S*>(address); };
-  return {read(a.q),   read(a.k),   read(a.v),   read(a.dy), a.begin,  a.end,   a.rows,
-          a.heads,     a.kv_heads,  a.size,      a.window,   a.causal, a.scale, write(a.y),
-          write(a.dq), write(a.dk), write(a.dv), a.lse,      a.delta,  a.sums};
+  return {read(a.q),   read(a.k), read(a.v), read(a.dy), a.begin, a.end,      a.rows,      a.heads,
+          a.kv_heads,  a.size,    a.window,  a.causal,   a.scale, write(a.y), write(a.dq), write(a.dk),
+          write(a.dv), a.lse,     a.delta,   a.sums,     a.mask,  a.pairs,    a.kept};
 }
 
 /// The sum of products, one after another, fused.

@@ -3,7 +3,7 @@
 // once, at the end; rounded as the page arithmetic.md says.
 //
 //   q, dy, dq [rows, heads size] S   k, v, dk, dv [rows, kv_heads size] S   lse, delta [rows, heads] fp32
-//   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]
+//   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]   mask [heads, pairs] u8, or none
 //
 // dq: one thread a row and head, keys in order; `recompute_blocks` adds 16 keys by themselves and then to the sum. dk
 // and dv: one thread a key and its head, the heads that read it one after another, rows in order. `recompute_cast`
@@ -36,7 +36,7 @@ __global__ void query_gradients(AttentionPlaces<S> at) {
 }
 
 template <int keys, bool cast>
-void backward(Stream& stream, const AttentionArguments& a) {
+void backward(Stream& stream, const MaskedAttention& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<query_gradients<S, keys, cast>>(stream, a.rows * a.heads, places_of<S>(a));
     launch_elements<key_gradients<S, cast>>(stream, a.rows * a.kv_heads, places_of<S>(a));

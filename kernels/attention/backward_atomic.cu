@@ -2,7 +2,7 @@
 // fp32, scaled once, store S. FlashAttention-2's default, where several blocks of keys give to one query.
 //
 //   q, dy, dq [rows, heads size] S   k, v, dk, dv [rows, kv_heads size] S   lse, delta [rows, heads] fp32
-//   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]
+//   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]   mask [heads, pairs] u8, or none
 //
 // One thread a key and a head of q adds fl(dS k) to every row that sees the key, in whatever order blocks end, so two
 // runs may differ in bits, and subnormal sums are flushed.
@@ -35,7 +35,7 @@ __global__ void store_queries(AttentionPlaces<S> at) {
     at.dq[i] = from_float<S>(__fmul_rn(at.scale, at.sums[i]));
 }
 
-void backward(Stream& stream, const AttentionArguments& a) {
+void backward(Stream& stream, const MaskedAttention& a) {
   const std::int64_t elements = a.rows * a.heads * a.size;
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<clear_sums>(stream, elements, a.sums, elements);

@@ -20,7 +20,7 @@ __global__ void dot_rows(const S* y, const S* dy, float* delta, std::int64_t ele
   }
 }
 
-void delta(Stream& stream, const AttentionArguments& a) {
+void delta(Stream& stream, const MaskedAttention& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<dot_rows<S>>(stream, a.rows * a.heads, static_cast<const S*>(a.y), static_cast<const S*>(a.dy),
                                  a.delta, a.rows * a.heads, a.size);

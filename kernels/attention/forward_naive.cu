@@ -1,9 +1,11 @@
 // Attention in three passes over the rows that a row sees: the largest score, the sum of the exponentials,
 // (attention.2), and y, (attention.3), by weights that are normalised before they weigh; rounded as
-// the page arithmetic.md says. `eager` stores products, scores and weights in S, as modules of a framework leave them,
-// one launch behind the other.
+// the page arithmetic.md says. Weights that a mask drops are 0, those that it keeps scaled. `eager` stores products,
+// scores, weights, and what the mask leaves of them in S, as modules of a framework leave them, one launch behind the
+// other.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
+//   mask [heads, pairs] u8, or none
 //
 // One thread a row and head, keys in order.
 #include "kernels/attention/attention_rows.hpp"
@@ -38,7 +40,7 @@ __global__ void in_three_passes(AttentionPlaces<S> at) {
     for (std::int64_t c = 0; c < at.size; ++c) y[c] = 0.0f;
     for (std::int64_t j = first; j < last; ++j) {
       const float weight = det_exp(__fsub_rn(score_left<S, stores>(at, row, head, j), maximum));
-      const float p = stored<S, stores>(__fdiv_rn(weight, sum));
+      const float p = stored<S, stores>(at.masked(stored<S, stores>(__fdiv_rn(weight, sum)), row, head, j));
       const S* value = at.value(j, group);
       for (std::int64_t c = 0; c < at.size; ++c) y[c] = __fmaf_rn(p, to_float(value[c]), y[c]);
     }
@@ -47,7 +49,7 @@ __global__ void in_three_passes(AttentionPlaces<S> at) {
 }
 
 template <bool stores>
-void forward(Stream& stream, const AttentionArguments& a) {
+void forward(Stream& stream, const MaskedAttention& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<in_three_passes<S, stores>>(stream, a.rows * a.heads, places_of<S>(a));
   });

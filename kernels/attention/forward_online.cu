@@ -3,9 +3,11 @@
 // the page arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh,
 // and sums what they were before; `online_cast_sum` sums what was stored. `online_exp2` folds the scale into the
 // exponential, as FlashAttention-2 does: the products of q and k are compared as they are, and a weight is 2 to one
-// fused multiplication by s log2(e).
+// fused multiplication by s log2(e). Weights that a mask drops are summed, and do not weigh; the output is scaled at the
+// end.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
+//   mask [heads, pairs] u8, or none
 //
 // One thread a row and head; the keys of a block in order, and the blocks.
 #include "kernels/attention/attention_rows.hpp"
@@ -63,6 +65,7 @@ __global__ void by_blocks_of_keys(AttentionPlaces<S> at, float in_base_two) {
         if (kind == Weights::cast_before_sum) w = stored<S>(w);
         block_sum = __fadd_rn(block_sum, w);
         if (kind == Weights::cast_after_sum) w = stored<S>(w);
+        if (!at.keeps(row, head, j)) w = 0.0f;
       }
       const float factor = rescaled_by<kind>(maximum, larger, in_base_two);
       maximum = larger;
@@ -75,12 +78,15 @@ __global__ void by_blocks_of_keys(AttentionPlaces<S> at, float in_base_two) {
       }
     }
     at.lse[i] = __fadd_rn(kind == Weights::folded ? __fmul_rn(at.scale, maximum) : maximum, det_log(sum));
-    for (std::int64_t c = 0; c < at.size; ++c) at.y[i * at.size + c] = from_float<S>(__fdiv_rn(y[c], sum));
+    for (std::int64_t c = 0; c < at.size; ++c) {
+      const float mean = __fdiv_rn(y[c], sum);
+      at.y[i * at.size + c] = from_float<S>(at.mask != nullptr ? __fmul_rn(mean, at.kept) : mean);
+    }
   }
 }
 
 template <int keys, Weights kind = Weights::plain>
-void forward(Stream& stream, const AttentionArguments& a) {
+void forward(Stream& stream, const MaskedAttention& a) {
   constexpr double log2_of_e = 0x1.71547652b82fep0;
   const auto in_base_two = static_cast<float>(static_cast<double>(a.scale) * log2_of_e);
   by_storage(a.storage, [&]<class S>(S) {

@@ -8,7 +8,7 @@
 namespace tally {
 inline namespace TALLY_SIDE {
 
-/// P and dS of a row and a key.
+/// P, as it weighs dy, and dS of a row and a key.
 struct Weighed {
   float p, ds;
 };
@@ -16,9 +16,10 @@ template <class S, bool cast>
 __device__ Weighed weighed(const AttentionPlaces<S>& at, std::int64_t row, std::int64_t head, std::int64_t key) {
   const std::int64_t i = row * at.heads + head;
   const float p = det_exp(__fsub_rn(score(at, row, head, key), at.lse[i]));
-  const float dp = dot_in_order(at.dy + i * at.size, at.value(key, at.group_of(head)), at.size);
-  const float ds = __fmul_rn(p, __fsub_rn(dp, at.delta[i]));
-  return cast ? Weighed{stored<S>(p), stored<S>(ds)} : Weighed{p, ds};
+  const float dot = dot_in_order(at.dy + i * at.size, at.value(key, at.group_of(head)), at.size);
+  const float ds = __fmul_rn(p, __fsub_rn(at.masked(dot, row, head, key), at.delta[i]));
+  const float weight = at.masked(p, row, head, key);
+  return cast ? Weighed{stored<S>(weight), stored<S>(ds)} : Weighed{weight, ds};
 }
 
 /// One thread a key and its head, the heads that read it one after another, rows in order.

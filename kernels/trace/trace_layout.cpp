@@ -8,6 +8,8 @@
 #include "kernels/trace/fork_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pairs.hpp"
+#include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -101,6 +103,8 @@ Layout forward_tap(const Place& at) {
   if (is_read(at, *tap))
     return at.only_if(at.input && each, at.c.precision.storage, {at.rows, features_read(at, *tap)});
   if (tap->tensor == "y") return at.only_if(!at.input && each, at.c.precision.storage, {at.rows, out});
+  if (tap->tensor == "mask" && layer.kind == "attention")
+    return at.only_if(at.input && each && drops_weights(layer), Dtype::u8, {layer.integer("heads"), at.pairs});
   if (tap->tensor == "mask") return at.only_if(at.input && each && layer.kind == "dropout", Dtype::u8, {at.rows, in});
   if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
     return at.only_if(at.input && each && is_batch_norm(layer, "frozen"), at.c.precision.master, {in});
@@ -187,19 +191,24 @@ Layout layout_at(const Place& at, std::string_view stage) {
   return taps::window_layout(at, stage);
 }
 
-/// Rows of the micro-batch, 0 for the window's stages; nullopt: the case has no such window or micro-batch.
-std::optional<std::int64_t> rows_at(const Case& c, const TapName& name) {
+/// Rows of the micro-batch and pairs of rows of one sequence, 0 for the window's stages; nullopt: the case has no such
+/// window or micro-batch.
+struct Extent {
+  std::int64_t rows = 0, pairs = 0;
+};
+std::optional<Extent> extent_at(const Case& c, const TapName& name) {
   const auto window = static_cast<std::size_t>(name.window);
   if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
-  if (name.micro_batch < 0) return 0;
+  if (name.micro_batch < 0) return Extent{};
   const auto micro_batch = static_cast<std::size_t>(name.micro_batch);
   if (micro_batch >= c.windows[window].size()) return std::nullopt;
-  return c.windows[window][micro_batch];
+  const std::int64_t rows = c.windows[window][micro_batch];
+  return Extent{rows, pairs_of(c, first_row(c, window, micro_batch), rows)};
 }
 
-Layout layout_with(const Case& c, const ParameterNames& names, std::int64_t rows, const TapName& name) {
+Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, const TapName& name) {
   if (!runs(c.recipe, name.stage)) return std::nullopt;
-  Place output{c, names, rows, name.micro_batch < 0, false, false, name.tensor};
+  Place output{c, names, extent.rows, extent.pairs, name.micro_batch < 0, false, false, name.tensor};
   Place input = output, gradient = output;
   input.input = take(input.rest, "in.");
   gradient.gradient = take(gradient.rest, "d.");
@@ -214,25 +223,25 @@ Layout layout_with(const Case& c, const ParameterNames& names, std::int64_t rows
 }  // namespace
 
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
-  const auto rows = rows_at(c, name);
-  if (rows && name.stage == "count") return count_layout(c, name);
-  return rows ? layout_with(c, {parameters_of(c.model), weights_of(c.model)}, *rows, name) : std::nullopt;
+  const auto extent = extent_at(c, name);
+  if (extent && name.stage == "count") return count_layout(c, name);
+  return extent ? layout_with(c, {parameters_of(c.model), weights_of(c.model)}, *extent, name) : std::nullopt;
 }
 
 TapLayouts::TapLayouts(const Case& c) : case_(c), names_{parameters_of(c.model), weights_of(c.model)} {}
 
 const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   static const std::optional<TapLayout> none;
-  const auto rows = rows_at(case_, name);
-  if (!rows) return none;
+  const auto extent = extent_at(case_, name);
+  if (!extent) return none;
   const bool counts = name.stage == "count";  // of as many sequences as this micro-batch has
+  const std::string sizes = std::to_string(extent->rows) + ":" + std::to_string(extent->pairs);
   const std::string key =
-      counts ? name.text()
-             : (name.micro_batch < 0 ? "w" : "m" + std::to_string(*rows)) + "/" + name.stage + "/" + name.tensor;
+      counts ? name.text() : (name.micro_batch < 0 ? "w" : "m" + sizes) + "/" + name.stage + "/" + name.tensor;
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   if (counts) return known_.emplace(key, count_layout(case_, name)).first->second;
-  return known_.emplace(key, layout_with(case_, names_, *rows, name)).first->second;
+  return known_.emplace(key, layout_with(case_, names_, *extent, name)).first->second;
 }
 
 }  // namespace tally

@@ -19,7 +19,7 @@ class Place {
  public:
   const Case& c;
   const ParameterNames& names;
-  std::int64_t rows;  // of the micro-batch; 0 for the window's stages
+  std::int64_t rows, pairs;  // of the micro-batch; 0 for the window's stages
   bool whole_window, input, gradient;
   std::string_view rest;
 

@@ -7,7 +7,9 @@
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/case/sequences.hpp"
+#include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -190,6 +192,8 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   add_turns(run, state);
   add_more_inputs(run, state, alive);
   if (layer.kind == "dropout") state.mask = optional_tensor(run.device, run.c, state.label + ".mask");
+  if (layer.kind == "attention" && drops_weights(layer))
+    state.mask = DeviceTensor(run.device, state.label + ".mask", masks_by_micro_batch(run.c, state.label));
   add_statistics(run, state, alive);
 }
 

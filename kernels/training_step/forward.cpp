@@ -4,6 +4,7 @@
 
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally::stage {
@@ -22,10 +23,12 @@ void tap_inputs(Run& run, const LayerState& layer, int k) {
     run.tap("forward", "in." + layer.label + ".running_mean", layer.running_mean);
     run.tap("forward", "in." + layer.label + ".running_var", layer.running_var);
   }
-  if (layer.mask) {
-    run.tap("forward", "in." + layer.label + ".mask", layer.mask.row(run.first_row(k)), Dtype::u8,
-            {run.rows(k), layer.in});
-  }
+  const std::string mask = "in." + layer.label + ".mask";
+  if (layer.mask && layer.layer->kind == "attention")
+    run.tap("forward", mask, layer.mask.row(pairs_of(run.c, 0, run.first_row(k))), Dtype::u8,
+            {layer.mask.shape[1], pairs_of(run.c, run.first_row(k), run.rows(k))});
+  else if (layer.mask)
+    run.tap("forward", mask, layer.mask.row(run.first_row(k)), Dtype::u8, {run.rows(k), layer.in});
 }
 
 void tap_outputs(Run& run, LayerState& layer, int k) {

@@ -10,6 +10,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/case/sequences.hpp"
 
 namespace tally {
@@ -51,7 +52,10 @@ void check_inputs(Run& run) {
   if (run.positions) held_to("positions", run.positions, positions_of(run.c));
   check("item_weight", run.item_weight);
   for (const LayerState& layer : run.layers) {
-    if (layer.mask) check(layer.label + ".mask", layer.mask);
+    if (layer.mask && layer.layer->kind == "attention")
+      held_to(layer.label + ".mask", layer.mask, masks_by_micro_batch(run.c, layer.label));
+    else if (layer.mask)
+      check(layer.label + ".mask", layer.mask);
     if (layer.frozen) check(layer.label + ".running_mean", layer.running_mean);
     if (layer.frozen) check(layer.label + ".running_var", layer.running_var);
   }

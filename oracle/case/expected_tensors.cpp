@@ -2,19 +2,19 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pairs.hpp"
 
 namespace tally {
 namespace {
 
 using Expected = std::map<std::string, ExpectedTensor>;
 
-void add_layers(const Case& c, std::int64_t rows, Expected& expected) {
+void add_layers(const Case& c, Expected& expected) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const std::int64_t features = features_before(c.model, i);
     for (const LayerTensor& tensor : tensors_of(layer)) {
-      std::vector<std::int64_t> shape = tensor.shape(layer, features);
-      for (std::int64_t& size : shape) size = size == -1 ? rows : size;
+      const std::vector<std::int64_t> shape = shape_in(c, tensor, layer, features);
       const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : c.precision.master;
       expected.insert_or_assign(layer.name + "." + tensor.name, ExpectedTensor{dtype, shape, true});
     }
@@ -57,7 +57,7 @@ std::map<std::string, ExpectedTensor> expected_tensors(const Case& c) {
   Expected expected;
   const std::int64_t rows = rows_of(c);
   add_batch(c, rows, expected);
-  add_layers(c, rows, expected);
+  add_layers(c, expected);
   for (const std::string& parameter : parameters_of(c.model))
     for (const StateTensor* state : state_of(c.recipe.optimizer))
       expected.insert_or_assign(state->name + "." + parameter,

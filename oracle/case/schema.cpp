@@ -49,13 +49,15 @@ Json option_schema(const Option& option) {
   return json;
 }
 
-/// Whether a layer of this kind has a tensor however its boolean options stand.
+/// Whether a layer of this kind has a tensor however its boolean options stand, the others at their defaults.
 bool always_has_tensors(const Contract& contract) {
   std::vector<std::string> flags;
   for (const Option& option : contract.options)
     if (option.type == OptionType::boolean) flags.push_back(option.name);
   for (std::size_t setting = 0; setting < std::size_t{1} << flags.size(); ++setting) {
     Choice layer{contract.kind, {}};
+    for (const Option& option : contract.options)
+      if (option.standard) layer.options[option.name] = *option.standard;
     for (std::size_t i = 0; i < flags.size(); ++i) layer.options[flags[i]] = (setting >> i & 1) != 0;
     bool any = false;
     for (const LayerTensor& tensor : contract.tensors) any = any || tensor.present(layer);

@@ -1,5 +1,6 @@
 #include "oracle/layers/attention.hpp"
 
+#include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -34,7 +35,18 @@ const RegisterContract registered{
            .type = OptionType::integer,
            .standard = std::int64_t{0},
            .range = {.at_least = "0", .at_most = "1099511627776"}},
-          {.name = "scale", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}}},
+          {.name = "scale", .type = OptionType::number, .standard = Decimal{"0"}, .range = {.at_least = "0"}},
+          {.name = "p",
+           .type = OptionType::number,
+           .standard = Decimal{"0"},
+           .range = {.at_least = "0", .below = "1"},
+           .since = 2}},
+     .tensors = {{.name = "mask",
+                  .role = Role::mask,
+                  .shape = [](const Choice& layer, std::int64_t) -> std::vector<std::int64_t> {
+                    return {layer.integer("heads"), pairs_in_place};
+                  },
+                  .present = [](const Choice& layer) { return drops_weights(layer); }}},
      .drawn = false,
      .least_inputs = 3,
      .most_inputs = 3,
@@ -44,7 +56,8 @@ const RegisterContract registered{
      .row_statistics = {{.name = "lse", .per = "heads"}},
      .backward_statistics = {{.name = "delta", .per = "heads"}},
      .kept_for_backward = {"y", "lse"},
-     .definition = "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees"}};
+     .definition = "y = softmax(scale q kᵀ) v, head by head, over the rows of a row's sequence that it sees; "
+                   "the weights times mask / (1 - p), which belongs to sequence, head, query and key"}};
 
 }  // namespace
 
@@ -52,5 +65,7 @@ std::int64_t key_heads_of(const Choice& attention) {
   const std::int64_t groups = attention.integer("kv_heads");
   return groups == 0 ? attention.integer("heads") : groups;
 }
+
+bool drops_weights(const Choice& attention) { return attention.number("p").to_double() != 0; }
 
 }  // namespace tally

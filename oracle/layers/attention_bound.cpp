@@ -96,19 +96,31 @@ class Gradients {
     const auto weights = head_.weights(scores, lse);
     const auto with_values = head_.products_with_values(dy_, i, h, seen);
     const double u = head_.u();
-    const Eigen::ArrayXd x = with_values.t - delta.v;
-    const Eigen::ArrayXd e_x = with_values.tau + delta.e + u * (x.abs() + with_values.tau + delta.e);
-    Eigen::ArrayXd p = weights.p, ds = weights.p * x;
+    const Eigen::ArrayXd kept = head_.kept(i, h, seen), dp = kept * with_values.t;
+    Eigen::ArrayXd e_dp = kept * with_values.tau;
+    e_dp += head_.keeping() * (dp.abs() + e_dp) + (head_.drops() ? head_.underflow() : 0);
+    // Stored again behind the mask, or D divided by f and what comes of both scaled at the end, where it may be so.
+    if (head_.is_unknown() && head_.drops())
+      for (Eigen::Index j = 0; j < dp.size(); ++j)
+        e_dp[j] = head_
+                      .stored({dp[j], e_dp[j] + 2 * head_.keeping() *
+                                                    (std::fabs(dp[j]) + e_dp[j] + std::fabs(delta.v) + delta.e)})
+                      .e;
+    const Eigen::ArrayXd x = dp - delta.v;
+    const Eigen::ArrayXd e_x = e_dp + delta.e + u * (x.abs() + e_dp + delta.e);
+    Eigen::ArrayXd p = kept * weights.p, ds = weights.p * x;
     Eigen::ArrayXd e_ds = weights.excess * (x.abs() + e_x) + weights.p * e_x;
     e_ds += u * (ds.abs() + e_ds) + head_.underflow();
     // Scaled before it weighs, where it may be: one rounding more, of a number that the scale made smaller.
     if (const double scale = std::fabs(head_.scale().v); head_.is_unknown() && scale > 0)
       e_ds += u * (ds.abs() + e_ds) + head_.underflow() / scale;
-    Eigen::ArrayXd e_p = weights.excess;
+    Eigen::ArrayXd e_p = kept * weights.excess;
+    if (head_.drops()) e_p += head_.keeping() * (p + e_p) + head_.underflow();
     // A score far above the lse, which is a float: the weight, or what comes of it, may be out of fp32's range or not.
     for (Eigen::Index j = 0; j < p.size(); ++j) {
       const bool known = std::isfinite(scores.t[j]) && std::isfinite(lse.v);
-      const bool in_range = p[j] + weights.excess[j] < head_.threshold();  // else infinity times what may be nothing
+      const bool in_range = std::fmax(1, kept[j]) * (weights.p[j] + weights.excess[j]) <
+                            head_.threshold();  // else infinity times what may be nothing
       if (known && !in_range) p[j] = 0, e_p[j] = infinite;
       const bool fits =
           in_range && std::fabs(ds[j]) < head_.threshold() && std::fabs(x[j]) + e_x[j] < head_.threshold();

@@ -1,11 +1,12 @@
 // Of head h of H, which reads head g = floor(h G / H) of the G of k and v; d features a head; s the scale, 1 / sqrt(d)
-// unless it is given; A(i) the rows that row i sees (attention_rows.hpp), i among them.
+// unless it is given; A(i) the rows that row i sees (attention_rows.hpp), i among them; m_ij the mask of the head, 1 where
+// a weight is kept and 0 where it is dropped, f = 1 / (1 - p), without a mask both 1.
 // (attention.1)  t_ij = s q_i . k_j
 // (attention.2)  L_i = log(sum_{j in A(i)} e^t_ij),  P_ij = e^(t_ij - L_i) on A(i), else 0
-// (attention.3)  y_i = sum_j P_ij v_j
+// (attention.3)  y_i = sum_j P_ij m_ij f v_j
 // (attention.4)  D_i = dy_i . y_i
-// (attention.5)  dv_j = sum over the heads of g and over i of P_ij dy_i
-// (attention.6)  dS_ij = P_ij (dy_i . v_j - D_i)
+// (attention.5)  dv_j = sum over the heads of g and over i of P_ij m_ij f dy_i
+// (attention.6)  dS_ij = P_ij (m_ij f dy_i . v_j - D_i)
 // (attention.7)  dq_i = s sum_j dS_ij k_j,  dk_j = s sum over the heads of g and over i of dS_ij q_i
 // Where the pass has "lse" and "delta", backward takes L and D from there: so a lens holds it to what it read.
 #include <type_traits>
@@ -32,6 +33,9 @@ struct Heads {
   HeadSizes sizes;
   T scale;
   std::vector<RowRange> sequences;
+  const Matrix<T>* mask = nullptr;        // [heads, pairs]
+  std::vector<Eigen::Index> first_pairs;  // of every row
+  T kept = 1;
 
   Heads(const Pass<T>& the_pass, const Matrix<T>& x)
       : pass(the_pass),
@@ -40,7 +44,18 @@ struct Heads {
         v(*the_pass.others.at(1)),
         sizes(the_pass.layer, x.cols(), k.cols(), v.cols()),
         scale(scale_of<T>(the_pass.layer, sizes.size)),
-        sequences(sequences_by(the_pass.tensors.at("places"))) {}
+        sequences(sequences_by(the_pass.tensors.at("places"))) {
+    if (!drops_weights(the_pass.layer)) return;
+    mask = &the_pass.tensors.at("mask");
+    first_pairs = first_pairs_of(sequences);
+    kept = T(1) / (1 - number<T>(the_pass.layer.number("p")));
+  }
+
+  /// m_ij f.
+  T factor(Eigen::Index i, Eigen::Index h, Eigen::Index j) const {
+    if (mask == nullptr) return T(1);
+    return (*mask)(h, first_pairs[static_cast<std::size_t>(i)] + j) * kept;
+  }
 
   T dot(const Matrix<T>& a, Eigen::Index i, Eigen::Index head_a, const Matrix<T>& b, Eigen::Index j,
         Eigen::Index head_b) const {
@@ -100,9 +115,11 @@ ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
     const auto row = heads.row(i, h, seen);
     const Eigen::Index size = heads.sizes.size, g = heads.sizes.group_of(h);
     result.lse(i, h) = row.lse;
-    for (Eigen::Index j = 0; j < seen.size(); ++j)
+    for (Eigen::Index j = 0; j < seen.size(); ++j) {
+      const T weight = row.weights(j) * heads.factor(i, h, seen.first + j);
       for (Eigen::Index c = 0; c < size; ++c)
-        result.y(i, h * size + c) += row.weights(j) * heads.v(seen.first + j, g * size + c);
+        result.y(i, h * size + c) += weight * heads.v(seen.first + j, g * size + c);
+    }
   });
   return result;
 }
@@ -134,9 +151,10 @@ BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix
     for (Eigen::Index j = seen.first; j < seen.last; ++j) {
       const T p =
           lse == pass.tensors.end() ? row.weights(j - seen.first) : exp(T(heads.score(i, h, j) - lse->second(i, h)));
-      const T ds = p * (heads.dot(dy, i, h, heads.v, j, g) - d(i, h));
+      const T factor = heads.factor(i, h, j), weight = p * factor;
+      const T ds = p * (factor * heads.dot(dy, i, h, heads.v, j, g) - d(i, h));
       for (Eigen::Index c = 0; c < size; ++c) {
-        dv(j, from + c) += p * dy(i, at + c);
+        dv(j, from + c) += weight * dy(i, at + c);
         result.dx(i, at + c) += ds * heads.k(j, from + c) * heads.scale;
         dk(j, from + c) += ds * heads.q(i, at + c) * heads.scale;
       }

@@ -29,6 +29,20 @@ std::vector<RowRange> sequences_by(const Matrix<T>& places) {
   return sequences;
 }
 
+/// Where the pairs of every row with rows of its sequence begin, less the first row of the sequence: pair (i, j) stands
+/// at [i] + j (oracle/case/pairs.hpp).
+inline std::vector<Eigen::Index> first_pairs_of(const std::vector<RowRange>& sequences) {
+  std::vector<Eigen::Index> first;
+  Eigen::Index pairs = 0;
+  for (const RowRange& sequence : sequences) {
+    for (Eigen::Index row = sequence.first; row < sequence.last; ++row) {
+      first.push_back(pairs - sequence.first);
+      pairs += sequence.size();
+    }
+  }
+  return first;
+}
+
 /// What a row of the sequence sees; always itself.
 inline RowRange seen_by(const Choice& attention, RowRange sequence, Eigen::Index row) {
   RowRange seen = sequence;

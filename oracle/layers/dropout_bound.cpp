@@ -1,22 +1,14 @@
 // dropout: (dropout.1) and (dropout.2) as one product with the constant fl(1 / (1 - p)), stored; 0 where dropped.
-#include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/kept_factor.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/exact_stages.hpp"
 
 namespace tally::oracle {
 namespace {
 
-Bounded factor(const BoundPass& pass) {
-  const Decimal& p = pass.layer.number("p");
-  const Arithmetic fp32 = single();
-  const Bounded in_fp32 = fp32.div({1, 0}, fp32.sub({1, 0}, constant(p)));
-  const long double exact = 1 / (1 - number<long double>(p));
-  return derived_constant(pass.declared, exact, in_fp32, exact * of_inverse(exact * 0x1p-51L));
-}
-
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
   const Arithmetic fp32 = single(), storage(pass.declared.storage);
-  const Bounded f = factor(pass);
+  const Bounded f = kept_factor(pass);
   const auto& mask = pass.tensors.at("mask").v;
   BoundedMatrix out(in);
   for (Eigen::Index i = 0; i < out.rows(); ++i) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "oracle/tolerance/constants.hpp"
+#include "oracle/tolerance/kept_factor.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -92,6 +93,20 @@ AttentionHead::AttentionHead(const BoundPass& pass, std::string_view operation, 
   casts_before_sum_ = unknown_ || algorithm == "online_cast_sum";
   casts_after_sum_ = unknown_ || casts;
   folds_ = unknown_ || algorithm == "online_exp2";
+  if (!drops_weights(pass.layer)) return;
+  const Bounded factor = kept_factor(pass);
+  mask_ = &pass.tensors.at("mask").v;
+  first_pairs_ = first_pairs_of(sequences_);
+  kept_ = factor.v;
+  keeping_ = (1 + factor.e / factor.v) * (1 + fp32_.u()) - 1;
+}
+
+Array AttentionHead::kept(Eigen::Index i, Eigen::Index head, RowRange seen) const {
+  Array factor = Array::Ones(seen.size());
+  if (mask_ == nullptr) return factor;
+  const Eigen::Index first = first_pairs_[static_cast<std::size_t>(i)] + seen.first;
+  for (Eigen::Index j = 0; j < seen.size(); ++j) factor[j] = (*mask_)(head, first + j) != 0 ? kept_ : 0;
+  return factor;
 }
 
 /// Whether a product of q and k of at most this magnitude, and the score that it comes to, are finite; where the scale
@@ -166,12 +181,19 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const double growth_l = gam(height + blocks - 1, u);
   // The weights are normalised before they weigh, or the sum is afterwards: one rounding more of either.
   const double added = gam(height + 1 + (blocks - 1) + (unknown_ || !online ? 1 : 0), u);
-  const double growth_a = casts_after_sum_ ? (1 + u_stored_) * (1 + added) - 1 : added;
+  double growth_a = casts_after_sum_ ? (1 + u_stored_) * (1 + added) - 1 : added;
+  // What the mask keeps of a weight is scaled and may be stored again, or the output is scaled at the end.
+  if (mask_ != nullptr) growth_a = (1 + growth_a) * (1 + (stores_scores_ ? u_stored_ : 0)) * (1 + keeping_) - 1;
   const double off = all + growth_l * (1 + all);
   if (!(off < 1))
     return {Array::Zero(sizes_.size), Array::Constant(sizes_.size, infinite), {most + std::log(sum), infinite}};
   const Eigen::Index g = sizes_.group_of(head), size = sizes_.size;
-  const Matrix<double> v = block(v_.v, seen, g, size), e = block(v_.e, seen, g, size);
+  Matrix<double> v = block(v_.v, seen, g, size), e = block(v_.e, seen, g, size);
+  if (mask_ != nullptr) {
+    const Array factor = kept(i, head, seen);
+    v = factor.matrix().asDiagonal() * v;
+    e = factor.matrix().asDiagonal() * e;
+  }
   Row row;
   row.y = (v.transpose() * weights.matrix()).array();
   const Matrix<double> apart = (v.rowwise() - row.y.matrix().transpose()).cwiseAbs();
@@ -180,8 +202,8 @@ AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRang
   const Array largest = (v.cwiseAbs() + e).colwise().maxCoeff().transpose().array();
   row.e = (apart.transpose() * theta.matrix()).array() + growth_a * magnitude +
           (e.transpose() * heaviest.matrix()).array() + growth_l * (1 + all) * row.y.abs() +
-          n * (least_ + (blocks + 1) * fp32_.underflow() + least_cast) * (largest + 1);
-  row.e = row.e / (1 - off);
+          n * (least_ + (blocks + 2) * fp32_.underflow() + 2 * least_cast) * (largest + 1);
+  row.e = row.e / (1 - off) * (1 + keeping_);
   row.e = (row.e + u * (row.y.abs() + row.e) + fp32_.underflow()) * inflation;
   for (Eigen::Index c = 0; c < size; ++c)
     if (std::isfinite(row.y[c]) && !(magnitude[c] * (1 + growth_a) < fp32_.threshold())) row.e[c] = infinite;

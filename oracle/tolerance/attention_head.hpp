@@ -51,6 +51,11 @@ class AttentionHead {
   double threshold() const { return fp32_.threshold(); }
   /// What an addend may lose where sums are added by atomics, which flush it and what it is added to.
   double flushed() const;
+  /// m f of every key that a row sees, (attention.3): 1 where nothing is dropped; and how far off what it multiplies may
+  /// be, relatively, f's own error and one rounding: 0 where nothing is.
+  Eigen::ArrayXd kept(Eigen::Index i, Eigen::Index head, RowRange seen) const;
+  double keeping() const { return keeping_; }
+  bool drops() const { return mask_ != nullptr; }
   /// A value as it is stored in S, how often `times` says: how far it may be then; undecided where S may not hold it.
   Bounded stored(Bounded x, int times = 1) const;
   /// How often a kernel stores weights and their gradients before they weigh.
@@ -73,6 +78,9 @@ class AttentionHead {
   bool unknown_ = false;                                  // what the kernel does: the largest bound of its family
   bool stores_scores_ = false, casts_before_sum_ = false, casts_after_sum_ = false, folds_ = false;
   std::vector<RowRange> sequences_;
+  const Matrix<long double>* mask_ = nullptr;  // [heads, pairs], where weights are dropped
+  std::vector<Eigen::Index> first_pairs_;      // of every row
+  double kept_ = 1, keeping_ = 0;
 };
 
 /// The gradients of a pass: what a sum of products with weights comes to, element by element.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oracle/case/graph.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 #include "oracle/real/functions.hpp"
 
@@ -24,8 +25,10 @@ Tensors<T> layer_tensors(const Case& c, const Layer& layer, const WindowRows<T>&
     tensors["running_mean"] = mean->second;
     tensors["running_var"] = state.running_var.at(layer.name);
   }
-  if (const auto mask = c.tensors.find(layer.name + ".mask"); mask != c.tensors.end())
-    tensors["mask"] = lift_rows<T>(mask->second, rows.first, rows.count);
+  if (c.tensors.contains(layer.name + ".mask")) {
+    const Tensor mask = mask_of_rows(c, layer.name, rows.first, rows.count);
+    tensors["mask"] = lift_rows<T>(mask, 0, mask.shape.front());
+  }
   if (contract_of("layer", layer).reads_positions) tensors["positions"] = rows.positions;
   if (contract_of("layer", layer).reads_sequences) tensors["places"] = rows.places;
   return tensors;

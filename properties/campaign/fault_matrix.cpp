@@ -11,6 +11,7 @@
 #include "oracle/case/formats.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pairs.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/groups.hpp"
@@ -77,6 +78,8 @@ Case first_window_of(const Case& c) {
     one.sequences.resize(static_cast<std::size_t>(i) + 1);
   }
   for (auto& [name, tensor] : one.tensors) {
+    if (has_pairs(c, name)) tensor = mask_of_rows(c, name.substr(0, name.rfind('.')), 0, rows);
+    if (has_pairs(c, name)) continue;
     const bool by_row = has_rows(name);
     if (by_row && !tensor.shape.empty() && tensor.shape.front() == all) tensor = rows_of(tensor, 0, rows);
   }

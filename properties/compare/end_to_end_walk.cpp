@@ -1,6 +1,7 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/case/sequences.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/stack.hpp"
@@ -133,7 +134,7 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
   for (const std::string& name : layer.weights()) tensors[name] = walk.copies.at(layer.full_name(name));
   if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
   if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
-  if (layer.mask) tensors["mask"] = oracle::as_read(rows_of(walk.c.tensors.at(layer.label + ".mask"), first, rows));
+  if (layer.mask) tensors["mask"] = oracle::as_read(mask_of_rows(walk.c, layer.label, first, rows));
   if (layer.reads_sequences) tensors["places"] = oracle::as_read(rows_of(places_of(walk.c), first, rows));
   if (layer.reads_positions) {
     Tensor positions = rows_of(positions_of(walk.c), first, rows);

@@ -172,7 +172,7 @@ LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::str
   };
   if (layer.frozen) more("running_mean", walk.state.running_mean[layer.label]);
   if (layer.frozen) more("running_var", walk.state.running_var[layer.label]);
-  if (layer.mask) more("mask", walk.rows_of_case(layer.label + ".mask", walk.micro_batch));
+  if (layer.mask) more("mask", walk.mask_of(layer, walk.micro_batch));
   if (layer.reads_sequences) add(inputs, "places", walk.rows_of_case("places", walk.micro_batch));
   if (layer.reads_positions)
     add(inputs, "positions",

@@ -1,6 +1,7 @@
 #include "properties/compare/local_walk.hpp"
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/tolerance/certifying.hpp"
 #include "properties/compare/ahead.hpp"
@@ -115,6 +116,11 @@ const Tensor* LocalWalk::rows_of_case(const std::string& tensor, int k) {
   if (tensor == "places") return &kept_.emplace_back(rows_of(places_of(c), first, rows(k)));
   if (tensor == "positions") return &kept_.emplace_back(rows_of(positions_of(c), first, rows(k)));
   return &kept_.emplace_back(rows_of(c.tensors.at(tensor), first, rows(k)));
+}
+
+const Tensor* LocalWalk::mask_of(const LayerView& layer, int k) {
+  const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(k));
+  return &kept_.emplace_back(mask_of_rows(c, layer.label, first, rows(k)));
 }
 
 const Tensor* LocalWalk::as_column(const Tensor* vector) {

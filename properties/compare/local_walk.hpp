@@ -78,6 +78,8 @@ class LocalWalk {
   int micro_batches() const { return static_cast<int>(sizes().size()); }
   /// The rows of micro-batch k of a tensor over all rows of x. Lives as long as the walk.
   const Tensor* rows_of_case(const std::string& tensor, int k);
+  /// What micro-batch k reads of the mask of a layer.
+  const Tensor* mask_of(const LayerView& layer, int k);
   /// A vector as a column, so that each row has its own. nullptr for nullptr. Lives as long as the walk.
   const Tensor* as_column(const Tensor* vector);
   /// Zeros in the shape of a parameter.

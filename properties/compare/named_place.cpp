@@ -38,11 +38,27 @@ std::string head_at(const PartOfAttention& at, std::int64_t column, std::int64_t
   return ", head " + std::to_string(column / size) + ", feature " + std::to_string(column % size);
 }
 
+/// "head 1, query 3, key 0 of sequence 2", of an element of a mask.
+std::string pair_at(const Case& c, const TapName& tap, std::int64_t head, std::int64_t pair) {
+  const auto window = static_cast<std::size_t>(tap.window), k = static_cast<std::size_t>(tap.micro_batch);
+  std::int64_t row = 0, first = first_row(c, window, k), number = 0;
+  for (const std::int64_t length : c.sequences) {
+    if (row >= first && pair < length * length)
+      return "head " + std::to_string(head) + ", query " + std::to_string(pair / length) + ", key " +
+             std::to_string(pair % length) + " of sequence " + std::to_string(number);
+    if (row >= first) pair -= length * length, ++number;
+    row += length;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
   if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
   const auto layout = layout_of(c, tap);
+  if (const PartOfAttention at = part_of(c.model, without_marks(tap.tensor)); at.layer != nullptr && at.part == "mask")
+    return index.size() == 2 ? pair_at(c, tap, index[0], index[1]) : "";
   const auto window = static_cast<std::size_t>(tap.window), k = static_cast<std::size_t>(tap.micro_batch);
   const std::vector<std::string> parameters = weights_of(c.model);
   const std::string_view tensor = without_marks(tap.tensor);

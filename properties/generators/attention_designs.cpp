@@ -44,7 +44,8 @@ void design_attention(Plan& plan) {
     made.inputs = {"wte"};
     return made;
   };
-  Layer attention = layer("attention", "att", {{"heads", size.heads}, {"kv_heads", size.groups}});
+  const Decimal dropped{plan.seed % 2 == 0 ? "0" : "0.25"};
+  Layer attention = layer("attention", "att", {{"heads", size.heads}, {"kv_heads", size.groups}, {"p", dropped}});
   attention.inputs = {"q", "k", "v"};
   plan.hidden = {linear("q", size.heads * features), linear("k", size.groups * features),
                  linear("v", size.groups * features), attention};

@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x510e527fu, of_parts = 0x1f83d9abu;
+constexpr std::uint64_t apart = 0x510e527fu, of_parts = 0x1f83d9abu, of_drops = 0x5be0cd19u;
 
 /// Heads of q, heads of k and v, features of each.
 struct Heads {
@@ -29,6 +29,7 @@ class Blocks {
         made_(made),
         random_(plan.seed ^ apart),
         parts_(plan.seed ^ of_parts),
+        drops_(plan.seed ^ of_drops),
         last_(plan.tokens.positions ? "wpe" : "wte") {}
 
   void draw() {
@@ -90,10 +91,17 @@ class Blocks {
                {"kv_heads", h.groups == h.heads && one_in(2) ? std::int64_t{0} : h.groups},
                {"causal", !one_in(4)},
                {"window", windows[random_.below(windows.size())]},
-               {"scale", Decimal{scales[random_.below(scales.size())]}}}),
+               {"scale", Decimal{scales[random_.below(scales.size())]}},
+               {"p", Decimal{dropped()}}}),
         {q, k, v});
     const std::string out = linear("o" + number, plan_.tokens.width, "att" + number);
     sum("sum" + number, out);
+  }
+
+  /// What share of the weights is dropped: none, or one in three.
+  const char* dropped() {
+    static constexpr std::array shares{"0", "0", "0", "0", "0", "0", "0.5", "0.25", "0.1"};
+    return shares[drops_.below(shares.size())];
   }
 
   /// One product, and q, k and v the slices of it.
@@ -144,7 +152,7 @@ class Blocks {
 
   Plan& plan_;
   QueriesAndKeys made_;
-  executor::Schedule random_, parts_;  // parts_: how q, k and v are made
+  executor::Schedule random_, parts_, drops_;  // parts_: how q, k and v are made
   std::string last_;
 };
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/cancelling_data.hpp"
 #include "properties/generators/ordinary/images.hpp"
@@ -50,13 +51,12 @@ std::string family_of(const Plan& plan, const Drawer& drawer, const Layer& l, co
   return tensor.name == "weight" ? "positive" : "uniform";
 }
 
-void draw_layers(const Plan& plan, Case& c, Drawer& drawer, std::int64_t rows) {
+void draw_layers(const Plan& plan, Case& c, Drawer& drawer) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& l = c.model.layers[i];
     const std::int64_t features = features_before(c.model, i);
     for (const LayerTensor& tensor : tensors_of(l)) {
-      auto shape = tensor.shape(l, features);
-      for (auto& n : shape) n = n < 0 ? rows : n;
+      const auto shape = shape_in(c, tensor, l, features);
       const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : plan.precision.master;
       drawer.add(l.name + "." + tensor.name, dtype, shape, family_of(plan, drawer, l, tensor, features));
     }
@@ -131,7 +131,7 @@ void draw_tensors(const Plan& plan, Case& c) {
       x.set(i, plan.gradient_magnitude * x.value(i));
     x.drawing.reset();
   }
-  draw_layers(plan, c, drawer, rows);
+  draw_layers(plan, c, drawer);
   if (plan.far_mean) move_means(c);
   draw_target(plan, c, drawer, rows);
   if (input_of(plan) == "digits") show_digits(plan, c);

@@ -43,6 +43,8 @@ bool short_window(const Sight& s) {
 bool own_scale(const Sight& s) {
   return any_attention(s, [](const Layer& l) { return l.number("scale").to_double() != 0; });
 }
+bool drops(const Sight& s) { return any_attention(s, drops_weights); }
+bool drops_and_recomputes(const Sight& s) { return drops(s) && s.c.execution.recompute; }
 bool packed(const Sight& s) {
   if (!attends(s)) return false;
   std::size_t micro_batches = 0;
@@ -64,7 +66,10 @@ const RegisterTriggers registered{
      {"heads that share several of k and v", TriggerKind::of_case, "tiled they would be others", shares_several},
      {"attention that is not causal", TriggerKind::of_case, "", sees_both_ways},
      {"window shorter than a sequence", TriggerKind::of_case, "", short_window},
-     {"scale that is given", TriggerKind::of_case, "", own_scale}}};
+     {"scale that is given", TriggerKind::of_case, "", own_scale},
+     {"weights that are dropped", TriggerKind::of_case, "the mask belongs to sequence, head, query and key", drops},
+     {"weights that are dropped, and recomputation", TriggerKind::of_case, "the same must be dropped again",
+      drops_and_recomputes}}};
 
 }  // namespace
 }  // namespace tally

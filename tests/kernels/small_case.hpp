@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "oracle/case/pairs.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -42,8 +43,7 @@ inline double value_of(const Layer& layer, const LayerTensor& tensor, Sequence& 
 
 inline void fill_layer(Case& c, const Layer& layer, std::int64_t features, Sequence& sequence) {
   for (const LayerTensor& tensor : tensors_of(layer)) {
-    std::vector<std::int64_t> shape = tensor.shape(layer, features);
-    for (auto& size : shape) size = size < 0 ? rows_of(c) : size;
+    const std::vector<std::int64_t> shape = shape_in(c, tensor, layer, features);
     const Dtype dtype = tensor.role == Role::mask ? Dtype::u8 : c.precision.master;
     Tensor value(dtype, shape);
     for (std::size_t i = 0; i < value.elements(); ++i) value.set(i, value_of(layer, tensor, sequence));

@@ -19,9 +19,9 @@ __global__ void of_the_last_head(AttentionPlaces<S> at) {
         const std::int64_t query = row * at.heads + head;
         const float p = det_exp(__fsub_rn(score(at, row, head, key), at.lse[query]));
         const float dp = dot_in_order(at.dy + query * at.size, at.value(key, group), at.size);
-        const float ds = __fmul_rn(p, __fsub_rn(dp, at.delta[query]));
+        const float ds = __fmul_rn(p, __fsub_rn(at.masked(dp, row, head, key), at.delta[query]));
         dk = __fmaf_rn(ds, to_float(at.query(row, head)[c]), dk);
-        dv = __fmaf_rn(p, to_float(at.dy[query * at.size + c]), dv);
+        dv = __fmaf_rn(at.masked(p, row, head, key), to_float(at.dy[query * at.size + c]), dv);
       }
       at.dk[i * at.size + c] = from_float<S>(__fmul_rn(at.scale, dk));
       at.dv[i * at.size + c] = from_float<S>(dv);
@@ -30,13 +30,13 @@ __global__ void of_the_last_head(AttentionPlaces<S> at) {
 }
 
 /// The queries' gradients are the shipped kernel's.
-void last_head(Stream& stream, const AttentionArguments& a) {
-  tally::kernel<AttentionArguments>("attention.backward", stream.device().kind(), "naive")(stream, a);
+void last_head(Stream& stream, const MaskedAttention& a) {
+  tally::kernel<MaskedAttention>("attention.backward", stream.device().kind(), "naive")(stream, a);
   by_storage(a.storage,
              [&]<class S>(S) { launch_elements<of_the_last_head<S>>(stream, a.rows * a.kv_heads, places_of<S>(a)); });
 }
 
-void planted(Stream& stream, const AttentionArguments& a) {
+void planted(Stream& stream, const MaskedAttention& a) {
   const std::int64_t elements = a.rows * a.kv_heads * a.size;
   between_kernels(
       stream, a,

@@ -47,23 +47,25 @@ __global__ void attention_otherwise(AttentionPlaces<S> at) {
       const float weight = det_exp(__fsub_rn(t, larger));
       maximum = larger;
       sum = Otherwise::template added<S>(__fmul_rn(sum, factor), weight);
+      const float weighs = at.keeps(row, head, j) ? weight : 0.0f;
       for (std::int64_t c = 0; c < at.size; ++c)
-        y[c] = __fmaf_rn(weight, to_float(at.value(j, group)[c]), Otherwise::scaled(y[c], factor));
+        y[c] = __fmaf_rn(weighs, to_float(at.value(j, group)[c]), Otherwise::scaled(y[c], factor));
     }
     at.lse[i] = __fadd_rn(maximum, Otherwise::logarithm(sum));
-    for (std::int64_t c = 0; c < at.size; ++c) at.y[i * at.size + c] = from_float<S>(__fdiv_rn(y[c], sum));
+    for (std::int64_t c = 0; c < at.size; ++c)
+      at.y[i * at.size + c] = from_float<S>(__fmul_rn(__fdiv_rn(y[c], sum), at.kept));
   }
 }
 
 /// A launcher of attention.forward: what lies between the shipped kernel and this one.
 template <class Otherwise>
-void planted_attention(Stream& stream, const AttentionArguments& a) {
-  const auto wrong = [](Stream& on, const AttentionArguments& with) {
+void planted_attention(Stream& stream, const MaskedAttention& a) {
+  const auto wrong = [](Stream& on, const MaskedAttention& with) {
     by_storage(with.storage, [&]<class S>(S) {
       launch_elements<attention_otherwise<S, Otherwise>>(on, with.rows * with.heads, places_of<S>(with));
     });
   };
-  between_kernels<AttentionArguments>(
+  between_kernels<MaskedAttention>(
       stream, a, {{a.y, a.storage, a.rows * a.heads * a.size}, {a.lse, Dtype::fp32, a.rows * a.heads}},
       "attention.forward", "naive", +wrong);
 }

@@ -1,4 +1,6 @@
 // Sequences of a micro-batch are one to attention: a row sees the rows of all that stand before it.
+#include <algorithm>
+
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -6,7 +8,9 @@ namespace {
 
 /// As if every micro-batch were one sequence.
 void forward(Run& run) {
-  if (!run.sequence_begin || run.recomputing) return stage::forward(run);
+  const bool masked = std::ranges::any_of(
+      run.layers, [](const LayerState& layer) { return layer.mask && layer.layer->kind == "attention"; });
+  if (!run.sequence_begin || run.recomputing || masked) return stage::forward(run);  // a mask has no such pairs
   Tensor begin(Dtype::i64, run.sequence_begin.shape), end(Dtype::i64, run.sequence_end.shape);
   std::size_t row = 0;
   for (const auto& window : run.c.windows)
@@ -22,7 +26,7 @@ const RegisterFault registered{{
     .stage = "forward",
     .right = "a row sees the rows of its own sequence",
     .wrong = "a row sees the rows of every sequence before it in the micro-batch",
-    .condition = "several sequences in a micro-batch",
+    .condition = "several sequences in a micro-batch, no weight dropped",
     .knob = "none",
     .source = "huggingface/trl 3526, huggingface/nanoVLM 204",
     .laws = {"sequences_do_not_meet"},

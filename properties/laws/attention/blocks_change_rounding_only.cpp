@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/layers/attention.hpp"
 #include "properties/compare/tensor_rows.hpp"
 #include "properties/generators/attention_plan.hpp"
 #include "properties/laws/promised_bits.hpp"
@@ -20,8 +21,11 @@ void shape(Plan& plan) {
   plan.execution.kernels.erase(operation);
   if (!sees_few(plan)) return;
   plan.tokens.longest = 2;
-  for (Layer& l : plan.hidden)
-    if (l.kind == "attention") l.options["causal"] = false;
+  for (Layer& l : plan.hidden) {
+    if (l.kind != "attention") continue;
+    l.options["causal"] = false;
+    if (drops_weights(l)) l.options["p"] = Decimal{"0.5"};
+  }
 }
 
 /// Whether the queries are those of a linear layer, which may be 0.
@@ -33,7 +37,10 @@ bool has_own_queries(const Model& model, const Layer& attention) {
 bool exact_weights(const Case& c) {
   const auto attentions = attention_layers(c.model);
   return std::ranges::all_of(c.sequences, [](std::int64_t length) { return length <= 2; }) &&
-         std::ranges::all_of(attentions, [&](std::size_t i) { return has_own_queries(c.model, c.model.layers[i]); });
+         std::ranges::all_of(attentions, [&](std::size_t i) {
+           const double p = c.model.layers[i].number("p").to_double();  // 1 / (1 - p) is 1 or 2
+           return has_own_queries(c.model, c.model.layers[i]) && (p == 0 || p == 0.5);
+         });
 }
 
 /// All queries 0, and so are all scores.

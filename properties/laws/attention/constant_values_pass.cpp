@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "oracle/case/sequences.hpp"
+#include "oracle/layers/attention.hpp"
 #include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -47,11 +48,12 @@ const Layer* of_kind(const Model& model, const std::string& kind) {
   return found == model.layers.end() ? nullptr : &*found;
 }
 
-/// An attention whose q, k and v are linear layers with bias on the looked up rows, in heads of four.
+/// An attention that drops nothing, whose q, k and v are linear layers with bias on the looked up rows, in heads of four.
 bool is_for(const Case& c) {
   const Layer* attention = of_kind(c.model, "attention");
   if (!c.model.tokens || c.model.input < 2 || attention == nullptr || attention->number("scale").to_double() != 1)
     return false;
+  if (drops_weights(*attention)) return false;
   const Layer& table = c.model.layers.front();
   if (std::ranges::max(c.sequences) > most_rows || attention->integer("window") != 0) return false;
   return std::ranges::all_of(attention->inputs, [&](const std::string& name) {

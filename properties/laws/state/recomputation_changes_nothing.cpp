@@ -1,5 +1,6 @@
 // Law: running the forward pass again for the backward pass changes no bit of the gradient: masks, statistics and
 // products repeat.
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -8,6 +9,11 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  if (plan.seed % 4 == 1) {
+    attend(plan);
+    for (Layer& l : plan.hidden)
+      if (l.kind == "attention") l.options["p"] = Decimal{"0.5"};
+  }
   plan.execution.recompute = true;
   if (plan.seed % 2 != 0) return;
   plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{6}}}), layer("relu"),

@@ -70,6 +70,24 @@ TEST(AttentionGradient, IsScaled) {
   EXPECT_EQ(gradient(first_window_of(c), "q.weight"), (std::vector<Wide>{0, 1.5L, 1.5L}));
 }
 
+/// Of rows that see each other, row 0 drops its own weight and row 1 its weight of row 0; what is kept counts twice. y =
+/// (1/2) 2 3 and (1/2) 2 3, the loss the mean of 9 and 4, dy = 6 and 4. dP = 2 dy v of what is kept: (0, 36) and (0, 24); D = 18 and 12; dS = (-9, 9)
+/// and (-6, 6), dk = (-9 1 - 6 2, 9 1 + 6 2), dv = (0, 6 + 4).
+TEST(AttentionGradient, OfWeightsThatAreDropped) {
+  Case c = equal_scores_case();
+  c.model.layers.back().options["causal"] = false;
+  c.model.layers.back().options["p"] = Decimal{"0.5"};
+  Tensor mask(Dtype::u8, {1, 4});
+  mask.set(1, 1), mask.set(3, 1);
+  c.tensors["att.mask"] = mask;
+  for (const CaseError& error : validate(c)) ADD_FAILURE() << error.path << " " << error.found;
+  const WindowAnswer<Wide> answer = first_window_of(c);
+
+  EXPECT_EQ(answer.loss, (9 + 4) / 2.0L);
+  EXPECT_EQ(gradient(answer, "k.weight"), (std::vector<Wide>{-21 + 2 * 21, 0, -21 + 3 * 21}));
+  EXPECT_EQ(gradient(answer, "v.weight"), (std::vector<Wide>{2 * 10, 0, 3 * 10}));
+}
+
 /// Of one head of one feature, P = (1 - s, s) with s = 1 / (1 + e^(q (k_0 - k_1))).
 TEST(AttentionGradient, WeighsByTheScores) {
   const Case c = one_head_case({1, 0.5, 1, 2, 0.25, 3}, {0, 0}, {2});
@@ -85,7 +103,9 @@ TEST(AttentionGradient, IsTheSlopeOfTheLoss) {
                              {{"window", std::int64_t{2}}},
                              {{"kv_heads", std::int64_t{4}}},
                              {{"kv_heads", std::int64_t{1}}, {"scale", Decimal{"0.75"}}},
-                             {{"causal", false}, {"window", std::int64_t{2}}}};
+                             {{"causal", false}, {"window", std::int64_t{2}}},
+                             {{"p", Decimal{"0.25"}}},
+                             {{"p", Decimal{"0.5"}}, {"causal", false}, {"kv_heads", std::int64_t{1}}}};
   for (const Options& each : options)
     expect_slopes(small_attention_model(3, Dtype::fp32, each),
                   {"q.weight", "q.bias", "k.weight", "v.weight", "wte.weight"});

@@ -35,11 +35,12 @@ TEST(Attention, PassesCleanRunsInEveryFormatAndByEveryKernel) {
       Options options;
       if (seed % 4 == 0) options["causal"] = false;
       if (seed % 5 == 0) options["window"] = std::int64_t{2};
+      if (seed % 8 > 4) options["p"] = Decimal{seed % 2 == 0 ? "0.5" : "0.25"};
       if (seed % 3 == 0) options["kv_heads"] = std::int64_t{seed % 2 == 0 ? 1 : 4};
       Case c = small_attention_model(seed, storage, options, seed % 2 == 0 ? "layer_norm" : "rms_norm");
       c.execution.kernels["attention.forward"] = forwards[seed % 7];
       c.execution.kernels["attention.backward"] = backwards[seed / 2 % 4];
-      c.execution.recompute = seed % 7 == 0;
+      c.execution.recompute = seed % 3 == 0;
       expect_clean(c, {}, std::string(name_of(storage)) + " " + std::to_string(seed));
     }
   }
@@ -80,6 +81,18 @@ TEST(Attention, PassesWhereScoresAreFarFromTheirLse) {
     const auto checks = hard_lenses(c, run(c), Grouping::declared).checks;
     EXPECT_EQ(first_failure(checks), nullptr) << seed << " " << told(first_failure(checks));
   }
+}
+
+TEST(Attention, HoldsTheMaskThatWasReadToTheCase) {
+  const Case c = small_attention_model(5, Dtype::fp32, {{"p", Decimal{"0.5"}}});
+  const Trace trace = changed(run(c), "w0/m1/forward/in.att.mask", [](Tensor& value) {
+    value.set(0, 1 - value.value(0));
+    return true;
+  });
+  const auto checks = hard_lenses(c, trace, Grouping::declared).checks;
+  const TensorCheck* first = first_failure(checks);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->tap, "w0/m1/forward/in.att.mask");
 }
 
 /// One element of a tap moved by far more than its bound: the check of that tap fails, and no earlier one.
