@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/training_step/add_norm.hpp"
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/kind_steps.hpp"
 #include "kernels/training_step/norm_kind.hpp"
@@ -38,7 +39,8 @@ std::vector<SteppedTensor> stepped_tensors(Run& run) {
 }  // namespace
 
 bool is_fused_pass(std::string_view operation) {
-  return operation == read_once || operation == step_once || operation == head_loss_operation;
+  return operation == read_once || operation == step_once || operation == head_loss_operation ||
+         operation == add_norm_operation || operation == add_norm_backward_operation;
 }
 
 bool has_shipped_stages(const Stages& stages) {

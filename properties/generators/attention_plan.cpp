@@ -183,6 +183,8 @@ void attend(Plan& plan, QueriesAndKeys made) {
       plan.execution.kernels[operation] = "cast_first";
   if (random.below(2) == 0)
     plan.execution.kernels["rotary.forward"] = plan.execution.kernels["rotary.backward"] = "stored";
+  for (const char* pass : {"add_norm", "add_norm.backward"})
+    if (random.below(2) == 0) plan.execution.kernels[pass] = "fused";
 }
 
 std::vector<std::size_t> attention_layers(const Model& model) {

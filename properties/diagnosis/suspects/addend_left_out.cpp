@@ -124,7 +124,7 @@ std::vector<Hypothesis> ways(const Evidence& evidence) {
 
 const RegisterSuspect registered{{
     .name = "addend-left-out",
-    .faults = {"fork-reader-dropped", "fork-added-twice", "residual-not-added"},
+    .faults = {"fork-reader-dropped", "fork-added-twice", "residual-not-added", "residual-gradient-dropped"},
     .stages = {"forward", "fork"},
     .sentence = "a sum over layers misses one of its addends, holds one alone, or counts one twice",
     .formula = "Σ of all addends but one, of one alone, or of one twice",

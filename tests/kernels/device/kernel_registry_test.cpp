@@ -100,8 +100,8 @@ TEST(KernelRegistry, HasOneStandardKernelOfWhatAStepLaunchesUnasked) {
   EXPECT_EQ(standard.at("layer_norm.forward")->claim.variant, "two_pass");
   EXPECT_EQ(standard.at("linear.bias_gradient")->claim.variant, "column_lanes");
   EXPECT_EQ(standard.at("relu.forward")->claim.variant, "grid_stride");
-  for (const char* asked_for :
-       {"clip_decay_step", "unscale_check_norm", "head_loss", "gemm", "linear.weight_gradient", "probe.atomic_add"})
+  for (const char* asked_for : {"clip_decay_step", "unscale_check_norm", "head_loss", "add_norm", "add_norm.backward",
+                                "gemm", "linear.weight_gradient", "probe.atomic_add"})
     EXPECT_FALSE(standard.contains(asked_for)) << asked_for;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/plan_source.hpp"
@@ -36,15 +37,15 @@ bool same_bits(const Trace& a, const Trace& b) {
   });
 }
 
-/// A plan in the law's domain. Kernels are the shipped ones: a fault replaces no other, but for head and loss as one,
-/// which run so only where a case asks for it.
+/// A plan in the law's domain. Kernels are the shipped ones: a fault replaces no other, but for a pass that fuses
+/// stages, which runs only where a case asks for it.
 Case next_case(PlanSource& source, const Law& law, const Fault& fault) {
   Plan plan = source.next();
   if (law.any_values) draw_values(plan);
   draw_formats(plan);
   if (law.shape) law.shape(plan);
   std::erase_if(plan.execution.kernels, [&](const auto& named) {
-    return named.first != "head_loss" || !fault.stages().variants.contains(named.first);
+    return !is_fused_pass(named.first) || !fault.stages().variants.contains(named.first);
   });
   return case_of(plan);
 }

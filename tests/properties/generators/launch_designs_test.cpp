@@ -7,6 +7,7 @@
 #include "properties/generators/head_designs.hpp"
 #include "properties/generators/look_up_designs.hpp"
 #include "properties/generators/random_plan.hpp"
+#include "properties/generators/residual_norm_designs.hpp"
 #include "properties/triggers/reach.hpp"
 
 namespace tally {
@@ -27,6 +28,8 @@ std::vector<Case> all_designed(Dtype storage) {
     cases.push_back(case_of(designed(storage, number, design_look_ups)));
   for (std::uint64_t number = 0; number < head_designs; ++number)
     cases.push_back(case_of(designed(storage, number, design_head)));
+  for (std::uint64_t number = 0; number < residual_norm_designs; ++number)
+    cases.push_back(case_of(designed(storage, number, design_residual_norms)));
   for (std::uint64_t number = 0; number < attention_designs; ++number)
     cases.push_back(case_of(designed(storage, number, design_attention)));
   return cases;

@@ -71,6 +71,7 @@ TEST(RandomPlan, runs_every_shipped_variant_of_every_kernel) {
   }
   for (const std::string pass : {"unscale_check_norm", "clip_decay_step"}) shipped.emplace(pass, "multi_tensor");
   shipped.emplace("head_loss", "chunked");
+  for (const std::string pass : {"add_norm", "add_norm.backward"}) shipped.emplace(pass, "fused");
   const std::set<std::pair<std::string, std::string>> standard{{"accumulate", "grid_stride"},
                                                                {"attention.backward", "naive"},
                                                                {"attention.forward", "naive"},
