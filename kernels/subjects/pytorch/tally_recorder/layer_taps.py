@@ -10,7 +10,7 @@ class LayerTaps:
 
     def __init__(self, capture, described):
         self.capture, self.modules, self.leave = capture, described.modules, described.leave
-        self.attentions = described.attentions
+        self.attentions, self.scaled_tables = described.attentions, described.scaled_tables
         self.reads = {label: layer.get("inputs") for label, layer in zip(labels(described.layers), described.layers)}
         self.readers, self.reached = readers(described.layers), reached(described.layers)
         self.slices = {label: layer for label, layer in zip(labels(described.layers), described.layers)
@@ -90,6 +90,12 @@ class LayerTaps:
                     self.capture.scratch.put(gradient)
         own.register_hook(arrives)
         return own
+
+    def looked_up(self, weight, rows):
+        """Rows of a table whose module multiplies them before it leaves them."""
+        for name, module in self.scaled_tables.items():
+            if module.weight is weight and self.listens() and torch.is_grad_enabled():
+                self.left(name, rows)
 
     def place_of_gradient(self, name):
         """What a case calls the gradient of what a layer leaves; None of what an `add` hands on and of the logits."""

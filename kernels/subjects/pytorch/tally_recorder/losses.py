@@ -46,7 +46,8 @@ def autocast_is_on(device):
 class SeesLosses(TorchFunctionMode):
     """While it is entered, `called(loss)` hears of each call that takes part in autograd. `layers`, where it is given,
     hears of each weight that is multiplied by or looked up in and gives what is used in its place
-    (`weight_read(weight, looked_up)`), and of products of a tensor (`multiplied(tensor, product)`)."""
+    (`weight_read(weight, looked_up)`), of rows that were looked up (`looked_up(weight, rows)`), and of products of a
+    tensor (`multiplied(tensor, product)`)."""
 
     def __init__(self, called, layers=None):
         super().__init__()
@@ -55,7 +56,11 @@ class SeesLosses(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if self.layers and func in (F.linear, F.embedding) and len(args) > 1:
-            args = (args[0], self.layers.weight_read(args[1], func is F.embedding), *args[2:])
+            weight, args = args[1], (args[0], self.layers.weight_read(args[1], func is F.embedding), *args[2:])
+            if func is F.embedding:
+                rows = func(*args, **kwargs)
+                self.layers.looked_up(weight, rows)
+                return rows
         elif self.layers and func in PRODUCTS and args:
             product = func(*args, **kwargs)
             self.layers.multiplied(args[0], product)

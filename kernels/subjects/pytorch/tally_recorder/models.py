@@ -47,12 +47,14 @@ def layer_of(name, module):
         return {"kind": "gelu", "approximate": getattr(module, "approximate", "none")}
     if of_transformers in GELUS:
         return {"kind": "gelu", "approximate": GELUS[of_transformers]}
-    if kind is nn.Embedding:
+    if kind is nn.Embedding or of_transformers == "GemmaTextScaledWordEmbedding":
         return embedding_of(name, module)
     if kind is nn.LayerNorm and len(module.normalized_shape) == 1:
         return {"kind": "layer_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
     if of_transformers.endswith("RMSNorm") and hasattr(module, "variance_epsilon"):
         return {"kind": "rms_norm", "name": name, "eps": module.variance_epsilon}
+    if of_transformers == "GemmaRMSNorm":
+        return {"kind": "rms_norm", "name": name, "eps": module.eps, "offset": 1}
     if kind is getattr(nn, "RMSNorm", None) and len(module.normalized_shape) == 1 and module.eps is not None:
         return {"kind": "rms_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
     raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm, rms_norm or an "
@@ -71,7 +73,7 @@ def embedding_of(name, module):
 def tie(layers, modules):
     """Says of linear layers whose weight is an embedding's table that they are tied to it; returns what their weights
     are called then, by the names that they would have."""
-    tables = {id(module.weight): name for name, module in modules.items() if type(module) is nn.Embedding}
+    tables = {id(module.weight): name for name, module in modules.items() if isinstance(module, nn.Embedding)}
     called = {}
     for layer in layers:
         module = modules.get(layer.get("name"))
@@ -100,10 +102,11 @@ class KnownLayers:
     def __init__(self, model):
         modules = {layer_named(name): module for name, module in model.named_modules()}
         self.family, self.frozen, self.leave, self.attentions = family_of(model), {}, {}, {}
+        self.scaled_tables = {}
         if self.family:
             stated = layers_of(model, self.family, layer_of)
             self.layers, self.modules = stated.layers, stated.modules
-            self.leave, self.attentions = stated.leave, stated.attentions
+            self.leave, self.attentions, self.scaled_tables = stated.leave, stated.attentions, stated.scaled_tables
         elif isinstance(model, nn.Sequential):
             self.layers = [layer_of(name, module) for name, module in model.named_children()]
             self.modules = dict(zip(labels(self.layers), model.children()))

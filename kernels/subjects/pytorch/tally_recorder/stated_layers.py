@@ -11,12 +11,12 @@ WITH_TENSORS = ("linear", "embedding", "position_embedding", "layer_norm", "rms_
 class StatedLayers:
     """Layers one by one, in the order in which they run. `layer_of` states a module; `modules` gives each layer's
     module by the layer's name, `leave` those that leave what the layer does and read something else, `attentions` each
-    attention's layer by the module that calls it."""
+    attention's layer by the module that calls it, `scaled_tables` each table whose module leaves more than its rows."""
 
     def __init__(self, model, layer_of):
         self.paths = {module: path for path, module in model.named_modules()}
         self.layer_of, self.layers = layer_of, []
-        self.modules, self.leave, self.attentions = {}, {}, {}
+        self.modules, self.leave, self.attentions, self.scaled_tables = {}, {}, {}, {}
 
     def named(self, module):
         return layer_named(self.paths[module])
@@ -53,6 +53,16 @@ class StatedLayers:
         low = self.add("scale", f"{name}_scaled", [low], factor=factor_of(module, adapters[0]))
         self.leave[name] = module
         return self.add("add", name, [base, low])
+
+    def scaled_table(self, module, factor):
+        """An embedding that multiplies its rows before it leaves them."""
+        name = self.named(module)
+        self.scaled_tables[name] = module
+        layer = self.layer_of(name, module)
+        rows = self.add(**layer)
+        scaled = self.add("scale", f"{name}_scaled", [rows], factor=factor)
+        self.leave[scaled] = module
+        return scaled
 
     def attention(self, module, name, inputs, **options):
         """What `module` has the attention interface do."""

@@ -8,14 +8,19 @@ TURNS = True  # positions turn features: their differences count
 def state(model, stated):
     config, inner = model.config, model.model
     without(config, pretraining_tp=1, hidden_act="silu")
-    rope = config.rope_parameters
-    if rope.get("rope_type", "default") != "default" or rope.get("partial_rotary_factor", 1) != 1:
-        refuse("rope_parameters", rope, "the type default over whole heads")
+    base = rotary_base(config)
     y = stated.of_module(inner.embed_tokens, None)
     head_is_tied(model, config, inner.embed_tokens)
     for layer in inner.layers:
-        y = add_layer(stated, config, layer, y, rope["rope_theta"])
+        y = add_layer(stated, config, layer, y, base)
     stated.of_module(model.lm_head, stated.of_module(inner.norm, y, eps=config.rms_norm_eps))
+
+
+def rotary_base(config):
+    rope = config.rope_parameters
+    if rope.get("rope_type", "default") != "default" or rope.get("partial_rotary_factor", 1) != 1:
+        refuse("rope_parameters", rope, "the type default over whole heads")
+    return rope["rope_theta"]
 
 
 def window_of(config, attention):
@@ -24,7 +29,7 @@ def window_of(config, attention):
         config.sliding_window if type(attention).__name__ == "MistralAttention" and config.sliding_window else 0)
 
 
-def add_layer(stated, config, layer, y, base):
+def add_layer(stated, config, layer, y, base, **gates):
     prefix = f"{stated.named(layer)}_"
     attention, mlp = layer.self_attn, layer.mlp
     heads, groups = config.num_attention_heads, config.num_key_value_heads
@@ -37,5 +42,5 @@ def add_layer(stated, config, layer, y, base):
     y = stated.add("add", f"{prefix}attention_sum", [y, stated.of_module(attention.o_proj, seen)])
     normed = stated.of_module(layer.post_attention_layernorm, y, eps=config.rms_norm_eps)
     gate, up = (stated.of_module(each, normed) for each in (mlp.gate_proj, mlp.up_proj))
-    product = stated.add("gated", f"{prefix}gated", [gate, up])
+    product = stated.add("gated", f"{prefix}gated", [gate, up], **gates)
     return stated.add("add", f"{prefix}sum", [y, stated.of_module(mlp.down_proj, product)])

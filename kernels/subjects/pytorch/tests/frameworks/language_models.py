@@ -4,10 +4,11 @@ import contextlib
 
 import torch
 import torch.nn.functional as F
+import transformers.models.gemma.modeling_gemma as gemma_code
 import transformers.models.llama.modeling_llama as llama_code
-from transformers import (AttentionInterface, AttentionMaskInterface, DataCollatorWithFlattening, GPT2Config,
-                          GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
-                          Qwen2ForCausalLM)
+from transformers import (AttentionInterface, AttentionMaskInterface, DataCollatorWithFlattening, GemmaConfig,
+                          GemmaForCausalLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MistralConfig,
+                          MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM)
 from transformers.masking_utils import eager_mask
 
 VOCABULARY, IGNORED, K, WINDOWS = 16, -100, 3, 2
@@ -30,6 +31,16 @@ def mistral(**options):
 
 def qwen2(**options):
     return made(Qwen2ForCausalLM, Qwen2Config, options)
+
+
+def gemma(**options):
+    """With weights of the norms that are not 0, as they begin."""
+    model = made(GemmaForCausalLM, GemmaConfig, {"head_dim": 4, **options})
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "norm" in name:
+                parameter.uniform_(-0.5, 0.5)
+    return model
 
 
 def gpt2(**options):
@@ -145,6 +156,11 @@ def train_by_hand(record, model, batches, cut):
 
 
 # Bugs: what stands in the place of a part
+
+
+def normed_without_offset(norm, x):
+    """What Llama's norm makes of Gemma's weight."""
+    return norm._norm(x) * norm.weight
 
 
 def attends(change):

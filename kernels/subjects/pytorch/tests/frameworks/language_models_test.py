@@ -32,7 +32,7 @@ class RightLoops(unittest.TestCase):
         self.assertTrue(said.endswith("\npass\n"), said)
 
     def test_every_family_passes_layer_by_layer(self):
-        for family in (models.llama, models.mistral, models.qwen2, models.gpt2):
+        for family in (models.llama, models.mistral, models.qwen2, models.gemma, models.gpt2):
             for kind, batches in (("padded", models.padded()), ("packed", models.packed())):
                 for attention in ("sdpa", "eager"):
                     with self.subTest(family.__name__, kind=kind, attention=attention):
@@ -40,7 +40,7 @@ class RightLoops(unittest.TestCase):
 
     def test_the_local_lens_alone_needs_no_more(self):
         """As of models larger than memory."""
-        for model in (models.llama(tie_word_embeddings=True), models.gpt2(), models.adapted()):
+        for model in (models.llama(tie_word_embeddings=True), models.gemma(), models.gpt2(), models.adapted()):
             for batches in (models.padded(), models.packed()):
                 with self.subTest(type(model).__name__):
                     recorder = models.train(recorded_by("all", layers="known", normalisation="window_items"), model,
@@ -51,7 +51,9 @@ class RightLoops(unittest.TestCase):
 
     def test_options_of_a_family_pass(self):
         for model in (models.llama(tie_word_embeddings=True, attention_bias=True, mlp_bias=True),
-                      models.llama(head_dim=6, num_key_value_heads=4), models.gpt2(activation_function="gelu"),
+                      models.llama(head_dim=6, num_key_value_heads=4), models.gemma(hidden_act="gelu_new"),
+                      models.gemma(hidden_act="silu", tie_word_embeddings=False, head_dim=6),
+                      models.gpt2(activation_function="gelu"),
                       models.gpt2(activation_function="gelu_pytorch_tanh", tie_word_embeddings=False)):
             with self.subTest(str(model.config)):
                 self.passes(model, models.padded())
@@ -74,7 +76,7 @@ class RightLoops(unittest.TestCase):
     def test_large_weights_pass(self):
         """Products of gradients and slopes leave the normal range in the order of factors that PyTorch has."""
         import torch
-        for family in (models.llama, models.mistral, models.qwen2, models.gpt2):
+        for family in (models.llama, models.mistral, models.qwen2, models.gemma, models.gpt2):
             for times in (10, 20):
                 model = family()
                 with torch.no_grad():
@@ -202,6 +204,21 @@ class PlantedBugs(unittest.TestCase):
         model.transformer.h[1].mlp.act = nn.GELU()
         self.fails(model, models.padded(), "fail: w0/m0/forward/transformer_h_1_mlp_act.y")
 
+    def test_what_gemma_has_and_llama_has_not(self):
+        import torch
+        import torch.nn as nn
+        model = models.gemma()
+        model.model.embed_tokens.embed_scale.fill_(1)
+        self.fails(model, models.padded(), "forward/model_embed_tokens_scaled.y", "as if factor of scale were 1")
+        with models.replaced(models.gemma_code.GemmaRMSNorm, "forward", models.normed_without_offset):
+            self.fails(models.gemma(), models.padded(), "forward/model_layers_0_input_layernorm.y",
+                       "as if offset of rms_norm were 0")
+        model = models.gemma()
+        with torch.no_grad():  # gates so wide that the two differ
+            model.model.layers[0].mlp.gate_proj.weight.mul_(50)
+        model.model.layers[0].mlp.act_fn = nn.GELU()
+        self.fails(model, models.padded(), "forward/model_layers_0_gated.y", "as if activation of gated were gelu")
+
     def test_a_part_that_no_gradient_reaches(self):
         model = models.llama()
         gate = model.model.layers[0].mlp.gate_proj
@@ -239,9 +256,10 @@ class Refusals(unittest.TestCase):
         self.refused(models.gpt2(resid_pdrop=0.1), models.padded(), "dropout")
 
     def test_models_that_cannot_be_stated(self):
-        from transformers import GemmaConfig, GemmaForCausalLM
-        gemma = GemmaForCausalLM(GemmaConfig(**{**models.SIZES, "head_dim": 4}))
-        for model, found in ((gemma, "GemmaForCausalLM"),
+        from transformers import Gemma2Config, Gemma2ForCausalLM
+        capped = Gemma2ForCausalLM(Gemma2Config(**{**models.SIZES, "head_dim": 4}))
+        for model, found in ((capped, "Gemma2ForCausalLM"),
+                             (models.gemma(hidden_act="relu"), "hidden_act"),
                              (models.llama(rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0}),
                               "rope_parameters"),
                              (models.gpt2(scale_attn_by_inverse_layer_idx=True), "scale_attn_by_inverse_layer_idx")):
