@@ -96,7 +96,8 @@ class Gradients {
     const auto weights = head_.weights(scores, lse);
     const auto with_values = head_.products_with_values(dy_, i, h, seen);
     const double u = head_.u();
-    const Eigen::ArrayXd kept = head_.kept(i, h, seen), dp = kept * with_values.t;
+    const Eigen::ArrayXd kept = head_.kept(i, h, seen);
+    Eigen::ArrayXd dp = kept * with_values.t;
     Eigen::ArrayXd e_dp = kept * with_values.tau;
     e_dp += head_.keeping() * (dp.abs() + e_dp) + (head_.drops() ? head_.underflow() : 0);
     // Stored again behind the mask, or D divided by f and what comes of both scaled at the end, where it may be so.
@@ -106,6 +107,9 @@ class Gradients {
                       .stored({dp[j], e_dp[j] + 2 * head_.keeping() *
                                                     (std::fabs(dp[j]) + e_dp[j] + std::fabs(delta.v) + delta.e)})
                       .e;
+    // What is dropped is chosen to be 0, or comes to 0 in a product: NaN where it was not finite.
+    for (Eigen::Index j = 0; j < dp.size(); ++j)
+      if (kept[j] == 0 && !std::isfinite(with_values.t[j])) dp[j] = 0, e_dp[j] = infinite;
     const Eigen::ArrayXd x = dp - delta.v;
     const Eigen::ArrayXd e_x = e_dp + delta.e + u * (x.abs() + e_dp + delta.e);
     Eigen::ArrayXd p = kept * weights.p, ds = weights.p * x;
@@ -130,6 +134,8 @@ class Gradients {
       if (std::isfinite(p[j])) e_p[j] = head_.stored({p[j], e_p[j]}, head_.casts()).e;
       if (std::isfinite(ds[j])) e_ds[j] = head_.stored({ds[j], e_ds[j]}, head_.casts()).e;
     }
+    for (Eigen::Index j = 0; j < p.size(); ++j)
+      if (kept[j] == 0 && !std::isfinite(weights.p[j])) p[j] = 0, e_p[j] = infinite;
     if (scores.open) e_ds.setConstant(infinite), e_p.setConstant(infinite);
     const Eigen::Index g = head_.sizes().group_of(h);
     weigh(dq, i, h, ds, e_ds, in_.k, seen, g);

@@ -158,7 +158,11 @@ AttentionHead::Row AttentionHead::undecided_row(bool certain) const {
 
 AttentionHead::Row AttentionHead::row(Eigen::Index i, Eigen::Index head, RowRange seen) const {
   const Scores s = scores(i, head, seen);
-  if (s.poisoned || s.open) return undecided_row(s.poisoned);
+  if (s.poisoned || s.open) {
+    Row undecided = undecided_row(s.poisoned);
+    if (mask_ != nullptr) undecided.e.setConstant(infinite);  // a weight that is dropped may be 0 all the same
+    return undecided;
+  }
   const auto n = static_cast<double>(seen.size());
   const double u = fp32_.u(), height = height_of(claim_, n);
   const bool online = unknown_ || claim_.algorithm.starts_with("online");
