@@ -5,6 +5,7 @@ import torch
 
 from .changes import same
 from .errors import CaptureError
+from .fused_heads import FusedLoss, makes_no_logits
 from .losses import autocast_is_on, between, rows_of
 from .token_rows import ALL_ROWS
 from .unjudged import note_finite
@@ -14,6 +15,7 @@ MOST_PENDING = 32  # calls whose gradient never came, as in an evaluation withou
 
 class Seen:
     """What is kept of one call of a loss."""
+    fused = False
 
     def __init__(self, loss, y, target, rows, x):
         self.kind, self.options, self.node = loss.kind, loss.options, loss.node
@@ -117,6 +119,21 @@ class LossTaps:
         if self.layers:
             self.layers.begin(self.token_rows)
 
+    def model_left(self, _, __, output):
+        """A model whose head is one with its loss leaves no logits, and calls no loss that could be seen."""
+        if not (torch.is_grad_enabled() and self.capture.recording_next() and self.capture.meaning.loss
+                and makes_no_logits(output, self.token_rows)):
+            return
+        seen = FusedLoss(output, self.token_rows, self.x, self.capture.scratch)
+        self.pending.append(seen)
+        del self.pending[:-MOST_PENDING]
+
+        def at_loss(gradient):
+            seen.arrives(gradient)
+            if seen not in self.arrived:
+                self.arrived.append(seen)
+        output.log_probs.register_hook(at_loss)
+
     def called(self, loss, result):
         capture = self.capture
         if not capture.recording_next():
@@ -197,7 +214,7 @@ class LossTaps:
             note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
             seen.result = None
             seen.node, seen.averaged = None, "MeanBackward0" in self.operations
-            if seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
+            if seen.factor is not None and seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
                 seen.unknown = "it weighs its rows differently"
         rows, x = self.rows, self.x
         self.rows = self.x = None
@@ -206,7 +223,7 @@ class LossTaps:
                 arrived[0].unknown or "it was not asked for")
             segment.losses.append(why)
             return rows or (arrived[0].rows if len(arrived) == 1 else None) or 1
-        if arrived[0].y is None:
+        if arrived[0].y is None and not arrived[0].fused:
             return self.tap_factor(segment, prefix, arrived[0])
         if self.term:
             segment.losses.append(self.term)
@@ -235,11 +252,11 @@ class LossTaps:
 
     def tap(self, segment, prefix, seen):
         """The names are settled when all losses are known: they are tapped only if all can be stated alike."""
-        if self.capture.meaning.at("all"):
-            segment.tap(f"{prefix}/@y", seen.y)
-        segment.tap(f"{prefix}/@loss/in.y", seen.y)
-        segment.tap(f"{prefix}/@loss/in.target", seen.target)
-        segment.tap(f"{prefix}/@loss/d.y", seen.d_y)
+        kept = {"loss/loss": seen.losses} if seen.fused else {
+            "y": seen.y, "loss/in.y": seen.y, "loss/in.target": seen.target, "loss/d.y": seen.d_y}
+        for name, parts in kept.items():
+            if name != "y" or self.capture.meaning.at("all"):
+                segment.tap(f"{prefix}/@{name}", parts)
         factor = factor_of(seen, self.capture.scratch)
         if factor is not None:
             segment.tap(f"{prefix}/@loss/in.factor", factor)
@@ -275,7 +292,7 @@ def factor_of(seen, scratch):
     """What each row's gradient was multiplied with, where PyTorch has it as one number: what arrived at the loss, over
     the rows of a mean."""
     options = seen.options
-    if not has_one_factor(seen):
+    if seen.factor is None or not has_one_factor(seen):
         return None
     if options["reduction"] != "mean":
         return seen.factor.flatten()[0].float().cpu()

@@ -167,7 +167,7 @@ class KnownLayers:
             found = f"Embeddings of {self.tables} rows" if self.tables else "no Embedding"
             raise CaptureError(f"model: found whole numbers as its input and {found}, expected tables of one size that "
                                "look them up; record the model as opaque")
-        rows = [(part.shape[0], seen.y.shape[0]) for part, seen in zip(parts, segment.losses)]
+        rows = [(part.shape[0], seen.rows) for part, seen in zip(parts, segment.losses)]
         uneven = next(((tokens, scored) for tokens, scored in rows if tokens != scored), None)
         if uneven:
             raise CaptureError(f"loss: found {uneven[1]} rows of logits for {uneven[0]} tokens, expected one for each; "

@@ -94,6 +94,7 @@ class Recorder:
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
+        fused = self.model.register_forward_hook(losses.model_left) if self.described.wants_input else None
         if layers:
             layers.attach()
         last = self.described.modules.get(self.described.last)
@@ -102,7 +103,8 @@ class Recorder:
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
-                        self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else [])
+                        self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
+            ([fused.remove] if fused else [])
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
