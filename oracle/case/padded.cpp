@@ -5,6 +5,7 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pairs.hpp"
 
 namespace tally {
 namespace {
@@ -88,14 +89,29 @@ Tensor with_padding(const Tensor& of, const std::vector<std::int64_t>& rows, std
   return padded;
 }
 
+/// A mask of attention, [heads, pairs]: a row of padding has one pair, with itself.
+Tensor with_pairs_of_padding(const Tensor& of, const Lines& lines) {
+  std::vector<std::int64_t> pairs;
+  std::int64_t row = 0, next = 0;
+  for (const std::int64_t length : lines.sequences) {
+    const bool padding = lines.rows[static_cast<std::size_t>(row)] == filled;
+    for (std::int64_t i = 0; i < length * length; ++i) pairs.push_back(padding ? filled : next++);
+    row += length;
+  }
+  const auto heads = static_cast<std::size_t>(of.shape[0]), before = static_cast<std::size_t>(of.shape[1]);
+  Tensor padded(of.dtype, {of.shape[0], static_cast<std::int64_t>(pairs.size())});
+  for (std::size_t head = 0; head < heads; ++head)
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      padded.set_bits(head * pairs.size() + i,
+                      pairs[i] == filled ? 1 : of.bits(head * before + static_cast<std::size_t>(pairs[i])));
+  return padded;
+}
+
 void require_that_it_can(const Case& c, const Padding& padding) {
   if (!c.model.tokens || !has_class_targets(c.model.loss))
     throw std::invalid_argument("a case of tokens and a loss over classes is padded, and no other");
   if (padding.multiple < 1 || padding.token < 0 || padding.token >= c.model.input)
     throw std::invalid_argument("padding takes a token of the vocabulary, and lines of 1 and more");
-  for (const auto& [name, tensor] : c.tensors)
-    if (has_rows(name) && (tensor.shape.empty() || tensor.shape.front() != rows_of(c)))
-      throw std::invalid_argument(name + " is not row by row");
 }
 
 }  // namespace
@@ -106,7 +122,10 @@ PaddedCase padded(const Case& c, const Padding& padding) {
   PaddedCase made{c, {}};
   for (const std::int64_t row : lines.rows) made.padding.push_back(row == filled);
   for (auto& [name, tensor] : made.c.tensors)
-    if (has_rows(name)) tensor = with_padding(tensor, lines.rows, filler(c, name, padding));
+    if (has_pairs(c, name))
+      tensor = with_pairs_of_padding(tensor, lines);
+    else if (has_rows(name))
+      tensor = with_padding(tensor, lines.rows, filler(c, name, padding));
   made.c.windows = std::move(lines.windows);
   made.c.sequences = std::move(lines.sequences);
   return made;

@@ -24,8 +24,8 @@ struct PaddedCase {
   std::vector<bool> padding;  // of every row of `c`, whether it is padding
 };
 
-/// Throws std::invalid_argument for a case that is not over tokens, whose loss has no ignored label, or that has
-/// tensors which are not row by row.
+/// Throws std::invalid_argument for a case that is not over tokens, whose loss has no ignored label, or for another
+/// token than those of the vocabulary.
 PaddedCase padded(const Case& c, const Padding& padding);
 
 /// The same case with a micro-batch for every sequence, which are then computed alone.

@@ -53,6 +53,21 @@ TEST(Padded, IsAValidCase) {
     ADD_FAILURE() << error.path << " " << error.found;
 }
 
+/// A row of padding has one pair in a mask of attention.
+TEST(Padded, FillsAMaskOfAttention) {
+  Case c = small_attention_model(2, Dtype::fp32, {{"p", Decimal{"0.5"}}});
+  c.windows = {{3}};
+  c.sequences = {2, 1};
+  c.tensors.clear();
+  fill_tensors(c);
+  Tensor& mask = c.tensors.at("att.mask");
+  for (std::size_t i = 0; i < mask.elements(); ++i) mask.set_bits(i, 0);
+  const PaddedCase made = padded(c, {PaddedSide::left, 1, 0});
+  EXPECT_EQ(made.c.sequences, (std::vector<std::int64_t>{2, 1, 1}));
+  const Tensor& filled = made.c.tensors.at("att.mask");
+  for (std::size_t i = 0; i < filled.elements(); ++i) EXPECT_EQ(filled.integer(i), i % 6 == 4) << i;
+}
+
 /// Whatever holds: the batch is the same, and so is its gradient.
 TEST(Padded, HasTheGradientOfTheCaseThatWasPadded) {
   const Case c = small_attention_model(5);
