@@ -141,7 +141,8 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
   static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
   static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
-  static constexpr std::array<std::string_view, 4> attention{"", "any", "naive", "online"};
+  static constexpr std::array<std::string_view, 8> attention{
+      "", "any", "naive", "online", "online_cast", "online_cast_sum", "online_exp2", "eager"};
   if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
   if (operation == "cross_entropy" || operation == "head_loss") return softmax;
   if (operation == "accumulate") return sums;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "kernels/device/kernel_registry.hpp"
 #include "oracle/layers/claim.hpp"
 
 namespace tally {
@@ -141,6 +142,16 @@ TEST(Claims, NameTheKeyTheyRefuse) {
   text.replace(text.find("binary64"), 8, "fp64");
   EXPECT_EQ(refusal(text), "claims: constants is \"fp64\"; expected binary64 | fp32");
   EXPECT_EQ(refusal(R"({"speed": 1})"), "claims: speed is unknown; expected a key of a claim");
+}
+
+/// Else a trace of Tally's own would be refused.
+TEST(Claims, OfEveryKernelThatShipsCanBeRead) {
+  for (const RegisteredKernel* kernel : registered_kernels()) {
+    if (kernel->claim.variant.starts_with("~") || kernel->operation.starts_with("registry_test")) continue;
+    Claims claims;
+    claims.kernels[kernel->operation] = kernel->claim;
+    EXPECT_EQ(refusal(to_json(claims)), "") << kernel->operation << " by " << kernel->claim.variant;
+  }
 }
 
 }  // namespace
