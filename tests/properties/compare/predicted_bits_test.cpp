@@ -94,7 +94,9 @@ TEST(PredictedBits, show_one_wrong_bit_that_the_bound_admits) {
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->status, Status::fail) << check.tap;
     EXPECT_EQ(found->failure, FailureClass::logic) << check.tap;
-    if (found->bound == 0) EXPECT_EQ(found->differing, 1u) << check.tap;
+    if (found->bound == 0) {
+      EXPECT_EQ(found->differing, 1u) << check.tap;
+    }
     const std::vector<TensorCheck> unclaimed = local_lens(c, without_claims(changed));
     admitted += check_of(unclaimed, check.tap)->status == Status::pass;
   }
