@@ -16,12 +16,16 @@ TapName regrouped(const Case& c, TapName name) {
   return name;
 }
 
+bool is_of_the_cut(const TapName& name) {
+  return name.stage == "schedule" || (name.stage == "count" && name.micro_batch < 0);
+}
+
 Trace regrouped(const Case& c, const Trace& trace) {
   Trace other;
   other.claims = trace.claims;
   other.case_hash = trace.case_hash;
   for (const Tap& tap : trace.taps()) {
-    if (tap.name.stage != "schedule") other.add(regrouped(c, tap.name), tap.value);
+    if (!is_of_the_cut(tap.name)) other.add(regrouped(c, tap.name), tap.value);
   }
   return other;
 }

@@ -10,7 +10,10 @@ namespace tally {
 int regrouped_window(const Case& c, int window, int micro_batch);
 /// The tap's name then. A stage of the whole window ran several times and left its first inputs and its last outputs.
 TapName regrouped(const Case& c, TapName name);
-/// Without the schedule's taps, which count windows.
+/// Whether it speaks of windows as they were cut, and of no others: the schedule's, which count windows, and the items
+/// of a whole window.
+bool is_of_the_cut(const TapName& name);
+/// Without the taps that speak of windows as they were cut.
 Trace regrouped(const Case& c, const Trace& trace);
 /// Every micro-batch a window.
 Case regrouped(const Case& c);

@@ -10,6 +10,7 @@
 #include "oracle/case/io.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/local_count.hpp"
 #include "properties/compare/producers.hpp"
 #include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
@@ -54,6 +55,13 @@ bool skips_unseen(const EndToEndWalk& walk, std::int64_t steps_before) {
   return static_cast<std::int64_t>(walk.c.windows.size()) - (walk.state.step - steps_before) > seen;
 }
 
+/// What was counted, which the walk does not read.
+void judge_counts(const Case& c, const Trace& trace, std::vector<TensorCheck>& checks) {
+  LocalWalk walk(c, trace);
+  for (; walk.window < static_cast<int>(c.windows.size()); ++walk.window) check_count(walk);
+  std::ranges::move(walk.checks, std::back_inserter(checks));
+}
+
 /// Every tap from those before it; nothing where one fails.
 std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trace& trace, const Departure& departure) {
   EndToEndWalk walk(c, trace);
@@ -66,6 +74,7 @@ std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trac
   if (walk.is_done() || walk.ended || skips_unseen(walk, steps_before)) return std::nullopt;
   std::vector<TensorCheck> checks = std::move(walk.checks);
   judge_inputs(walk, expected, checks);
+  judge_counts(c, trace, checks);
   if (std::any_of(checks.begin(), checks.end(), fails)) return std::nullopt;
   return checks;
 }
@@ -108,7 +117,7 @@ bool judged_no_less(const Case& c, const Restated& way, const std::vector<Tensor
   for (const TensorCheck& check : stated) {
     if (check.lens == "end_to_end" || check.status == Status::not_run) continue;
     const TapName name = tap_name_of(check.tap);
-    if (way.steps_each_micro_batch && name.stage == "schedule") continue;
+    if (way.steps_each_micro_batch && is_of_the_cut(name)) continue;
     const auto found = now.find((way.steps_each_micro_batch ? regrouped(c, name) : name).text());
     const Held held = held_as_well(check, found == now.end() ? nullptr : &found->second);
     if (!held.as_well) return false;
