@@ -2,6 +2,8 @@
 // nobody, and a case with a gap would only count as not run.
 #include <algorithm>
 
+#include "kernels/training_step/own_step.hpp"
+#include "oracle/case/counted.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -15,11 +17,27 @@ const TensorCheck* first_missing(const Outcome& outcome) {
   return found == outcome.checks.end() ? nullptr : &*found;
 }
 
+/// What a subject need not leave, and Tally's own step does: the items that it counted.
+void require_counts(Outcome& outcome, const Case& c, const Trace& trace) {
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    if (!counted_items(c, w)) continue;
+    const auto window = static_cast<int>(w);
+    for (int k = -1; k < std::ssize(c.windows[w]); ++k) {
+      const TapName name{window, k, "count", "items"};
+      const bool there = trace.find(name.view()) != nullptr;
+      require(outcome, there, name.text(), "count", name.text() + " was not tapped: nobody judges it");
+    }
+  }
+}
+
 Outcome holds(const Case& c, const RunOptions& subject) {
   CheckedRun judged = run_and_check(c, subject);
   if (judged.outcome.checks.empty()) return judged.outcome;  // the case could not run at all
   const TensorCheck* missing = first_missing(judged.outcome);
-  if (missing == nullptr) return judged.outcome;
+  if (missing == nullptr) {
+    if (own_step(subject) == nullptr) require_counts(judged.outcome, c, judged.trace);
+    return settled(std::move(judged.outcome));
+  }
   const std::string tap = missing->tap, stage = missing->stage;
   judged.outcome.status = Status::pass;
   require(judged.outcome, false, tap, stage, tap + " was not tapped: nobody judges it");
