@@ -17,10 +17,10 @@ bool is_allowed(const Option& option, const OptionValue& value) {
   return findings.empty();
 }
 
-/// Values in the order in which they are worth most; kept where they are allowed and new.
-class Values {
+/// WorthDrawing in the order in which they are worth most; kept where they are allowed and new.
+class WorthDrawing {
  public:
-  explicit Values(const Option& option) : option_(option) {}
+  explicit WorthDrawing(const Option& option) : option_(option) {}
 
   void add(const OptionValue& value) {
     const auto same = [&](const OptionValue& other) { return name_of_value(other) == name_of_value(value); };
@@ -47,7 +47,7 @@ Decimal of_few_digits(double value) {
 
 /// The default, what is allowed at an end, the middle of a range with two ends; a hundredth and hundredfold of the
 /// default where one end is open and the default is small.
-void add_numbers(const Option& option, Values& values) {
+void add_numbers(const Option& option, WorthDrawing& values) {
   const Range& range = option.range;
   if (option.standard) values.add(*option.standard);
   for (const std::string& end : {range.at_least, range.at_most})
@@ -61,14 +61,14 @@ void add_numbers(const Option& option, Values& values) {
   values.add_until(3, {"3", "1.5", "1"});
 }
 
-void add_integers(const Option& option, Values& values) {
+void add_integers(const Option& option, WorthDrawing& values) {
   if (option.standard) values.add(*option.standard);
   for (const std::int64_t value : {-1, 0, 1, 2}) {
     if (value >= 0 || option.range.at_least.empty()) values.add(value);
   }
 }
 
-void add_words(const Option& option, Values& values) {
+void add_words(const Option& option, WorthDrawing& values) {
   values.add(std::vector<std::string>{});
   for (const std::string& word : option.words) values.add(std::vector<std::string>{word});
   values.add(option.words);
@@ -93,7 +93,7 @@ struct NameOfValue {
 }  // namespace
 
 std::vector<OptionValue> values_worth_drawing(const Contract& contract, const Option& option) {
-  Values values(option);
+  WorthDrawing values(option);
   switch (option.type) {
     case OptionType::boolean:
       values.add(false);
