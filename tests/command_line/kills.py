@@ -21,7 +21,7 @@ import time
 REPORT = ("results.json", "report.html", "junit.xml", "summary.md")
 FOREIGN = {"notes.txt": "a user's", ".tally-mine": "hidden", "corpus/notes.txt": "kept", "failures/notes.txt": "seen",
            "failures/c-mine/case.json": "{}", "results.json.old": "older"}
-CAMPAIGN = ["--subject", "host", "--law", "p[ae]*", "--precision", "fp32", "--cases", "8", "--no-training",
+CAMPAIGN = ["--subject", "host", "--law", "p[ae]r*", "--precision", "fp32", "--cases", "8", "--no-training",
             "--fault", "overwrite-not-add"]
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 
