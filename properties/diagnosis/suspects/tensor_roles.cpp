@@ -25,9 +25,8 @@ Span object_in(const Case& c, const TapName& name) {
   const bool by_layer =
       name.stage == "forward" || name.stage == "backward" || name.stage == "fork" || name.stage == "running_stats";
   for (std::size_t i = 0; by_layer && i < c.model.layers.size(); ++i) look_for(label_of(c.model, i));
-  for (const std::string& parameter : parameters_of(c.model)) {
-    if (!by_layer) look_for(parameter);
-  }
+  if (by_layer) return found;
+  for (const std::string& parameter : parameters_of(c.model)) look_for(parameter);
   return found;
 }
 

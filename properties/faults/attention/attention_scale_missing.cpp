@@ -25,7 +25,7 @@ const RegisterFault registered{{
     .condition = "heads of two features",
     .knob = "none",
     .source = "mlc-ai/mlc-llm 3426",
-    .laws = {"blocks_change_rounding_only", "every_attention_keeps_its_bound"},
+    .laws = {"every_attention_keeps_its_bound", "blocks_change_rounding_only"},
     .stages = stages,
 }};
 

@@ -25,7 +25,7 @@ const RegisterFault registered{{
     .condition = "several heads",
     .knob = "none",
     .source = "lucidrains/vit-pytorch 65, Graylab/DL4Proteins-notebooks 12",
-    .laws = {"groups_equal_copies", "every_attention_keeps_its_bound", "blocks_change_rounding_only"},
+    .laws = {"every_attention_keeps_its_bound", "groups_equal_copies", "blocks_change_rounding_only"},
     .stages = stages,
 }};
 
