@@ -7,6 +7,7 @@
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/judge_grouped.hpp"
+#include "properties/laws/without_suspects.hpp"
 
 namespace tally {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 void explain(Outcome& outcome, const Case& c, const Trace& trace) {
   const TensorCheck* failure = first_failure(outcome.checks);
   if (failure == nullptr || failure->lens != "local") return;
-  outcome.suspects = diagnose(c, trace, outcome.checks);
+  if (asks_suspects()) outcome.suspects = diagnose(c, trace, outcome.checks);
   const Tensor* got = trace.find(failure->tap);
   if (got == nullptr || failure->expected == 0) return;
   const TapName at = tap_name_of(failure->tap);

@@ -6,6 +6,7 @@
 
 #include "properties/campaign/law_task.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/laws/without_suspects.hpp"
 #include "properties/studies/published/observed.hpp"
 #include "properties/studies/rules/gradient_size.hpp"
 
@@ -109,6 +110,7 @@ bool shows(const Fault& fault, const Case& c, const RunOptions& subject) {
 }
 
 Trial run_trial(const TrialSetting& setting, const Case& c, const Law& law, const RunOptions& subject) {
+  const WithoutSuspects none;
   Trial trial;
   const Trace clean = run(c, subject);
   const FullBatch trusted(c, subject);
