@@ -141,8 +141,10 @@ struct NormBackwardArguments {
 /// Attention over the rows of a micro-batch. q, y, dy, dq [rows, heads size], k, v, dk, dv [rows, kv_heads size], all
 /// S; lse, delta fp32 [rows, heads]. Row i of query head h reads head h kv_heads / heads of the rows from `begin`[i] to
 /// `end`[i] - 1, i64 [rows], which are those of its sequence: with `causal` none behind itself, with a window none that
-/// is `window` or more away. `sums` fp32, as the larger of what is written: where kernels keep sums. What a kernel does
-/// not take is nullptr.
+/// is `window` or more away. `sums` fp32, as the larger of what is written: where kernels keep sums. A weight is kept
+/// where mask[h pairs + p] is not 0, p the number of pair (i, j) among the pairs of rows of one sequence
+/// (oracle/case/pairs.hpp) in the micro-batch, and multiplied by `kept`. What a kernel does not take is nullptr; without
+/// a mask every weight is kept as it is.
 struct AttentionArguments {
   Dtype storage;
   const void *q, *k, *v;
@@ -156,6 +158,9 @@ struct AttentionArguments {
   float* sums;
   const void* dy = nullptr;
   void *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  const std::uint8_t* mask = nullptr;  // [heads, pairs]
+  std::int64_t pairs = 0;
+  float kept = 1;  // 1 / (1 - p)
 };
 
 /// Softmax cross-entropy, loss fp32 [rows] and dz S at once. z S [rows, classes], target i64 [rows].

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/attention/arguments.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "kernels/stored.hpp"
 
 namespace tally {
@@ -58,7 +58,7 @@ struct AttentionPlaces {
 };
 
 template <class S>
-AttentionPlaces<S> places_of(const MaskedAttention& a) {
+AttentionPlaces<S> places_of(const AttentionArguments& a) {
   const auto read = [](const void* address) { return static_cast<const S*>(address); };
   const auto write = [](void* address) { return static_cast<S*>(address); };
   return {read(a.q),   read(a.k), read(a.v), read(a.dy), a.begin, a.end,      a.rows,      a.heads,

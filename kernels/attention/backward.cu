@@ -1,6 +1,6 @@
 // Attention's gradients from q, k, v, dy and what was kept of each row, its lse and its delta: the weights are worked
 // out again, P = exp(t - lse), and dS, (attention.6); then dv, (attention.5), dq and dk, (attention.7), each scaled
-// once, at the end; rounded as the page arithmetic.md says.
+// once, at the end; rounded as kernels/attention/arithmetic.md says.
 //
 //   q, dy, dq [rows, heads size] S   k, v, dk, dv [rows, kv_heads size] S   lse, delta [rows, heads] fp32
 //   sums fp32, for the larger of [rows, heads size] and twice [rows, kv_heads size]   mask [heads, pairs] u8, or none
@@ -36,7 +36,7 @@ __global__ void query_gradients(AttentionPlaces<S> at) {
 }
 
 template <int keys, bool cast>
-void backward(Stream& stream, const MaskedAttention& a) {
+void backward(Stream& stream, const AttentionArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<query_gradients<S, keys, cast>>(stream, a.rows * a.heads, places_of<S>(a));
     launch_elements<key_gradients<S, cast>>(stream, a.rows * a.kv_heads, places_of<S>(a));

@@ -35,7 +35,7 @@ __global__ void store_queries(AttentionPlaces<S> at) {
     at.dq[i] = from_float<S>(__fmul_rn(at.scale, at.sums[i]));
 }
 
-void backward(Stream& stream, const MaskedAttention& a) {
+void backward(Stream& stream, const AttentionArguments& a) {
   const std::int64_t elements = a.rows * a.heads * a.size;
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<clear_sums>(stream, elements, a.sums, elements);

@@ -1,5 +1,5 @@
 // What attention's backward takes off every product of a row: D = dy . y, (attention.4), rounded as
-// the page arithmetic.md says.
+// kernels/attention/arithmetic.md says.
 //
 //   y, dy [rows, heads size] S   delta [rows, heads] fp32
 //
@@ -20,7 +20,7 @@ __global__ void dot_rows(const S* y, const S* dy, float* delta, std::int64_t ele
   }
 }
 
-void delta(Stream& stream, const MaskedAttention& a) {
+void delta(Stream& stream, const AttentionArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<dot_rows<S>>(stream, a.rows * a.heads, static_cast<const S*>(a.y), static_cast<const S*>(a.dy),
                                  a.delta, a.rows * a.heads, a.size);

@@ -1,8 +1,8 @@
 // Attention in three passes over the rows that a row sees: the largest score, the sum of the exponentials,
 // (attention.2), and y, (attention.3), by weights that are normalised before they weigh; rounded as
-// the page arithmetic.md says. Weights that a mask drops are 0, those that it keeps scaled. `eager` stores products,
-// scores, weights, and what the mask leaves of them in S, as modules of a framework leave them, one launch behind the
-// other.
+// kernels/attention/arithmetic.md says. Weights that a mask drops are 0, those that it keeps scaled. `eager` stores
+// products, scores, weights, and what the mask leaves of them in S, as modules of a framework leave them, one launch
+// behind the other.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
 //   mask [heads, pairs] u8, or none
@@ -49,7 +49,7 @@ __global__ void in_three_passes(AttentionPlaces<S> at) {
 }
 
 template <bool stores>
-void forward(Stream& stream, const MaskedAttention& a) {
+void forward(Stream& stream, const AttentionArguments& a) {
   by_storage(a.storage, [&]<class S>(S) {
     launch_elements<in_three_passes<S, stores>>(stream, a.rows * a.heads, places_of<S>(a));
   });

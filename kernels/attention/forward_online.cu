@@ -1,10 +1,10 @@
 // Attention in one pass over blocks of the keys that a row sees: a larger score scales the sum and the output so far,
 // the block's own are added up by themselves and then to them, and y, (attention.3), is divided at the end; rounded as
-// the page arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before they weigh,
-// and sums what they were before; `online_cast_sum` sums what was stored. `online_exp2` folds the scale into the
-// exponential, as FlashAttention-2 does: the products of q and k are compared as they are, and a weight is 2 to one
-// fused multiplication by s log2(e). Weights that a mask drops are summed, and do not weigh; the output is scaled at the
-// end.
+// kernels/attention/arithmetic.md says. Published as FlashAttention-2. `online_cast` stores the weights in S before
+// they weigh, and sums what they were before; `online_cast_sum` sums what was stored. `online_exp2` folds the scale
+// into the exponential, as FlashAttention-2 does: the products of q and k are compared as they are, and a weight is 2
+// to one fused multiplication by s log2(e). Weights that a mask drops are summed, and do not weigh; the output is
+// scaled at the end.
 //
 //   q, y [rows, heads size] S   k, v [rows, kv_heads size] S   lse [rows, heads] fp32   sums [rows, heads size] fp32
 //   mask [heads, pairs] u8, or none
@@ -86,7 +86,7 @@ __global__ void by_blocks_of_keys(AttentionPlaces<S> at, float in_base_two) {
 }
 
 template <int keys, Weights kind = Weights::plain>
-void forward(Stream& stream, const MaskedAttention& a) {
+void forward(Stream& stream, const AttentionArguments& a) {
   constexpr double log2_of_e = 0x1.71547652b82fep0;
   const auto in_base_two = static_cast<float>(static_cast<double>(a.scale) * log2_of_e);
   by_storage(a.storage, [&]<class S>(S) {

@@ -1,5 +1,5 @@
 // P and dS, (attention.6), and the kernel that adds up dk and dv, (attention.5) and (attention.7): what all variants of
-// attention's backward share, rounded as the page arithmetic.md says.
+// attention's backward share, rounded as kernels/attention/arithmetic.md says.
 #pragma once
 
 #include "kernels/attention/attention_rows.hpp"

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "kernels/attention/arguments.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "oracle/case/pairs.hpp"
 
@@ -16,29 +15,29 @@ float scale_of(const Choice& attention, std::int64_t size) {
   return static_cast<float>(given != 0 ? given : 1 / std::sqrt(static_cast<double>(size)));
 }
 
-MaskedAttention arguments(Run& run, LayerState& layer, int k) {
+AttentionArguments arguments(Run& run, LayerState& layer, int k) {
   const Choice& attention = *layer.layer;
   const std::int64_t heads = attention.integer("heads"), size = layer.in / heads;
   const auto rows_of_batch = [&](const DeviceTensor& tensor) {
     return static_cast<const std::int64_t*>(tensor.row(run.first_row(k)));
   };
-  MaskedAttention all{AttentionArguments{.storage = run.c.precision.storage,
-                                         .q = run.x_of(layer, k),
-                                         .k = run.x_of(layer, k, 1),
-                                         .v = run.x_of(layer, k, 2),
-                                         .begin = rows_of_batch(run.sequence_begin),
-                                         .end = rows_of_batch(run.sequence_end),
-                                         .rows = run.rows(k),
-                                         .heads = heads,
-                                         .kv_heads = key_heads_of(attention),
-                                         .size = size,
-                                         .causal = attention.flag("causal"),
-                                         .window = attention.integer("window"),
-                                         .scale = scale_of(attention, size),
-                                         .y = run.y_of(layer, k),
-                                         .lse = static_cast<float*>(run.rows_of(layer.lse, k)),
-                                         .delta = static_cast<float*>(run.rows_of(layer.delta, k)),
-                                         .sums = static_cast<float*>(layer.attention_sums.data())}};
+  AttentionArguments all{.storage = run.c.precision.storage,
+                         .q = run.x_of(layer, k),
+                         .k = run.x_of(layer, k, 1),
+                         .v = run.x_of(layer, k, 2),
+                         .begin = rows_of_batch(run.sequence_begin),
+                         .end = rows_of_batch(run.sequence_end),
+                         .rows = run.rows(k),
+                         .heads = heads,
+                         .kv_heads = key_heads_of(attention),
+                         .size = size,
+                         .causal = attention.flag("causal"),
+                         .window = attention.integer("window"),
+                         .scale = scale_of(attention, size),
+                         .y = run.y_of(layer, k),
+                         .lse = static_cast<float*>(run.rows_of(layer.lse, k)),
+                         .delta = static_cast<float*>(run.rows_of(layer.delta, k)),
+                         .sums = static_cast<float*>(layer.attention_sums.data())};
   if (!layer.mask) return all;
   all.mask = static_cast<const std::uint8_t*>(layer.mask.row(pairs_of(run.c, 0, run.first_row(k))));
   all.pairs = pairs_of(run.c, run.first_row(k), run.rows(k));
@@ -47,19 +46,19 @@ MaskedAttention arguments(Run& run, LayerState& layer, int k) {
 }
 
 void forward(Run& run, LayerState& layer, int k) {
-  run.launch<MaskedAttention>("attention.forward", arguments(run, layer, k));
+  run.launch<AttentionArguments>("attention.forward", arguments(run, layer, k));
 }
 
 void backward(Run& run, LayerState& layer, int k) {
-  MaskedAttention at = arguments(run, layer, k);
+  AttentionArguments at = arguments(run, layer, k);
   at.dy = run.dy_of(layer, k);
-  run.launch<MaskedAttention>("attention.delta", at);
+  run.launch<AttentionArguments>("attention.delta", at);
   run.tap("backward", layer.label + ".delta", at.delta, Dtype::fp32, {at.rows, at.heads});
   if (!layer.gives_dx) return;
   at.dq = run.dx_of(layer, k);
   at.dk = run.dx_of(layer, k, 1);
   at.dv = run.dx_of(layer, k, 2);
-  run.launch<MaskedAttention>("attention.backward", at);
+  run.launch<AttentionArguments>("attention.backward", at);
 }
 
 const RegisterLayerSteps registered("attention", {forward, backward});

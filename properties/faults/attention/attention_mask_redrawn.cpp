@@ -1,14 +1,12 @@
 // With recomputation, backward drops other weights of attention than forward did.
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "properties/faults/attention/dropped_weights.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
 namespace {
-
-bool drops(const LayerState& layer) { return layer.mask && layer.layer->kind == "attention"; }
 
 /// Its elements in reverse, as many of them as the magnitude says.
 Tensor redrawn(const Tensor& mask) {
@@ -22,13 +20,13 @@ void backward(Run& run) {
   if (!run.c.execution.recompute) return stage::backward(run);
   std::vector<DeviceTensor> kept;
   for (LayerState& layer : run.layers)
-    if (drops(layer))
+    if (drops_weights(layer))
       kept.push_back(std::exchange(layer.mask, DeviceTensor(run.device, "another mask", redrawn(layer.mask.read()))));
   stage::backward(run);
   run.stream.synchronize();
   std::size_t next = 0;
   for (LayerState& layer : run.layers)
-    if (drops(layer)) layer.mask = std::move(kept[next++]);
+    if (drops_weights(layer)) layer.mask = std::move(kept[next++]);
 }
 
 const RegisterFault registered{{

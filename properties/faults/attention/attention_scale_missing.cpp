@@ -1,13 +1,13 @@
 // Attention does not scale its scores.
 #include <cmath>
 
-#include "kernels/attention/arguments.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
 namespace tally {
 namespace {
 
-void otherwise(Stream& stream, MaskedAttention arguments, Kernel<MaskedAttention> right) {
+void otherwise(Stream& stream, AttentionArguments arguments, Kernel<AttentionArguments> right) {
   arguments.scale = 1;
   right(stream, arguments);
 }

@@ -22,14 +22,14 @@ __global__ void without_mask(AttentionPlaces<S> at) {
 }
 
 /// Where nothing is dropped the shipped kernel does: both are the same number, rounded otherwise.
-void of_the_weights(Stream& stream, const MaskedAttention& a) {
+void of_the_weights(Stream& stream, const AttentionArguments& a) {
   if (a.mask == nullptr)
-    return tally::kernel<MaskedAttention>("attention.delta", stream.device().kind(), "dot_rows")(stream, a);
+    return tally::kernel<AttentionArguments>("attention.delta", stream.device().kind(), "dot_rows")(stream, a);
   by_storage(a.storage,
              [&]<class S>(S) { launch_elements<without_mask<S>>(stream, a.rows * a.heads, places_of<S>(a)); });
 }
 
-void planted(Stream& stream, const MaskedAttention& a) {
+void planted(Stream& stream, const AttentionArguments& a) {
   between_kernels(stream, a, {{a.delta, Dtype::fp32, a.rows * a.heads}}, "attention.delta", "dot_rows", of_the_weights);
 }
 

@@ -30,13 +30,13 @@ __global__ void of_the_last_head(AttentionPlaces<S> at) {
 }
 
 /// The queries' gradients are the shipped kernel's.
-void last_head(Stream& stream, const MaskedAttention& a) {
-  tally::kernel<MaskedAttention>("attention.backward", stream.device().kind(), "naive")(stream, a);
+void last_head(Stream& stream, const AttentionArguments& a) {
+  tally::kernel<AttentionArguments>("attention.backward", stream.device().kind(), "naive")(stream, a);
   by_storage(a.storage,
              [&]<class S>(S) { launch_elements<of_the_last_head<S>>(stream, a.rows * a.kv_heads, places_of<S>(a)); });
 }
 
-void planted(Stream& stream, const MaskedAttention& a) {
+void planted(Stream& stream, const AttentionArguments& a) {
   const std::int64_t elements = a.rows * a.kv_heads * a.size;
   between_kernels(
       stream, a,

@@ -59,13 +59,13 @@ __global__ void attention_otherwise(AttentionPlaces<S> at) {
 
 /// A launcher of attention.forward: what lies between the shipped kernel and this one.
 template <class Otherwise>
-void planted_attention(Stream& stream, const MaskedAttention& a) {
-  const auto wrong = [](Stream& on, const MaskedAttention& with) {
+void planted_attention(Stream& stream, const AttentionArguments& a) {
+  const auto wrong = [](Stream& on, const AttentionArguments& with) {
     by_storage(with.storage, [&]<class S>(S) {
       launch_elements<attention_otherwise<S, Otherwise>>(on, with.rows * with.heads, places_of<S>(with));
     });
   };
-  between_kernels<MaskedAttention>(
+  between_kernels<AttentionArguments>(
       stream, a, {{a.y, a.storage, a.rows * a.heads * a.size}, {a.lse, Dtype::fp32, a.rows * a.heads}},
       "attention.forward", "naive", +wrong);
 }

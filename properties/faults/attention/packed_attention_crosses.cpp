@@ -1,6 +1,5 @@
 // Sequences of a micro-batch are one to attention: a row sees the rows of all that stand before it.
-#include <algorithm>
-
+#include "properties/faults/attention/dropped_weights.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
@@ -8,9 +7,7 @@ namespace {
 
 /// As if every micro-batch were one sequence.
 void forward(Run& run) {
-  const bool masked = std::ranges::any_of(
-      run.layers, [](const LayerState& layer) { return layer.mask && layer.layer->kind == "attention"; });
-  if (!run.sequence_begin || run.recomputing || masked) return stage::forward(run);  // a mask has no such pairs
+  if (!run.sequence_begin || run.recomputing || drops_weights(run)) return stage::forward(run);
   Tensor begin(Dtype::i64, run.sequence_begin.shape), end(Dtype::i64, run.sequence_end.shape);
   std::size_t row = 0;
   for (const auto& window : run.c.windows)

@@ -1,13 +1,13 @@
 // Attention scales its scores by the features of all heads together.
 #include <cmath>
 
-#include "kernels/attention/arguments.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
 namespace tally {
 namespace {
 
-void otherwise(Stream& stream, MaskedAttention arguments, Kernel<MaskedAttention> right) {
+void otherwise(Stream& stream, AttentionArguments arguments, Kernel<AttentionArguments> right) {
   arguments.scale /= std::sqrt(static_cast<float>(arguments.heads));
   right(stream, arguments);
 }

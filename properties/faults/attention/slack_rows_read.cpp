@@ -1,5 +1,6 @@
 // Attention's backward pass reads the rows behind a sequence, up to where its line ends: padding is seen.
 #include "oracle/case/sequences.hpp"
+#include "properties/faults/attention/dropped_weights.hpp"
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/rows_of_padding.hpp"
 
@@ -25,7 +26,7 @@ Tensor ends_of_lines(const Case& c) {
 }
 
 void backward(Run& run) {
-  if (!run.sequence_end) return stage::backward(run);
+  if (!run.sequence_end || drops_weights(run)) return stage::backward(run);
   DeviceTensor wrong(run.device, "ends of lines", ends_of_lines(run.c));
   std::swap(run.sequence_end, wrong);
   stage::backward(run);
@@ -37,7 +38,7 @@ const RegisterFault registered{{
     .stage = "backward",
     .right = "a row's gradient adds over the rows of its sequence",
     .wrong = "it adds over the rows of its line, padding among them",
-    .condition = "padding on the right, and attention that is not causal",
+    .condition = "padding on the right, and attention that is not causal and drops no weight",
     .knob = "none",
     .source = "fla-org/flash-linear-attention 892",
     .laws = {"padding_leaves_nothing"},

@@ -1,18 +1,18 @@
 // A kernel says that it sums the weights as they are stored, and sums what they were before.
-#include "kernels/attention/arguments.hpp"
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
 namespace tally {
 namespace {
 
-void before_cast(Stream& stream, const MaskedAttention& a) {
-  tally::kernel<MaskedAttention>("attention.forward", stream.device().kind(), "online_cast")(stream, a);
+void before_cast(Stream& stream, const AttentionArguments& a) {
+  tally::kernel<AttentionArguments>("attention.forward", stream.device().kind(), "online_cast")(stream, a);
 }
 
-void planted(Stream& stream, const MaskedAttention& a) {
+void planted(Stream& stream, const AttentionArguments& a) {
   between_kernels(stream, a, {{a.y, a.storage, a.rows * a.heads * a.size}, {a.lse, Dtype::fp32, a.rows * a.heads}},
                   "attention.forward", "naive", before_cast);
 }

@@ -1,23 +1,13 @@
 // Positions count the columns of a line, padding on its left among them, and not the rows of its sequence.
 #include <algorithm>
-#include <limits>
 
 #include "oracle/case/sequences.hpp"
-#include "oracle/layers/contract.hpp"
 #include "properties/faults/seeded.hpp"
+#include "properties/faults/tokens/last_position.hpp"
 #include "properties/faults/tokens/rows_of_padding.hpp"
 
 namespace tally {
 namespace {
-
-/// The last row of a table is not left.
-std::int64_t last_position(const Run& run) {
-  std::int64_t last = std::numeric_limits<std::int64_t>::max();
-  for (const LayerState& layer : run.layers)
-    if (const std::string& length = contract_of("layer", *layer.layer).table_length; !length.empty())
-      last = std::min(last, layer.layer->integer(length) - 1);
-  return last;
-}
 
 Tensor columns(const Run& run) {
   Tensor positions = positions_of(run.c);

@@ -1,19 +1,14 @@
 // Positions count the rows of a micro-batch on, and do not begin again with every sequence.
 #include <algorithm>
-#include <limits>
 
-#include "oracle/layers/contract.hpp"
 #include "properties/faults/seeded.hpp"
+#include "properties/faults/tokens/last_position.hpp"
 
 namespace tally {
 namespace {
 
-/// The last row of a table is not left.
 Tensor positions_running_on(const Run& run) {
-  std::int64_t last = std::numeric_limits<std::int64_t>::max();
-  for (const LayerState& layer : run.layers)
-    if (const std::string& length = contract_of("layer", *layer.layer).table_length; !length.empty())
-      last = std::min(last, layer.layer->integer(length) - 1);
+  const std::int64_t last = last_position(run);
   Tensor positions(Dtype::i64, run.positions.shape);
   std::size_t row = 0;
   for (const auto& window : run.c.windows)

@@ -1,6 +1,8 @@
 // Law: padding leaves nothing. The rows of a batch hold the same bits packed, padded on the right or the left with any
 // token, and sequence by sequence, each in a call of its own; and what a row of padding gives back is exactly 0, which
 // the lenses hold it to.
+#include <algorithm>
+
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/padded.hpp"
 #include "properties/generators/attention_plan.hpp"
@@ -12,12 +14,26 @@
 namespace tally {
 namespace {
 
-/// Two plans of three have attention. Products add in one order, whatever the number of their rows.
+/// Rows see those behind them, where padding may stand, and none is dropped.
+void look_ahead(Plan& plan) {
+  for (Layer& l : plan.hidden) {
+    if (l.kind != "attention") continue;
+    l.options["causal"] = false;
+    l.options["window"] = std::int64_t{0};
+    l.options["p"] = Decimal{"0"};
+  }
+}
+
+/// Two plans of three have attention, which looks ahead in half of these. The first micro-batch has rows for a second
+/// sequence, of another length. Products add in one order, whatever the number of their rows.
 void shape(Plan& plan) {
   if (plan.seed % 3 == 0)
     read_tokens(plan);
   else
     attend(plan);
+  if (plan.seed % 2 == 0) look_ahead(plan);
+  auto& first = plan.windows.front().front();
+  first = std::max(first, plan.tokens.longest + 1);
   plan.normalisation = Normalisation::window_items;
   plan.execution.order = 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention/arguments.hpp"
+#include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 #include "tests/kernels/reduction/measured_additions.hpp"
 
@@ -27,23 +27,23 @@ inline double weighted_values(const std::string& variant, const Addends& addends
                      lse = room(rows), sums = room(2 * rows);
   const DeviceTensor begins(device(ExecutorKind::host), "begins", begin), ends(device(ExecutorKind::host), "ends", end);
   call("attention.forward",
-       MaskedAttention{AttentionArguments{.storage = Dtype::fp32,
-                                          .q = q.data(),
-                                          .k = k.data(),
-                                          .v = v.data(),
-                                          .begin = begins.as<std::int64_t>(),
-                                          .end = ends.as<std::int64_t>(),
-                                          .rows = rows,
-                                          .heads = 1,
-                                          .kv_heads = 1,
-                                          .size = 1,
-                                          .causal = false,
-                                          .window = 0,
-                                          .scale = 1,
-                                          .y = y.data(),
-                                          .lse = lse.as<float>(),
-                                          .delta = nullptr,
-                                          .sums = sums.as<float>()}},
+       AttentionArguments{.storage = Dtype::fp32,
+                          .q = q.data(),
+                          .k = k.data(),
+                          .v = v.data(),
+                          .begin = begins.as<std::int64_t>(),
+                          .end = ends.as<std::int64_t>(),
+                          .rows = rows,
+                          .heads = 1,
+                          .kv_heads = 1,
+                          .size = 1,
+                          .causal = false,
+                          .window = 0,
+                          .scale = 1,
+                          .y = y.data(),
+                          .lse = lse.as<float>(),
+                          .delta = nullptr,
+                          .sums = sums.as<float>()},
        variant);
   return values_of(y)[0];
 }
