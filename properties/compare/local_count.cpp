@@ -25,15 +25,15 @@ void check_count(LocalWalk& walk) {
   const auto window = static_cast<std::size_t>(walk.window);
   const auto counted = counted_items(walk.c, window);
   if (!counted) return;
-  std::int64_t sum = 0;
+  std::uint64_t sum = 0;  // modulo 2^64, as a subject adds what a trace may hold
   for (walk.micro_batch = 0; walk.micro_batch < walk.micro_batches(); ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch);
     check_input(walk, std::string("in.") + counted_tensor(walk.c.model.loss), counted_rows(walk.c, window, k));
     if (shifts_labels(walk.c.model.loss)) check_input(walk, "in.sequences", sequence_lengths(walk.c, window, k));
-    sum += check_items(walk, counted->of_micro_batch[k]);
+    sum += static_cast<std::uint64_t>(check_items(walk, counted->of_micro_batch[k]));
   }
   walk.micro_batch = -1;
-  check_items(walk, sum);
+  check_items(walk, static_cast<std::int64_t>(sum));
 }
 
 }  // namespace tally

@@ -1,4 +1,6 @@
 // The stage `count`: n_k and N, exactly; what is wrong there is named there, and no subject has to tell it.
+#include <limits>
+
 #include "kernels/trace/trace_layout.hpp"
 #include "oracle/case/counted.hpp"
 #include "oracle/case/io.hpp"
@@ -79,6 +81,19 @@ TEST(Count, IsNamedBeforeTheLossThatIsDividedByIt) {
   EXPECT_EQ(first_wrong(c, with_number(right, "w0/count/items", 0, 4)), "count w0/count/items");
   EXPECT_EQ(first_wrong(c, with_number(right, "w0/m0/count/in.sequences", 1, 2)), "count w0/m0/count/in.sequences");
   EXPECT_EQ(first_wrong(c, with_number(right, "w0/m0/count/in.target", 1, 0)), "count w0/m0/count/in.target");
+}
+
+TEST(Count, AddsModuloTwoToThe64AsSubjectsDo) {
+  const Case c = counted_case();
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  Trace trace = with_number(run(c), "w0/m0/count/items", 0, largest);
+  trace = with_number(trace, "w0/m1/count/items", 0, largest);
+  trace = with_number(trace, "w0/count/items", 0, largest + largest);
+
+  std::vector<std::string> wrong;
+  for (const TensorCheck& check : hard_lenses(c, trace, Grouping::declared).checks)
+    if (check.status == Status::fail && check.stage == "count") wrong.push_back(check.tap);
+  EXPECT_EQ(wrong, (std::vector<std::string>{"w0/m0/count/items", "w0/m1/count/items"}));
 }
 
 TEST(Count, NeedNotBeTold) {
