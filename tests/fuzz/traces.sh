@@ -37,7 +37,7 @@ for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFi
 done
 "$clang" -fsanitize=fuzzer,address,undefined "${ours[@]}" "${theirs[@]}" -lflint-arb -lflint -lmpfr -lgmp -lz -lcrypto \
   -o "$folder/traces_fuzz"
-for case in tests/readme/uneven_micro_batches.json tests/oracle/case/valid/{resumed_sgd,adam_fp16_dynamic_scale,narrow_everywhere,dropout_bf16_ignored_micro_batch,frozen_statistics_sum_tf32}.json; do
+for case in tests/readme/uneven_micro_batches.json tests/oracle/case/valid/{attention_that_drops,tied_weight,tokens,resumed_sgd,adam_fp16_dynamic_scale,narrow_everywhere,dropout_bf16_ignored_micro_batch,frozen_statistics_sum_tf32}.json; do
   "$build/reports/tally" replay "$case" --subject host --dump "$folder/run" >/dev/null 2>&1 || true
   { cat "$folder/run/case.json"; printf '\0'; cat "$folder/run/trace.safetensors"; } >"$folder/seeds/$(basename "$case")"
 done
