@@ -1,8 +1,7 @@
 // Backward over a group, last layer first, through every layer that a gradient reaches. What several layers read takes
-// the sum of what they give before it goes on. With recomputation the group's activations are thrown away first and
-// computed again.
+// the sum of what they give before it goes on. With recomputation the group's activations, or those of the layers that the
+// case names, are thrown away first and computed again.
 #include <algorithm>
-#include <utility>
 
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/stages.hpp"
@@ -14,7 +13,7 @@ namespace {
 /// The same products add in the same orders again: kernels claim to repeat bit for bit, and backward must read the bits
 /// that forward left.
 void recompute(Run& run) {
-  const std::uint64_t products = std::exchange(run.products, run.products_before_forward);
+  const std::uint64_t products = run.products;
   run.recomputing = true;
   run.stages.forward(run);
   run.recomputing = false;
@@ -23,7 +22,8 @@ void recompute(Run& run) {
 
 /// What recomputation saves memory by. Poison stands for memory that is gone.
 void throw_activations_away(Run& run) {
-  for (LayerState& layer : run.layers) layer.y.poison_on(run.stream);
+  for (LayerState& layer : run.layers)
+    if (layer.recomputed) layer.y.poison_on(run.stream);
 }
 
 /// What backward reads of forward's outputs.

@@ -2,6 +2,7 @@
 // what it reads.
 #include <utility>
 
+#include "kernels/training_step/add_norm.hpp"
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/pairs.hpp"
@@ -51,11 +52,22 @@ void gather_window_statistics(Run& run, LayerState& layer) {
   run.tap("forward", layer.label + ".rstd", layer.rstd.row(0), Dtype::fp32, {layer.in});
 }
 
+/// A sum and a norm that one kernel computes run again together.
+bool runs_again(Run& run, const LayerState& layer) {
+  const LayerState* const norm = norm_added_to(run, layer);
+  const LayerState* const sum = sum_normalised_by(run, layer);
+  return layer.recomputed || (norm != nullptr && norm->recomputed) || (sum != nullptr && sum->recomputed);
+}
+
 }  // namespace
 
 void forward(Run& run) {
-  if (!run.recomputing) run.products_before_forward = run.products;
   for (LayerState& layer : run.layers) {
+    if (run.recomputing && !runs_again(run, layer)) continue;
+    if (run.recomputing)
+      run.products = layer.products_before;
+    else
+      layer.products_before = run.products;
     if (layer.window_statistics) gather_window_statistics(run, layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {
       run.micro_batch = k;

@@ -99,6 +99,8 @@ struct LayerState {
   DeviceTensor running_mean, running_var;  // [in]
   DeviceTensor mask;                       // u8 [rows of x, in]
   bool reads_tokens = false, reads_positions = false;
+  bool recomputed = false;            // its output is not kept for backward, which runs it again
+  std::uint64_t products_before = 0;  // products before this group's forward of it
   DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
   DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
   DeviceTensor table_sums;       // fp32, as its weight: where its gradient is added by atomics
@@ -134,18 +136,17 @@ struct Run {
 
   // Where the loop stands.
   int window = 0;
-  int micro_batch = -1;                       // -1 outside the stages marked (k)
-  int group_begin = 0, group_end = 0;         // the micro-batches that forward and backward take together
-  bool recomputing = false;                   // forward runs again inside backward
-  std::int64_t step = 0;                      // steps taken: t
-  double window_items = 0;                    // N of this window
-  float window_scale = 1;                     // the loss scale of this window
-  double learning_rate = 0;                   // of this window, in binary64
-  float factor = 0;                           // c of this micro-batch
-  int last_step_window = -1;                  // the last window that took its step
-  std::uint64_t products = 0;                 // matrix products so far
-  std::uint64_t products_before_forward = 0;  // and where this group's forward began
-  bool found = false;                         // an element of a buffer is not finite: the step is skipped
+  int micro_batch = -1;                // -1 outside the stages marked (k)
+  int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
+  bool recomputing = false;            // forward runs again inside backward
+  std::int64_t step = 0;               // steps taken: t
+  double window_items = 0;             // N of this window
+  float window_scale = 1;              // the loss scale of this window
+  double learning_rate = 0;            // of this window, in binary64
+  float factor = 0;                    // c of this micro-batch
+  int last_step_window = -1;           // the last window that took its step
+  std::uint64_t products = 0;          // matrix products so far
+  bool found = false;                  // an element of a buffer is not finite: the step is skipped
 
   /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
   std::int64_t rows(int k) const;

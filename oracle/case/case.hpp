@@ -83,8 +83,9 @@ struct Recipe {
 /// How a subject is to run it. No exact number depends on this; another subject than the built-in one may ignore all of
 /// it but `recompute`.
 struct Execution {
-  bool recompute = false;     // the forward pass runs again in backward
-  std::int64_t order = 0;     // draws the host GEMM's order of additions for every shape; 0: sequential
+  bool recompute = false;                    // the forward pass runs again in backward
+  std::vector<std::string> recomputed = {};  // of these layers alone, by label, where `recompute`; empty: of all
+  std::int64_t order = 0;                    // draws the host GEMM's order of additions for every shape; 0: sequential
   std::int64_t schedule = 0;  // draws the order in which the host executor runs ready threads; 0: in order
   std::vector<Preemption> preemptions = {};         // "schedule" as a list: these choices, otherwise the default ones
   std::map<std::string, std::string> kernels = {};  // operation -> variant; the shipped default where none is named

@@ -192,6 +192,21 @@ void read_schedule(ObjectReader& object, Execution& execution, Findings& finding
   }
 }
 
+/// A boolean for all layers, or the list of those that run again.
+void read_recompute(ObjectReader& object, Execution& execution, Findings& findings) {
+  const Json* json = object.optional("recompute");
+  const std::string path = object.path("recompute");
+  if (json == nullptr || !json->is(Json::Kind::array)) {
+    execution.recompute = read_boolean(json, path, findings).value_or(false);
+    return;
+  }
+  execution.recompute = true;
+  if (json->items.empty()) findings.add(path, "[]", "the labels of layers, true for all of them, or false");
+  for (std::size_t i = 0; i < json->items.size(); ++i)
+    if (auto label = read_text(&json->items[i], element_path(path, i), findings))
+      execution.recomputed.push_back(std::move(*label));
+}
+
 std::map<std::string, std::string> read_kernels(const Json* json, const std::string& path, Findings& findings) {
   std::map<std::string, std::string> kernels;
   if (json == nullptr) return kernels;
@@ -206,7 +221,7 @@ Execution read_execution(const Json* json, Findings& findings) {
   Execution execution;
   if (json == nullptr) return execution;
   ObjectReader object(json, "$.execution", findings);
-  execution.recompute = read_boolean(object.optional("recompute"), object.path("recompute"), findings).value_or(false);
+  read_recompute(object, execution, findings);
   execution.order = read_drawing(object, "order", findings);
   read_schedule(object, execution, findings);
   execution.kernels = read_kernels(object.optional("kernels"), object.path("kernels"), findings);
@@ -223,13 +238,13 @@ Case case_of_json(const Json& json, const TensorSources& sources, Findings& find
   c.model = read_model(object.required("model"), findings);
   c.windows = read_windows(object.required("windows"), findings);
   c.sequences = read_sequences(object.optional("sequences"), findings);
-  if (version && *version < version_of(c))
-    findings.add("$.tally_case", std::to_string(*version),
-                 std::to_string(version_of(c)) + ", as " + what_needs_version(c));
   c.normalisation = read_normalisation(object.optional("normalisation"), findings);
   c.precision = read_precision(object.required("precision"), findings);
   c.recipe = read_recipe(object.required("recipe"), findings);
   c.execution = read_execution(object.optional("execution"), findings);
+  if (version && *version < version_of(c))
+    findings.add("$.tally_case", std::to_string(*version),
+                 std::to_string(version_of(c)) + ", as " + what_needs_version(c));
   if (const Json* tensors = object.required("tensors"))
     c.tensors = read_tensors(*tensors, object.path("tensors"), sources, findings);
   object.finish();

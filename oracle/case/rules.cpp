@@ -37,6 +37,7 @@ const std::vector<Rule>& rules() {
       {check_step, {"$.windows"}},
       {check_gemm_choices, {"$.precision"}},
       {check_grid_choice, {}},
+      {check_recomputed, {"$.model.layers"}},
       {check_targets, {"$.model"}},
       {check_tokens, {"$.model"}},
       {check_positions, {"$.model"}},

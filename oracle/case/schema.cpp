@@ -214,8 +214,10 @@ Json execution_schema() {
                                                             .required("step", ranged("integer", {.at_least = "1"}))
                                                             .required("pick", ranged("integer", {.at_least = "1"}))
                                                             .take())};
+  Json recompute = Json::object();
+  recompute.add("oneOf", Json::array()).items = {typed("boolean"), list_of(typed("string"), "1")};
   return ObjectSchema{}
-      .optional("recompute", typed("boolean"))
+      .optional("recompute", std::move(recompute))
       .optional("order", ranged("integer", {.at_least = "0"}))
       .optional("schedule", std::move(schedule))
       .optional("kernels", std::move(kernels))

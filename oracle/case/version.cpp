@@ -12,6 +12,7 @@ std::string what_needs_version(const Case& c) {
   if (!is_chain(c.model)) return "a layer names its inputs";
   if (c.model.tokens) return "the model reads tokens";
   if (!c.sequences.empty()) return "the rows are sequences";
+  if (c.execution.recompute && !c.execution.recomputed.empty()) return "some layers alone run again in backward";
   const auto is_younger = [](const Layer& layer) {
     const Contract* contract = find_contract("layer", layer.kind);
     return version_of(layer, "layer") > 1 || !layer.tied.empty() || !layer.trainable ||

@@ -20,6 +20,12 @@ Json integers(const std::vector<std::int64_t>& values) {
 
 Json word(std::string_view text) { return Json::of_string(std::string(text)); }
 
+Json words(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.items.push_back(word(text));
+  return list;
+}
+
 Json model_json(const Model& model) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -31,8 +37,7 @@ Json model_json(const Model& model) {
     if (!layer.name.empty()) layers.items.back().add("name", word(layer.name));
     if (!layer.trainable) layers.items.back().add("trainable", Json::of_boolean(false));
     if (reads_layer_before(model, i)) continue;
-    Json& inputs = layers.items.back().add("inputs", Json::array());
-    for (const std::string& name : layer.inputs) inputs.items.push_back(word(name));
+    layers.items.back().add("inputs", words(layer.inputs));
   }
   Json json = Json::object();
   Json input = Json::of_number(std::to_string(model.input));
@@ -103,7 +108,10 @@ Json schedule_json(const std::vector<Preemption>& preemptions) {
 /// Keys at their defaults are left out, so that a case written before they existed keeps its hash.
 Json execution_json(const Execution& execution) {
   Json json = Json::object();
-  json.add("recompute", Json::of_boolean(execution.recompute));
+  if (execution.recompute && !execution.recomputed.empty())
+    json.add("recompute", words(execution.recomputed));
+  else
+    json.add("recompute", Json::of_boolean(execution.recompute));
   if (execution.order != 0) json.add("order", Json::of_number(std::to_string(execution.order)));
   if (execution.schedule != 0) json.add("schedule", Json::of_number(std::to_string(execution.schedule)));
   if (!execution.preemptions.empty()) json.add("schedule", schedule_json(execution.preemptions));

@@ -25,7 +25,7 @@ constexpr int plan_attempts = 600, value_attempts = 1500, schedule_attempts = 30
 /// Sections of the recipe and the loss that do more than the plainest does.
 std::int64_t frills_of(const Case& c) {
   const Recipe& recipe = c.recipe;
-  std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute;
+  std::int64_t count = (c.model.loss.kind != "mse") + c.execution.recompute + !c.execution.recomputed.empty();
   count += (c.execution.order != 0) + (c.execution.schedule != 0 || !c.execution.preemptions.empty());
   count += static_cast<std::int64_t>(c.execution.kernels.size());
   const Precision& precision = c.precision;

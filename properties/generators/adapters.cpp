@@ -75,6 +75,16 @@ class Adapters {
 
 void add_adapters(Plan& plan) { Adapters(plan).add(); }
 
+bool take_adapter_off(std::vector<Layer>& layers, std::size_t i) {
+  const std::string name = layers[i].name, sum_name = name + "_sum";
+  const auto begin = layers.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+  const auto sum = name.empty() ? layers.end() : std::ranges::find(begin, layers.end(), sum_name, &Layer::name);
+  if (sum == layers.end()) return false;
+  layers.erase(begin, sum + 1);
+  for (Layer& reader : layers) std::ranges::replace(reader.inputs, sum_name, name);
+  return true;
+}
+
 std::vector<std::string> adapted_layers(const Model& model) {
   std::vector<std::string> found;
   for (const Layer& l : model.layers) {

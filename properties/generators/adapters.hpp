@@ -11,6 +11,9 @@ namespace tally {
 /// linear layer has an adapter, where there is one whose weight is its own. As the plan's seed draws.
 void add_adapters(Plan& plan);
 
+/// Layer i without its adapter, which its readers read no more; it still stands still. False where it has none.
+bool take_adapter_off(std::vector<Layer>& layers, std::size_t i);
+
 /// The names of the frozen layers of a model that have an adapter.
 std::vector<std::string> adapted_layers(const Model& model);
 

@@ -45,6 +45,18 @@ std::vector<std::int64_t> sequences_of(const Plan& plan) {
   return lengths;
 }
 
+/// The labels of some layers but not of all; of none where there is one.
+std::vector<std::string> some_layers(const Model& model, std::uint64_t seed) {
+  constexpr std::uint64_t apart = 0x3c6ef372u;
+  executor::Schedule random(seed ^ apart);
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    if (random.below(2) == 0) labels.push_back(label_of(model, i));
+  if (labels.empty() && model.layers.size() > 1) labels.push_back(label_of(model, 0));
+  if (labels.size() == model.layers.size()) labels.pop_back();
+  return labels;
+}
+
 }  // namespace
 
 std::int64_t hidden_features(const Plan& plan) {
@@ -66,6 +78,7 @@ Case case_frame(const Plan& plan) {
   c.precision = plan.precision;
   c.recipe = plan.recipe;
   c.execution = plan.execution;
+  if (plan.execution.recompute && plan.recomputes_some) c.execution.recomputed = some_layers(c.model, plan.seed);
   return c;
 }
 

@@ -38,6 +38,7 @@ struct Plan {
   Precision precision;
   Recipe recipe;
   Execution execution;
+  bool recomputes_some = false;  // with execution.recompute: of some layers alone, drawn from the seed
   Data data = Data::ordinary;
   double gradient_magnitude = 1;  // multiplies x of one row in the window's first micro-batch: overflow on purpose
   std::string values;  // of x: a family of drawings, "tiny"; as in ordinary/start.hpp, "pytorch/digits"; empty: normal

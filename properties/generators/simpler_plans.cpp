@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "properties/generators/adapters.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
@@ -53,6 +54,18 @@ std::vector<std::int64_t> smaller(std::int64_t n, std::int64_t least) {
     if (size >= least && size < n && (sizes.empty() || sizes.back() < size)) sizes.push_back(size);
   }
   return sizes;
+}
+
+/// A layer without its adapter; and every layer trains.
+void fewer_adapters(const Plan& plan, Steps& steps) {
+  for (std::size_t i = 0; i < plan.hidden.size(); ++i) {
+    std::vector<Layer> without = plan.hidden;
+    if (take_adapter_off(without, i)) steps.add([&](Plan& p) { p.hidden = std::move(without); });
+  }
+  if (std::ranges::all_of(plan.hidden, &Layer::trainable)) return;
+  steps.add([](Plan& p) {
+    for (Layer& layer : p.hidden) layer.trainable = true;
+  });
 }
 
 void fewer_micro_batches(const Plan& plan, Steps& steps) {
@@ -162,6 +175,7 @@ void usual_formats(const Plan& plan, Steps& steps) {
 std::vector<Plan> simpler_plans(const Plan& plan) {
   Steps steps(plan);
   fewer_layers(plan, steps);
+  fewer_adapters(plan, steps);
   fewer_micro_batches(plan, steps);
   plainer_recipe(plan, steps);
   plainer_loss(plan, steps);
@@ -176,6 +190,7 @@ std::vector<Plan> simpler_plans(const Plan& plan) {
   if (plan.execution.order != 0) steps.add([](Plan& p) { p.execution.order = 0; });
   for (const auto& named : plan.execution.kernels)
     steps.add([operation = named.first](Plan& p) { p.execution.kernels.erase(operation); });
+  if (plan.execution.recompute && plan.recomputes_some) steps.add([](Plan& p) { p.recomputes_some = false; });
   if (plan.execution.recompute) steps.add([](Plan& p) { p.execution.recompute = false; });
   return std::move(steps).all();
 }

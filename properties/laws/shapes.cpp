@@ -98,6 +98,12 @@ void with_batch_norm(Plan& plan, const std::string& statistics) {
   }
 }
 
+Case without_recomputation(Case c) {
+  c.execution.recompute = false;
+  c.execution.recomputed.clear();
+  return c;
+}
+
 Case with_other_input(Case c) {
   if (c.model.tokens) {
     Tensor& tokens = c.tensors.at("tokens");

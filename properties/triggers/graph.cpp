@@ -25,11 +25,14 @@ bool sum_of_more(const Sight& s) {
   return s.any_layer([](const Layer& l) { return l.kind == "add" && l.inputs.size() > 2; });
 }
 
+bool some_run_again(const Sight& s) { return s.c.execution.recompute && !s.c.execution.recomputed.empty(); }
+
 const RegisterTriggers registered{
     10,
     "graph",
     {{"fork of two readers", TriggerKind::of_case, "an output is read twice, and its gradient is a sum", of_two},
      {"fork of three readers or more", TriggerKind::of_case, "that sum adds to what it left before", of_more},
+     {"some layers run again", TriggerKind::of_run, "in backward; the outputs of others are kept", some_run_again},
      {"sum of two layers", TriggerKind::of_case, "", sum_of_two},
      {"sum of three layers or more", TriggerKind::of_case, "its sums are stored on the way", sum_of_more}}};
 

@@ -7,7 +7,7 @@ namespace {
 
 void backward(Run& run) {
   const std::uint64_t products = run.products;
-  run.products = run.products_before_forward;
+  for (LayerState& layer : run.layers) layer.recomputed = true;
   run.recomputing = true;
   run.stages.forward(run);
   run.recomputing = false;

@@ -16,9 +16,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   if (adapted_layers(c.model).empty()) return not_for("a frozen layer that has an adapter");
   CheckedRun again = run_and_check(c, subject);
   if (again.outcome.status == Status::not_run) return again.outcome;
-  Case stored = c;
-  stored.execution.recompute = false;
-  require_equal_bits(again.outcome, run(stored, subject), again.trace, {"backward", "fork", "accumulate", "optimizer"},
+  require_equal_bits(again.outcome, run(without_recomputation(c), subject), again.trace,
+                     {"backward", "fork", "accumulate", "optimizer"},
                      "running the forward pass again changed an adapter's gradient");
   return settled(std::move(again.outcome));
 }

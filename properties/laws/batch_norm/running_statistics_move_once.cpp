@@ -15,9 +15,7 @@ void shape(Plan& plan) {
 Outcome holds(const Case& c, const RunOptions& subject) {
   CheckedRun twice = run_and_check(c, subject);
   if (twice.outcome.status == Status::not_run) return twice.outcome;
-  Case stored = c;
-  stored.execution.recompute = false;
-  require_equal_bits(twice.outcome, run(stored, subject), twice.trace, {"running_stats", "unscale"},
+  require_equal_bits(twice.outcome, run(without_recomputation(c), subject), twice.trace, {"running_stats", "unscale"},
                      "running the forward pass again changed the result");
   return settled(std::move(twice.outcome));
 }

@@ -46,6 +46,7 @@ void require_its_taps(Outcome& outcome, const Case& c, const Trace& trace) {
 /// Differs in one point alone, as the cases that a campaign runs one after another may.
 Case recomputed_or_not(Case c) {
   c.execution.recompute = !c.execution.recompute;
+  c.execution.recomputed.clear();
   return c;
 }
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/training_step/run.hpp"
+#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {
@@ -34,6 +36,35 @@ TEST(Recompute, repeats_the_bits_of_forward_in_any_drawn_order) {
     }
   }
   EXPECT_TRUE(other_bits) << "no order left other bits: the test shows nothing";
+}
+
+void must_not_run(Run&, LayerState& layer, int) { FAIL() << layer.label << " runs again"; }
+
+/// The forward pass as shipped, in which the layers that are kept fail when they run again.
+void only_named(Run& run) {
+  static const LayerSteps fails{must_not_run, nullptr};
+  std::vector<const LayerSteps*> steps;
+  for (LayerState& layer : run.layers) {
+    steps.push_back(layer.steps);
+    if (run.recomputing && !layer.recomputed) layer.steps = &fails;
+  }
+  stage::forward(run);
+  for (std::size_t i = 0; i < steps.size(); ++i) run.layers[i].steps = steps[i];
+}
+
+TEST(Recompute, runs_the_named_layers_alone_again) {
+  Case kept = uneven_case();
+  kept.execution.recompute = false;
+  const Trace expected = run(kept, {.order_seed = 3});
+  Stages stages = shipped_stages();
+  stages.forward = only_named;
+  for (std::size_t i = 0; i < kept.model.layers.size(); ++i) {
+    Case some = uneven_case();
+    some.execution.recomputed = {label_of(some.model, i)};
+    const Trace trace = run(some, {.order_seed = 3, .stages = &stages});
+    for (const Tap& tap : expected.taps())
+      EXPECT_EQ(*trace.find(tap.name.text()), tap.value) << tap.name.text() << ", again: " << label_of(some.model, i);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+// Ways to make a plan simpler: adapters come off their layers, and what is recomputed is no longer chosen.
+#include "properties/generators/simpler_plans.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "properties/generators/adapters.hpp"
+#include "properties/generators/case_frame.hpp"
+#include "properties/generators/choices.hpp"
+
+namespace tally {
+namespace {
+
+Plan adapted(std::uint64_t seed) {
+  Plan plan;
+  plan.seed = seed;
+  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{4}}}), layer("relu"),
+                 layer("linear", "fc2", {{"out", std::int64_t{4}}}), layer("tanh")};
+  plan.loss = choice("loss", "mse");
+  add_adapters(plan);
+  return plan;
+}
+
+bool any_simpler(const Plan& plan, const std::function<bool(const Plan&)>& holds) {
+  return std::ranges::any_of(simpler_plans(plan), holds);
+}
+
+std::size_t adapters_of(const Plan& plan) { return adapted_layers(Model{plan.input, plan.hidden, {}}).size(); }
+
+std::ptrdiff_t linear_layers_of(const Plan& plan) {
+  return std::ranges::count_if(plan.hidden, [](const Layer& l) { return l.name == "fc1" || l.name == "fc2"; });
+}
+
+TEST(SimplerPlans, take_one_adapter_off_and_leave_the_rest) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Plan plan = adapted(seed);
+    const std::size_t adapters = adapters_of(plan);
+    EXPECT_TRUE(any_simpler(plan,
+                            [&](const Plan& p) {
+                              return adapters_of(p) == adapters - 1 && linear_layers_of(p) == 2 &&
+                                     p.hidden.size() < plan.hidden.size();
+                            }))
+        << "seed " << seed;
+  }
+}
+
+TEST(SimplerPlans, let_every_layer_train) {
+  const Plan plan = adapted(1);
+  EXPECT_TRUE(any_simpler(plan, [&](const Plan& p) {
+    return p.hidden.size() == plan.hidden.size() && std::ranges::all_of(p.hidden, &Layer::trainable);
+  }));
+}
+
+TEST(SimplerPlans, recompute_all_layers_before_none) {
+  Plan plan = adapted(1);
+  plan.execution.recompute = plan.recomputes_some = true;
+  EXPECT_FALSE(case_frame(plan).execution.recomputed.empty());
+  EXPECT_TRUE(any_simpler(plan, [](const Plan& p) { return p.execution.recompute && !p.recomputes_some; }));
+  EXPECT_TRUE(any_simpler(plan, [](const Plan& p) { return !p.execution.recompute; }));
+}
+
+}  // namespace
+}  // namespace tally
