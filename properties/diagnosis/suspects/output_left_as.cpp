@@ -178,13 +178,17 @@ const std::vector<Function>& functions() {
   return all;
 }
 
+/// The root of a negative number is none: it would explain every NaN.
+bool is_defined(double v, double of_it) { return std::isnan(v) || !std::isnan(of_it); }
+
 void add_functions(std::vector<Hypothesis>& all, const Evidence& evidence) {
   for (const Function& function : functions()) {
     Hypothesis way{{}, function.sentence, function.formula, 1};
     for (const HeldTensor& held : evidence.held) {
-      Values left = held.expected;
-      for (double& v : left) v = function.of(v);
-      way.left.push_back(std::move(left));
+      Values left;
+      for (const double v : held.expected) left.push_back(function.of(v));
+      const bool defined = std::ranges::equal(held.expected, left, is_defined);
+      way.left.push_back(defined ? std::optional(std::move(left)) : std::nullopt);
     }
     all.push_back(std::move(way));
   }

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kernels/training_step/run.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/suspect.hpp"
 #include "tests/kernels/small_case.hpp"
 
 namespace tally {
@@ -27,6 +30,30 @@ TEST(Evidence, PassesOverATapOfAnotherShape) {
   EXPECT_TRUE(evidence.tap(0, 0, "backward", "in.d.relu#1.y"));
   EXPECT_TRUE(evidence.tap(0, 1, "backward", "in.relu#1.x"));
   EXPECT_FALSE(evidence.tap(0, 1, "backward", "in.nothing.x"));
+}
+
+/// What `output-left-as` says of a root, where every held number should be `right`.
+std::vector<std::optional<Values>> roots_of(double right) {
+  const Case c = small_case();
+  const Trace trace = run(c);
+  TensorCheck check;
+  check.tap = "w0/m0/backward/d.fc1.weight", check.lens = "local", check.stage = "backward";
+  Evidence evidence(c, trace, check);
+  for (HeldTensor& held : evidence.held) std::ranges::fill(held.expected, right);
+  for (const Suspect* suspect : suspects()) {
+    if (suspect->name != "output-left-as") continue;
+    for (const Hypothesis& way : suspect->ways(evidence))
+      if (way.formula == "got = √expected") return way.left;
+  }
+  return {};
+}
+
+/// Every NaN would be one.
+TEST(Evidence, IsNoRootOfANegativeNumber) {
+  const auto of_four = roots_of(4), of_minus_four = roots_of(-4);
+  ASSERT_FALSE(of_four.empty());
+  for (const auto& left : of_four) EXPECT_EQ(left.value().front(), 2);
+  for (const auto& left : of_minus_four) EXPECT_FALSE(left);
 }
 
 }  // namespace
