@@ -46,15 +46,13 @@ double threshold_of(Dtype dtype) {
 /// A bound that holds one value alone ends where that value lies: an error so near to it tells nothing.
 constexpr double next_to_one = 1 - 0x1p-12;
 
-/// The share of a bound that is used beyond the last rounding u; of a broken bound r. 0 where there is no room for a
-/// second rounding as large, and where the bits are known.
+}  // namespace
+
 double excess_of(const HeldElement& x, double u, double ratio) {
   if (ratio > 1) return ratio;
   const bool tells = u > 0 && x.e >= 2 * u && x.error < next_to_one * x.e;
   return tells && x.error > u ? (x.error - u) / (x.e - u) : 0;
 }
-
-}  // namespace
 
 std::vector<std::int64_t> index_in(std::size_t i, const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> index(shape.size());

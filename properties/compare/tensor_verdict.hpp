@@ -23,6 +23,10 @@ class LastRounding {
   double least_ = 0, share_ = 0;
 };
 
+/// The share of a bound that is used beyond the last rounding u; of a broken bound r, which is `ratio`. 0 where there is
+/// no room for a second rounding as large, and where the bits are known.
+double excess_of(const HeldElement& x, double u, double ratio);
+
 /// judge() in its parts: elements are held in row-major order, any number at a time.
 class TensorVerdict {
  public:
