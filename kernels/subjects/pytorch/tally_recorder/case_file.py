@@ -4,6 +4,7 @@ import re
 import torch
 
 from .changes import same
+from .dropout_masks import constants_of, turned
 from .errors import CaptureError
 from .loss_taps import FactorOnly
 
@@ -81,9 +82,9 @@ def factor_claim(segment):
     return "fp32_twice" if means or any(loss.mean for loss in factors) else "fp32"
 
 
-def claims_of(segment, parameters, divide, optimizer_kind):
+def claims_of(segment, parameters, divide, optimizer_kind, layers):
     device = next(iter(parameters.values())).device.type
-    return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": "binary64", "divide": divide,
+    return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": constants_of(layers), "divide": divide,
             "factor": factor_claim(segment), "flushes_subnormals": False, "tensor_cores": device == "cuda",
             "kernels": kernels_of(optimizer_kind)}
 
@@ -110,6 +111,7 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines, model.wants_input)
     stated = model.section(segment, capture, loss)
+    tensors.update(turned(tensors, stated["layers"], capture.scratch))
     if isinstance(stated["input"], dict):
         tensors = {"tokens" if key == "x" else key: parts for key, parts in tensors.items()}
     case = {

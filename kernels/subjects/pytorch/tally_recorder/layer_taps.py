@@ -28,22 +28,13 @@ class LayerTaps:
             self.handles += [module.register_forward_pre_hook(self.before(name)),
                              module.register_forward_hook(self.after(name))]
         self.handles += [module.register_forward_hook(self.after(name)) for name, module in self.leave.items()]
-        if self.attentions:
-            from transformers.modeling_utils import AttentionInterface
-            self.interface, self.found = AttentionInterface, AttentionInterface.get_interface
-            AttentionInterface.get_interface = lambda *asked: self.watched(*asked)
-            self.handles.append(self)
-
-    def remove(self):
-        """Leaves the attention interface as it was."""
-        self.interface.get_interface = self.found
 
     def detach(self):
         for handle in self.handles:
             handle.remove()
         self.handles = []
 
-    def begin(self, rows):
+    def begin(self, rows, _):
         """A forward pass: taps of one whose backward pass never came are let go."""
         self.rows, self.pending, self.to_be_scaled = rows, {}, {}
 
@@ -144,10 +135,8 @@ class LayerTaps:
         if name and self.listens() and torch.is_grad_enabled():
             self.left(name, product)
 
-    def watched(self, interface, implementation, default):
-        """Stands in for `AttentionInterface.get_interface`."""
-        function = self.found(interface, implementation, default)
-
+    def watched(self, function):
+        """The attention `function`, of which is kept what it reads and leaves."""
         def attends(module, query, key, value, *rest, **options):
             name = self.attentions.get(module)
             if name is None or not self.listens() or not torch.is_grad_enabled():

@@ -64,14 +64,14 @@ def cut_of(y, target, logits, options):
 
 class LossTaps:
     """`rows` is how many rows the model read last; `accumulators` the parameters' nodes in autograd's graph, `layers`
-    what taps known layers."""
+    what taps known layers, `masks` what keeps the masks of dropout."""
 
-    def __init__(self, capture, accumulators, described, layers=None):
+    def __init__(self, capture, accumulators, described, layers=None, masks=None):
         self.capture, self.accumulators, self.described = capture, accumulators, described
         self.wants_input, self.layers = described.wants_input, layers
+        self.forward_taps = [taps for taps in (layers, masks) if taps]
         self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
-        self.pending, self.arrived = [], []
-        self.rows = self.x = None
+        self.pending, self.arrived, self.rows, self.x = [], [], None, None
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
         self.term = None         # beside the loss of the micro-batch that runs, where decay is said
         self.operations = set()  # those from the root of the backward pass down to its losses
@@ -116,8 +116,8 @@ class LossTaps:
             self.capture.report.say("labels: a token of padding is scored by the token behind it; ignore the first label "
                                     "of a line that is padded on the left, and labels of padding")
         self.x = self.capture.scratch.put(self.token_rows.of_flat(model_input(first)))
-        if self.layers:
-            self.layers.begin(self.token_rows)
+        for taps in self.forward_taps:
+            taps.begin(self.token_rows, model)
 
     def model_left(self, _, __, output):
         """A model whose head is one with its loss leaves no logits, and calls no loss that could be seen."""
@@ -203,8 +203,8 @@ class LossTaps:
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         self.backward += 1
-        if self.layers:
-            self.layers.end(segment, prefix)
+        for taps in self.forward_taps:
+            taps.end(segment, prefix)
         arrived, self.arrived, self.pending = self.arrived, [], []
         self.reached += len(arrived)
         for seen in arrived:

@@ -2,6 +2,7 @@
 import torch
 import torch.nn as nn
 
+from .dropout_masks import without
 from .errors import CaptureError
 from .network_graph import layers_of_network, layer_named
 from .stated_layers import labels
@@ -41,6 +42,8 @@ def layer_of(name, module):
         return {"kind": "linear", "name": name, "out": module.out_features, "bias": module.bias is not None}
     if of_transformers == "Conv1D":
         return {"kind": "linear", "name": name, "out": module.nf, "bias": module.bias is not None}
+    if kind is nn.Dropout:
+        return {"kind": "dropout", "name": name, "p": module.p}
     if kind in ACTIVATIONS:
         return {"kind": ACTIVATIONS[kind]}
     if kind is nn.GELU:
@@ -113,7 +116,6 @@ class KnownLayers:
         else:
             self.layers = layers_of_network(model, layer_of)
             self.modules = {name: modules[name] for name in labels(self.layers) if name in modules}
-        self.drops = [module for module in model.modules() if isinstance(module, nn.Dropout) and module.p > 0]
         self.turned = {f"{name}.weight" for name, module in self.modules.items() if type(module).__name__ == "Conv1D"}
         self.tied = tie(self.layers, modules)
         self.shared = set(self.tied.values())
@@ -123,9 +125,6 @@ class KnownLayers:
 
     def rows_of(self, given):
         """Which rows of the case a call of the model reads."""
-        if any(module.training for module in self.drops):
-            raise CaptureError(f"the model: found dropout with p = {self.drops[0].p} in training, expected none, as its "
-                               "masks are not recorded; set it to 0, or record the model as opaque")
         return rows_of_batch(given.get("input_ids"), given, self.family.TURNS) if self.family else ALL_ROWS
 
     def name_of(self, parameter):
@@ -156,7 +155,16 @@ class KnownLayers:
         if None in segment.tensors.get("x", [None]) or loss["kind"] == "opaque":
             raise CaptureError(f"model: found a loss that no case states ({segment.why_no_loss}), expected one for known "
                                "layers; record the model as opaque")
-        return {"input": self.input_of(segment, capture), "layers": self.layers, "loss": loss}
+        layers = without(self.layers) if segment.trains == {False} else self.layers
+        return {"input": self.input_of(segment, capture), "layers": layers, "loss": loss}
+
+    def dropouts(self):
+        """Modules that drop, by the name of their layer."""
+        return {layer["name"]: self.modules[layer["name"]] for layer in self.layers if layer["kind"] == "dropout"}
+
+    def attentions_with_dropout(self):
+        dropping = {layer["name"] for layer in self.layers if layer["kind"] == "attention" and layer.get("p")}
+        return {module: name for module, name in self.attentions.items() if name in dropping}
 
     def input_of(self, segment, capture):
         """The features of x, or the vocabulary of tokens, which then stand in its place."""

@@ -4,9 +4,11 @@ import os
 import torch
 
 from . import case_file, folders, verdict
+from .attention_calls import SeesAttention
 from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
 from .clips import SeesClips
+from .dropout_masks import DropoutMasks
 from .errors import CaptureError
 from .gradients import SeesGradients
 from .layer_taps import LayerTaps
@@ -88,7 +90,8 @@ class Recorder:
         gradients = SeesGradients(self.capture.parameters, self.capture)
         taps_layers = self.described.wants_input and self.meaning.at("all")
         layers = LayerTaps(self.capture, self.described) if taps_layers else None
-        losses = LossTaps(self.capture, gradients.nodes, self.described, layers)
+        masks = DropoutMasks(self.capture, self.described) if self.described.wants_input else None
+        losses = LossTaps(self.capture, gradients.nodes, self.described, layers, masks)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
@@ -97,6 +100,10 @@ class Recorder:
         fused = self.model.register_forward_hook(losses.model_left) if self.described.wants_input else None
         if layers:
             layers.attach()
+        if masks:
+            masks.attach(self.model)
+        watched = [taps.watched for taps in (masks, layers) if taps]
+        attention = [SeesAttention(watched).remove] if self.described.attentions and watched else []
         last = self.described.modules.get(self.described.last)
         logits = [last.register_forward_hook(losses.last_layer_left).remove] if last is not None else []
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
@@ -104,7 +111,7 @@ class Recorder:
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
                         self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
-            ([fused.remove] if fused else [])
+            ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else [])
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -158,7 +165,7 @@ class Recorder:
         if report.problems():
             return 2
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
-                                     recipe["optimizer"]["kind"])
+                                     recipe["optimizer"]["kind"], case["model"]["layers"])
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
                       seen="decay-in-the-loss" if segment.term_beside_loss else "",

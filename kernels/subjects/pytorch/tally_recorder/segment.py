@@ -13,6 +13,7 @@ class Segment:
         self.rates_passed, self.rate_at_last_step = [], None  # at every micro-batch's beginning, and at the last step
         self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
         self.not_finite = []  # gradients and losses: window, micro-batch and what
+        self.trains = set()  # whether the model was in training, of models with dropout
         self.skipped = set()  # windows whose step a GradScaler skipped
         self.step, self.options = 0, None  # the optimizer's options at the first step
         self.term_beside_loss, self.why_no_loss = False, "none was seen"
@@ -70,6 +71,9 @@ class Segment:
             for name in ("x", "target"):
                 if not isinstance(seen, str) and name in self.tensors:
                     self.tensors[name].pop()
+        for name in self.tensors:
+            if name.endswith(".mask"):
+                del self.tensors[name][-forgotten:]
         del self.losses[-forgotten:]
         prefix = f"w{len(self.windows) - 1}/"
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}

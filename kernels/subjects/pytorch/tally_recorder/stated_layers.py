@@ -1,6 +1,8 @@
 """The layers of a network as a case states them, and where in the network each is seen at work."""
 import math
 
+import torch.nn as nn
+
 from .errors import CaptureError
 from .network_graph import layer_named
 
@@ -14,7 +16,7 @@ class StatedLayers:
     attention's layer by the module that calls it, `scaled_tables` each table whose module leaves more than its rows."""
 
     def __init__(self, model, layer_of):
-        self.paths = {module: path for path, module in model.named_modules()}
+        self.model, self.paths = model, {module: path for path, module in model.named_modules()}
         self.layer_of, self.layers = layer_of, []
         self.modules, self.leave, self.attentions, self.scaled_tables = {}, {}, {}, {}
 
@@ -48,7 +50,8 @@ class StatedLayers:
                                f"{', merged' if module.merged else ''}{', DoRA' if any(module.use_dora.values()) else ''}, "
                                "expected one that is plain LoRA; record the model as opaque")
         base = self.of_module(module.base_layer, read)
-        low = self.of_module(module.lora_A[adapters[0]], read)
+        low = self.dropout(module.lora_dropout[adapters[0]], read, self.model.peft_config[adapters[0]].lora_dropout)
+        low = self.of_module(module.lora_A[adapters[0]], low)
         low = self.of_module(module.lora_B[adapters[0]], low)
         low = self.add("scale", f"{name}_scaled", [low], factor=factor_of(module, adapters[0]))
         self.leave[name] = module
@@ -64,10 +67,19 @@ class StatedLayers:
         self.leave[scaled] = module
         return scaled
 
-    def attention(self, module, name, inputs, **options):
-        """What `module` has the attention interface do."""
+    def dropout(self, module, read, p):
+        """What `module` drops by the configuration; nothing where p is 0."""
+        return self.of_module(module, read, kind="dropout", p=p) if self.rate(p) else read
+
+    def attention(self, module, name, inputs, p=0, **options):
+        """What `module` has the attention interface do; weights are dropped by p."""
         self.attentions[module] = name
-        return self.add("attention", name, inputs, **options)
+        return self.add("attention", name, inputs, **options, **({"p": p} if self.rate(p) else {}))
+
+    def rate(self, p):
+        """p, or 0 where all modules that drop were switched off, as TRL's `disable_dropout_in_model` does it."""
+        drops = [module.p for module in self.paths if isinstance(module, nn.Dropout)]
+        return p if not drops or any(drops) else 0
 
 
 def words(layer):

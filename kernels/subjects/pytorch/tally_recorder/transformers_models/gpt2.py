@@ -16,6 +16,7 @@ def state(model, stated):
     tokens = stated.of_module(inner.wte, None)
     head_is_tied(model, config, inner.wte)
     y = stated.add("position_embedding", stated.named(inner.wpe), [tokens], length=config.n_positions)
+    y = stated.dropout(inner.drop, y, config.embd_pdrop)
     for block in inner.h:
         y = add_block(stated, config, block, y)
     stated.of_module(model.lm_head, stated.of_module(inner.ln_f, y, eps=config.layer_norm_epsilon))
@@ -27,8 +28,10 @@ def add_block(stated, config, block, y):
     fused = stated.of_module(attention.c_attn, stated.of_module(block.ln_1, y, eps=eps))
     parts = [stated.add("slice", f"{prefix}{word}", [fused], begin=i * width, end=(i + 1) * width)
              for i, word in enumerate("qkv")]
-    seen = stated.attention(attention, f"{prefix}attention", parts, heads=config.num_attention_heads)
-    y = stated.add("add", f"{prefix}attention_sum", [stated.of_module(attention.c_proj, seen), y])
+    seen = stated.attention(attention, f"{prefix}attention", parts, heads=config.num_attention_heads, p=config.attn_pdrop)
+    seen = stated.dropout(attention.resid_dropout, stated.of_module(attention.c_proj, seen), config.resid_pdrop)
+    y = stated.add("add", f"{prefix}attention_sum", [seen, y])
     wide = stated.of_module(mlp.c_fc, stated.of_module(block.ln_2, y, eps=eps))
     active = stated.of_module(mlp.act, wide, **ACTIVATIONS[config.activation_function])
-    return stated.add("add", f"{prefix}sum", [y, stated.of_module(mlp.c_proj, active)])
+    left = stated.dropout(mlp.dropout, stated.of_module(mlp.c_proj, active), config.resid_pdrop)
+    return stated.add("add", f"{prefix}sum", [y, left])

@@ -38,7 +38,7 @@ def add_layer(stated, config, layer, y, base, **gates):
     q = stated.add("rotary", f"{prefix}rotary_q", [q], heads=heads, base=base)
     k = stated.add("rotary", f"{prefix}rotary_k", [k], heads=groups, base=base)
     seen = stated.attention(attention, f"{prefix}attention", [q, k, v], heads=heads, kv_heads=groups,
-                            window=window_of(config, attention))
+                            window=window_of(config, attention), p=config.attention_dropout)
     y = stated.add("add", f"{prefix}attention_sum", [y, stated.of_module(attention.o_proj, seen)])
     normed = stated.of_module(layer.post_attention_layernorm, y, eps=config.rms_norm_eps)
     gate, up = (stated.of_module(each, normed) for each in (mlp.gate_proj, mlp.up_proj))
