@@ -53,9 +53,10 @@ def asking(tensor, original):
 
 
 def mask_of_module(module, before, x, y):
-    """What a module kept of `x` where it left `y`: bool, of their shape. `before` is the generators' state before it."""
-    with drawn_again(before, x.device):
-        mask = module.forward(asking(like(x, 1), x)).detach() != 0
+    """What a module kept of `x` where it left `y`: bool, of their shape. `before` is the generators' state before it.
+    What it keeps of ones says it also where x is 0."""
+    with drawn_again(before, x.device), torch.no_grad():
+        mask = module.forward(like(x, 1)) != 0
     x, y = x.detach(), y.detach()
     told = torch.isfinite(x) & (x != 0)
     if mask.shape != y.shape or not torch.equal((y != 0) & told, mask & told):

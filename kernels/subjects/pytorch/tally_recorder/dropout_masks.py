@@ -49,7 +49,8 @@ class DropoutMasks:
                                             f"(start=1); else {INSTEAD}")
         if len(segment.trains) > 1:
             self.capture.report.problem(prefix, "the model in training in some micro-batches and not in others",
-                                        "one of them, as dropout is part of the layers", "record windows that are alike")
+                                        "one of the two, as a case has the same layers in all; record windows that "
+                                        "are alike", "or the model as opaque")
         self.rows, self.runs, self.masks = None, False, {}
 
     def keep(self, name, told):

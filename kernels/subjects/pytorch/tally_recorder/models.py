@@ -26,6 +26,9 @@ class OpaqueModel:
             layer["out"] = known.y.shape[-1]
         return {"input": 0, "layers": [layer], "loss": loss}
 
+    def drops(self):
+        return False
+
     def lines(self):
         return ["not judged: forward and backward (the model is opaque; its micro-batches' gradients are inputs)"]
 
@@ -105,11 +108,12 @@ class KnownLayers:
     def __init__(self, model):
         modules = {layer_named(name): module for name, module in model.named_modules()}
         self.family, self.frozen, self.leave, self.attentions = family_of(model), {}, {}, {}
-        self.scaled_tables = {}
+        self.scaled_tables, self.switched_off = {}, False
         if self.family:
             stated = layers_of(model, self.family, layer_of)
             self.layers, self.modules = stated.layers, stated.modules
             self.leave, self.attentions, self.scaled_tables = stated.leave, stated.attentions, stated.scaled_tables
+            self.switched_off = stated.switched_off
         elif isinstance(model, nn.Sequential):
             self.layers = [layer_of(name, module) for name, module in model.named_children()]
             self.modules = dict(zip(labels(self.layers), model.children()))
@@ -162,7 +166,11 @@ class KnownLayers:
         """Modules that drop, by the name of their layer."""
         return {layer["name"]: self.modules[layer["name"]] for layer in self.layers if layer["kind"] == "dropout"}
 
+    def drops(self):
+        return bool(self.dropouts() or self.attentions_with_dropout())
+
     def attentions_with_dropout(self):
+        """Modules whose attention drops weights, each with the name of its layer."""
         dropping = {layer["name"] for layer in self.layers if layer["kind"] == "attention" and layer.get("p")}
         return {module: name for module, name in self.attentions.items() if name in dropping}
 
@@ -183,4 +191,5 @@ class KnownLayers:
         return {"vocabulary": self.tables[0]}
 
     def lines(self):
-        return []
+        return ["assumed: no dropout, as all modules that drop have p = 0, whatever the configuration says"] \
+            if self.switched_off else []

@@ -90,7 +90,7 @@ class Recorder:
         gradients = SeesGradients(self.capture.parameters, self.capture)
         taps_layers = self.described.wants_input and self.meaning.at("all")
         layers = LayerTaps(self.capture, self.described) if taps_layers else None
-        masks = DropoutMasks(self.capture, self.described) if self.described.wants_input else None
+        masks = DropoutMasks(self.capture, self.described) if self.described.drops() else None
         losses = LossTaps(self.capture, gradients.nodes, self.described, layers, masks)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
@@ -103,7 +103,7 @@ class Recorder:
         if masks:
             masks.attach(self.model)
         watched = [taps.watched for taps in (masks, layers) if taps]
-        attention = [SeesAttention(watched).remove] if self.described.attentions and watched else []
+        attention = [SeesAttention(watched).remove] if watched and self.described.attentions else []
         last = self.described.modules.get(self.described.last)
         logits = [last.register_forward_hook(losses.last_layer_left).remove] if last is not None else []
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)

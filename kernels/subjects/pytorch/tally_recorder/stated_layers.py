@@ -17,7 +17,7 @@ class StatedLayers:
 
     def __init__(self, model, layer_of):
         self.model, self.paths = model, {module: path for path, module in model.named_modules()}
-        self.layer_of, self.layers = layer_of, []
+        self.layer_of, self.layers, self.switched_off = layer_of, [], False
         self.modules, self.leave, self.attentions, self.scaled_tables = {}, {}, {}, {}
 
     def named(self, module):
@@ -69,17 +69,20 @@ class StatedLayers:
 
     def dropout(self, module, read, p):
         """What `module` drops by the configuration; nothing where p is 0."""
-        return self.of_module(module, read, kind="dropout", p=p) if self.rate(p) else read
+        p = self.rate(p)
+        return self.of_module(module, read, kind="dropout", p=p) if p else read
 
     def attention(self, module, name, inputs, p=0, **options):
         """What `module` has the attention interface do; weights are dropped by p."""
         self.attentions[module] = name
-        return self.add("attention", name, inputs, **options, **({"p": p} if self.rate(p) else {}))
+        return self.add("attention", name, inputs, **options, **({"p": p} if p else {}))
 
     def rate(self, p):
-        """p, or 0 where all modules that drop were switched off, as TRL's `disable_dropout_in_model` does it."""
+        """p of a module that drops; 0 where all were switched off, as TRL's `disable_dropout_in_model` does it."""
         drops = [module.p for module in self.paths if isinstance(module, nn.Dropout)]
-        return p if not drops or any(drops) else 0
+        off = bool(drops) and not any(drops)
+        self.switched_off |= bool(p) and off
+        return 0 if off else p
 
 
 def words(layer):

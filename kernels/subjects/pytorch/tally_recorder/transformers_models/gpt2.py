@@ -28,7 +28,8 @@ def add_block(stated, config, block, y):
     fused = stated.of_module(attention.c_attn, stated.of_module(block.ln_1, y, eps=eps))
     parts = [stated.add("slice", f"{prefix}{word}", [fused], begin=i * width, end=(i + 1) * width)
              for i, word in enumerate("qkv")]
-    seen = stated.attention(attention, f"{prefix}attention", parts, heads=config.num_attention_heads, p=config.attn_pdrop)
+    seen = stated.attention(attention, f"{prefix}attention", parts, heads=config.num_attention_heads,
+                            p=stated.rate(config.attn_pdrop))
     seen = stated.dropout(attention.resid_dropout, stated.of_module(attention.c_proj, seen), config.resid_pdrop)
     y = stated.add("add", f"{prefix}attention_sum", [seen, y])
     wide = stated.of_module(mlp.c_fc, stated.of_module(block.ln_2, y, eps=eps))

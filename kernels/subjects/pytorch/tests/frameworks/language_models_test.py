@@ -252,9 +252,6 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(tally_recorder.CaptureError, "tie_word_embeddings"):
             judged(model, models.padded())
 
-    def test_dropout(self):
-        self.refused(models.gpt2(resid_pdrop=0.1), models.padded(), "dropout")
-
     def test_models_that_cannot_be_stated(self):
         from transformers import Gemma2Config, Gemma2ForCausalLM
         capped = Gemma2ForCausalLM(Gemma2Config(**{**models.SIZES, "head_dim": 4}))
