@@ -63,8 +63,8 @@ def layer_of(name, module):
         return {"kind": "rms_norm", "name": name, "eps": module.eps, "offset": 1}
     if kind is getattr(nn, "RMSNorm", None) and len(module.normalized_shape) == 1 and module.eps is not None:
         return {"kind": "rms_norm", "name": name, "eps": module.eps, "affine": module.elementwise_affine}
-    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm, rms_norm or an "
-                       "activation that Tally knows; record the model as opaque")
+    raise CaptureError(f"layer {name}: found {kind.__name__}, expected linear, embedding, layer_norm, rms_norm, dropout "
+                       "or an activation that Tally knows; record the model as opaque")
 
 
 def embedding_of(name, module):
@@ -120,6 +120,10 @@ class KnownLayers:
         else:
             self.layers = layers_of_network(model, layer_of)
             self.modules = {name: modules[name] for name in labels(self.layers) if name in modules}
+        all_dropped = next((layer for layer in self.layers if layer.get("p", 0) >= 1), None)
+        if all_dropped:
+            raise CaptureError(f"layer {all_dropped['name']}: found dropout with p = {all_dropped['p']}, expected less "
+                               "than 1, as nothing would be left; record the model as opaque")
         self.turned = {f"{name}.weight" for name, module in self.modules.items() if type(module).__name__ == "Conv1D"}
         self.tied = tie(self.layers, modules)
         self.shared = set(self.tied.values())

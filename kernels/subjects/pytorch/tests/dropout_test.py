@@ -85,6 +85,7 @@ class Dropout(unittest.TestCase):
                 net(torch.randn(7, 5))
         code, said = verdict_of(train(chain(), known(), before_backward=evaluate))
         self.assertEqual(code, PASS, said)
+        self.assertNotIn("drops other elements", said)
 
     def test_a_mask_is_whole_where_its_input_is_0(self):
         recorder = train(chain(), known(), sizes=(1000,))
@@ -104,6 +105,10 @@ class Dropout(unittest.TestCase):
         code, said = verdict_of(train(net, known()))
         self.assertEqual(code, FAIL, said)
         self.assertIn("fail: w0/m0/forward/drop.y", said)
+
+    def test_a_rate_of_1_is_refused(self):
+        with self.assertRaisesRegex(tally_recorder.CaptureError, "layer 2: found dropout with p = 1"):
+            train(chain(1), known())
 
     def test_a_pass_whose_masks_were_not_seen_is_refused(self):
         """Of a script that is run as it is the first pass is over when its model is found."""

@@ -12,11 +12,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, PACKAGE]
 
+import data  # noqa: E402
 import dropout_of_language_models as drops  # noqa: E402
 import language_models as models  # noqa: E402
 import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
-from judged import recorded_by, verdict  # noqa: E402
+import trainer_loops  # noqa: E402
+import trl_loops  # noqa: E402
+from judged import cause, recorded_by, verdict  # noqa: E402
 
 PASS, FAIL, ERROR = 0, 1, 2
 RATE = 0.1
@@ -96,6 +99,25 @@ class RightLoops(unittest.TestCase):
 
     def test_an_attention_in_the_open_passes(self):
         self.passes(drops.gpt2(attn_implementation=drops.attends(drops.as_it_should)), models.packed())
+
+
+class TrainedByFrameworks(unittest.TestCase):
+    """Trainer and SFTTrainer, which put the model in training themselves."""
+
+    def test_llamas_pass(self):
+        record = recorded_by("all", layers="known")
+        for recorder in (trainer_loops.train(record, data.WHOLE, models.llama(attention_dropout=RATE),
+                                             data.sentences(data.WHOLE)),
+                         trl_loops.train(record, models.llama(attention_dropout=RATE)),
+                         trl_loops.train(record, models.llama(attention_dropout=RATE), padding_free=True)):
+            code, said = verdict(recorder)
+            self.assertEqual(code, PASS, said)
+            self.assertNotIn("the model is opaque", said)
+
+    def test_gpt2_as_shipped_fails_by_its_count_of_labels_alone(self):
+        record = recorded_by("all", layers="known")
+        code, said = verdict(trainer_loops.train(record, data.WHOLE, drops.gpt2(), data.sentences(data.WHOLE)))
+        self.assertEqual((code, cause(said)), (FAIL, "tokens-counted-before-shift"), said)
 
 
 class WhatIsSeen(unittest.TestCase):
