@@ -29,6 +29,13 @@ class DropoutMasks:
         """A forward pass: masks of one whose backward pass never came are let go."""
         self.rows, self.trains, self.runs, self.masks = rows, model.training, True, {}
 
+    def state(self):
+        return self.rows, self.trains, self.masks
+
+    def resume(self, state):
+        """What is drawn again belongs to an earlier forward pass."""
+        self.rows, self.trains, self.masks = state
+
     def ends(self, *_):
         self.runs = False
 

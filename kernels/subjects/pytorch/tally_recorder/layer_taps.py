@@ -38,6 +38,13 @@ class LayerTaps:
         """A forward pass: taps of one whose backward pass never came are let go."""
         self.rows, self.pending, self.to_be_scaled = rows, {}, {}
 
+    def state(self):
+        return self.rows, self.pending, self.to_be_scaled
+
+    def resume(self, state):
+        """What comes belongs to an earlier forward pass."""
+        self.rows, self.pending, self.to_be_scaled = state
+
     def listens(self):
         return self.rows is not None
 

@@ -5,6 +5,7 @@ import torch
 
 from .changes import same
 from .errors import CaptureError
+from .forward_passes import ForwardPasses
 from .fused_heads import FusedLoss, makes_no_logits
 from .losses import autocast_is_on, between, rows_of
 from .token_rows import ALL_ROWS
@@ -69,7 +70,7 @@ class LossTaps:
     def __init__(self, capture, accumulators, described, layers=None, masks=None):
         self.capture, self.accumulators, self.described = capture, accumulators, described
         self.wants_input, self.layers = described.wants_input, layers
-        self.forward_taps = [taps for taps in (layers, masks) if taps]
+        self.passes = ForwardPasses(layers, masks)
         self.token_rows, self.logits = ALL_ROWS, None  # of the batch that the model read last
         self.pending, self.arrived, self.rows, self.x = [], [], None, None
         self.forward = self.backward = self.reached = 0  # passes since the last step, and losses with a gradient
@@ -116,8 +117,7 @@ class LossTaps:
             self.capture.report.say("labels: a token of padding is scored by the token behind it; ignore the first label "
                                     "of a line that is padded on the left, and labels of padding")
         self.x = self.capture.scratch.put(self.token_rows.of_flat(model_input(first)))
-        for taps in self.forward_taps:
-            taps.begin(self.token_rows, model)
+        self.passes.begin(self.token_rows, model)
 
     def model_left(self, _, __, output):
         """A model whose head is one with its loss leaves no logits, and calls no loss that could be seen."""
@@ -127,8 +127,10 @@ class LossTaps:
         seen = FusedLoss(output, self.token_rows, self.x, self.capture.scratch)
         self.pending.append(seen)
         del self.pending[:-MOST_PENDING]
+        seen.passes = self.passes.now()
 
         def at_loss(gradient):
+            self.passes.go_back(seen)
             seen.arrives(gradient)
             if seen not in self.arrived:
                 self.arrived.append(seen)
@@ -154,9 +156,10 @@ class LossTaps:
             self.pending[-1].take(self.token_rows, capture.scratch)
         del self.pending[:-MOST_PENDING]
         seen, shape, rows = self.pending[-1], loss.kind == "cross_entropy", self.token_rows
-        seen.result = result.detach()
+        seen.result, seen.passes = result.detach(), self.passes.now()
 
         def at_loss(gradient):
+            self.passes.go_back(seen)
             seen.factor = gradient.detach().clone()
             if seen not in self.arrived:
                 self.arrived.append(seen)
@@ -203,8 +206,7 @@ class LossTaps:
     def micro_batch_ends(self, segment, prefix):
         """Taps the loss of the micro-batch that ends; returns its rows."""
         self.backward += 1
-        for taps in self.forward_taps:
-            taps.end(segment, prefix)
+        self.passes.end(segment, prefix)
         arrived, self.arrived, self.pending = self.arrived, [], []
         self.reached += len(arrived)
         for seen in arrived:
@@ -212,12 +214,10 @@ class LossTaps:
                 seen.unknown = "a backward pass went through it a second time"
                 continue
             note_finite(segment, len(segment.windows[-1]) - 1, "the loss", seen.result)
-            seen.result = None
-            seen.node, seen.averaged = None, "MeanBackward0" in self.operations
+            seen.node, seen.result, seen.averaged = None, None, "MeanBackward0" in self.operations
             if seen.factor is not None and seen.factor.numel() > 1 and bool((seen.factor != seen.factor.flatten()[0]).any()):
                 seen.unknown = "it weighs its rows differently"
-        rows, x = self.rows, self.x
-        self.rows = self.x = None
+        rows, self.rows, self.x = self.rows, None, None
         if len(arrived) != 1 or arrived[0].unknown or not arrived[0].is_kept():
             why = "none was seen" if not arrived else f"{len(arrived)} were seen" if len(arrived) > 1 else (
                 arrived[0].unknown or "it was not asked for")

@@ -29,7 +29,7 @@ class OpaqueModel:
     def drops(self):
         return False
 
-    def lines(self):
+    def lines(self, trains):
         return ["not judged: forward and backward (the model is opaque; its micro-batches' gradients are inputs)"]
 
 
@@ -133,6 +133,10 @@ class KnownLayers:
 
     def rows_of(self, given):
         """Which rows of the case a call of the model reads."""
+        noisy = next((name for name, module in self.modules.items() if getattr(module, "neftune_noise_alpha", 0)), None)
+        if noisy:
+            raise CaptureError(f"layer {noisy}: found noise on its rows (neftune_noise_alpha), expected none, as it is "
+                               "not recorded; train without it, or record the model as opaque")
         return rows_of_batch(given.get("input_ids"), given, self.family.TURNS) if self.family else ALL_ROWS
 
     def name_of(self, parameter):
@@ -194,6 +198,10 @@ class KnownLayers:
                                "give the loss all rows, and ignore_index where a row has no label")
         return {"vocabulary": self.tables[0]}
 
-    def lines(self):
-        return ["assumed: no dropout, as all modules that drop have p = 0, whatever the configuration says"] \
+    def lines(self, trains):
+        said = ["assumed: modules drop nothing, as all of them have p = 0, whatever the configuration says"] \
             if self.switched_off else []
+        if trains == {False} and self.drops():
+            said.append("assumed: no dropout, as the model is in eval() in every micro-batch; model.train() switches "
+                        "it on")
+        return said

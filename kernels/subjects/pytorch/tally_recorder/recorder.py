@@ -156,7 +156,7 @@ class Recorder:
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
                                                  "local" in options)
         report = self.capture.report
-        lines = self.described.lines() + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
+        lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment)
         for line in lines + report.notes():
             show(line)

@@ -11,6 +11,8 @@ ACTIVATIONS = {"gelu": {"kind": "gelu", "approximate": "none"}, "relu": {"kind":
 def state(model, stated):
     config, inner = model.config, model.transformer
     without(config, add_cross_attention=False, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
+    if config.attn_pdrop:  # such an attention goes past the interface in which its masks are seen
+        without(config, reorder_and_upcast_attn=False)
     if config.activation_function not in ACTIVATIONS:
         refuse("activation_function", config.activation_function, " or ".join(sorted(ACTIVATIONS)))
     tokens = stated.of_module(inner.wte, None)
