@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "kernels/training_step/run.hpp"
+#include "properties/campaign/law_plan.hpp"
 #include "properties/generators/attention_designs.hpp"
 #include "properties/generators/head_designs.hpp"
 #include "properties/generators/look_up_designs.hpp"
@@ -68,6 +72,17 @@ TEST(LaunchDesigns, draw_wide_norms_and_many_features_in_every_precision) {
       widest = std::max(widest, designed(storage, number).hidden.front().integer("out"));
     EXPECT_GE(widest, 768);
   }
+}
+
+/// Else a default run shows some ways of a launch by luck alone, and fails where it has none.
+TEST(LaunchDesigns, ARunAtEffortOneDrawsThemAll) {
+  const std::map<std::string, std::uint64_t> designs{{"every_launch_path_keeps_its_bound", launch_designs},
+                                                     {"every_attention_keeps_its_bound", attention_designs},
+                                                     {"every_look_up_keeps_its_bound", look_up_designs},
+                                                     {"a_head_in_chunks_keeps_its_bound", head_designs},
+                                                     {"a_norm_takes_its_sum_along", residual_norm_designs}};
+  for (const auto& [law, count] : designs)
+    EXPECT_GE(static_cast<std::uint64_t>(cases_drawn(*find_law(law), 1)), count) << law;
 }
 
 }  // namespace
