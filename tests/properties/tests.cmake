@@ -36,3 +36,7 @@ add_library(shy_race OBJECT)
 tally_add_kernel_sources(shy_race ${CMAKE_CURRENT_LIST_DIR}/campaign/shy_race.cu)
 target_link_libraries(shy_race PUBLIC tally_base)
 target_link_libraries(properties_tests PRIVATE shy_race)
+
+# All of it as a user runs it: every law, every way of a launch, every value of an option.
+add_test(NAME campaign.default COMMAND tally verify --subject host --no-training --out ${row_output}/default)
+set_tests_properties(campaign.default PROPERTIES LABELS unit PROCESSORS 2 TIMEOUT 1800)
