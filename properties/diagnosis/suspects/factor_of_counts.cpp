@@ -51,18 +51,20 @@ const std::vector<Count>& counts() {
 struct Form {
   std::string before, after;
   double (*of)(double count);
+  bool one_apart = false;  // from the next count: of a number that counts nothing it would tell a coincidence
 };
 
 const std::vector<Form>& forms() {
-  static const std::vector<Form> all{{"", "", [](double n) { return n; }},
-                                     {"1 / ", "", [](double n) { return 1 / n; }},
-                                     {"(n-1)/n of ", "", [](double n) { return (n - 1) / n; }},
-                                     {"n/(n-1) of ", "", [](double n) { return n / (n - 1); }},
-                                     {"n/(n+1) of ", "", [](double n) { return n / (n + 1); }},
-                                     {"the root of ", "", [](double n) { return std::sqrt(n); }},
-                                     {"1 over the root of ", "", [](double n) { return 1 / std::sqrt(n); }},
-                                     {"the root of (n-1)/n of ", "", [](double n) { return std::sqrt((n - 1) / n); }},
-                                     {"the root of n/(n-1) of ", "", [](double n) { return std::sqrt(n / (n - 1)); }}};
+  static const std::vector<Form> all{
+      {"", "", [](double n) { return n; }},
+      {"1 / ", "", [](double n) { return 1 / n; }},
+      {"(n-1)/n of ", "", [](double n) { return (n - 1) / n; }, true},
+      {"n/(n-1) of ", "", [](double n) { return n / (n - 1); }, true},
+      {"n/(n+1) of ", "", [](double n) { return n / (n + 1); }, true},
+      {"the root of ", "", [](double n) { return std::sqrt(n); }},
+      {"1 over the root of ", "", [](double n) { return 1 / std::sqrt(n); }},
+      {"the root of (n-1)/n of ", "", [](double n) { return std::sqrt((n - 1) / n); }, true},
+      {"the root of n/(n-1) of ", "", [](double n) { return std::sqrt(n / (n - 1)); }, true}};
   return all;
 }
 
@@ -85,7 +87,8 @@ std::vector<Count> options_of(const Evidence& evidence) {
 
 /// A count of one tells nothing: half of anything would be n/(n+1) of it.
 void add(std::vector<Hypothesis>& all, const Evidence& evidence, const Count& count, const Form& form) {
-  const std::string word = form.before + count.word + form.after;
+  const bool is_difference = !form.before.empty() && count.word.starts_with("1 - ");
+  const std::string word = form.before + (is_difference ? "(" + count.word + ")" : count.word) + form.after;
   Hypothesis way{{}, "the right tensor times " + word, "got = expected times " + word, 1};
   for (const HeldTensor& held : evidence.held) {
     const double n = count.of(evidence, held), factor = n > 0 && n != 1 ? form.of(n) : 1;
@@ -97,11 +100,11 @@ void add(std::vector<Hypothesis>& all, const Evidence& evidence, const Count& co
 
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
-  std::vector<Count> known = counts();
-  for (Count& option : options_of(evidence)) known.push_back(std::move(option));
-  for (const Count& count : known) {
+  for (const Count& count : counts())
     for (const Form& form : forms()) add(all, evidence, count, form);
-  }
+  for (const Count& number : options_of(evidence))
+    for (const Form& form : forms())
+      if (!form.one_apart) add(all, evidence, number, form);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "kernels/training_step/run.hpp"
 #include "properties/compare/lens.hpp"
@@ -32,19 +33,23 @@ TEST(Evidence, PassesOverATapOfAnotherShape) {
   EXPECT_FALSE(evidence.tap(0, 1, "backward", "in.nothing.x"));
 }
 
-/// What `output-left-as` says of a root, where every held number should be `right`.
-std::vector<std::optional<Values>> roots_of(double right) {
+/// What a suspect says of a tap of a right run, where every held number should be `right`.
+std::vector<Hypothesis> ways_of(const std::string& name, const std::string& stage, const std::string& tap,
+                                double right) {
   const Case c = small_case();
   const Trace trace = run(c);
   TensorCheck check;
-  check.tap = "w0/m0/backward/d.fc1.weight", check.lens = "local", check.stage = "backward";
+  check.tap = tap, check.lens = "local", check.stage = stage;
   Evidence evidence(c, trace, check);
   for (HeldTensor& held : evidence.held) std::ranges::fill(held.expected, right);
-  for (const Suspect* suspect : suspects()) {
-    if (suspect->name != "output-left-as") continue;
-    for (const Hypothesis& way : suspect->ways(evidence))
-      if (way.formula == "got = √expected") return way.left;
-  }
+  const auto all = suspects();
+  const auto suspect = std::ranges::find(all, name, [](const Suspect* each) { return each->name; });
+  return suspect == all.end() ? std::vector<Hypothesis>{} : (*suspect)->ways(evidence);
+}
+
+std::vector<std::optional<Values>> roots_of(double right) {
+  for (const Hypothesis& way : ways_of("output-left-as", "backward", "w0/m0/backward/d.fc1.weight", right))
+    if (way.formula == "got = √expected") return way.left;
   return {};
 }
 
@@ -54,6 +59,17 @@ TEST(Evidence, IsNoRootOfANegativeNumber) {
   ASSERT_FALSE(of_four.empty());
   for (const auto& left : of_four) EXPECT_EQ(left.value().front(), 2);
   for (const auto& left : of_minus_four) EXPECT_FALSE(left);
+}
+
+/// Half as much again is n/(n-1) of 3, which is no count of anything.
+TEST(Evidence, TakesCountsAloneForOneMoreOrLess) {
+  std::set<std::string> said;
+  for (const Hypothesis& way : ways_of("factor-of-counts", "optimizer", "w0/optimizer/fc1.weight", 1))
+    said.insert(way.sentence);
+  EXPECT_TRUE(said.contains("the right tensor times n/(n-1) of K"));
+  EXPECT_TRUE(said.contains("the right tensor times 1 / 3"));
+  EXPECT_FALSE(said.contains("the right tensor times n/(n-1) of 3"));
+  EXPECT_TRUE(said.contains("the right tensor times 1 / (1 - momentum of sgd)"));
 }
 
 }  // namespace
