@@ -1,6 +1,6 @@
 // Backward over a group, last layer first, through every layer that a gradient reaches. What several layers read takes
-// the sum of what they give before it goes on. With recomputation the group's activations, or those of the layers that the
-// case names, are thrown away first and computed again.
+// the sum of what they give before it goes on. With recomputation the group's activations, or those of the layers that
+// the case names, are thrown away first and computed again.
 #include <algorithm>
 
 #include "kernels/training_step/head_loss.hpp"

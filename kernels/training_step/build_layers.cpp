@@ -161,7 +161,7 @@ void add_look_up(Run& run, LayerState& state, const Alive& alive) {
     state.row_order = DeviceTensor(run.device, "order of " + state.label, Dtype::i64, {alive.rows});
 }
 
-bool runs_again(const Execution& execution, const std::string& label) {
+bool is_recomputed(const Execution& execution, const std::string& label) {
   const std::vector<std::string>& some = execution.recomputed;
   return execution.recompute && (some.empty() || std::ranges::find(some, label) != some.end());
 }
@@ -186,7 +186,7 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
       layer.tied.empty() ? add_parameter(run, layer, "weight", alive) : &run.parameter(parameter_name(layer, "weight"));
   state.bias = add_parameter(run, layer, "bias", alive);
   state.has_gradient = graph.reached[i];
-  state.recomputed = runs_again(run.c.execution, state.label);
+  state.recomputed = is_recomputed(run.c.execution, state.label);
   const Dtype storage = run.c.precision.storage;
   state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
   if (state.gives_dx && !state.hands_on)

@@ -45,8 +45,6 @@ OtherClaim forward_as(const std::string& claimed, const std::string& algorithm, 
 
 const OtherClaim backward_uncast{"P and dS not cast", {{"attention.backward", "recompute"}}};
 
-}  // namespace
-
 LayerFamily attentions() {
   const OtherClaim uncast = forward_as("P not cast", "online");
   const OtherClaim cast_after = forward_as("P cast behind the sum", "online_cast");
@@ -67,4 +65,7 @@ LayerFamily attentions() {
            way("online_exp2", "recompute_atomic", {forward_as("the scale not folded into exp2", "online", false)})}};
 }
 
+const RegisterLayerFamily registered(1, attentions());
+
+}  // namespace
 }  // namespace tally

@@ -49,8 +49,6 @@ std::vector<std::string> by_uses(const Case& c) {
   return words;
 }
 
-}  // namespace
-
 LayerFamily embedding_layers() {
   return {"embeddings",
           drawn,
@@ -60,4 +58,7 @@ LayerFamily embedding_layers() {
           use_words};
 }
 
+const RegisterLayerFamily registered(5, embedding_layers());
+
+}  // namespace
 }  // namespace tally

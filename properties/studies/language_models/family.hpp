@@ -1,5 +1,5 @@
 // A kind of layers of language models as the study runs it: drawn cases, the kernels that compute them, what is shown.
-// Defined in family.cpp, attention.cpp, embedding.cpp, gated.cpp, heads.cpp, norms.cpp, rotary.cpp.
+// A kind is a file of its own, which registers it.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,12 @@ struct LayerFamily {
   std::vector<std::string> part_words = {"all"};  // all there are, in order
 };
 
-/// Embeddings, rotary positions, norms, attention, gated layers, the head with its loss.
+/// In the order of their places.
 const std::vector<LayerFamily>& layer_families();
 
-LayerFamily embedding_layers();
-LayerFamily rotary_layers();
-LayerFamily norm_layers();
-LayerFamily attentions();
-LayerFamily gated_layers();
-LayerFamily heads_with_losses();
+/// `place` is where a kind's rows stand in the tables. Throws std::logic_error for one that is taken.
+struct RegisterLayerFamily {
+  RegisterLayerFamily(int place, LayerFamily family);
+};
 
 }  // namespace tally

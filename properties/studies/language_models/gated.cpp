@@ -28,8 +28,6 @@ Case drawn(Dtype storage, std::uint64_t seed, std::uint64_t number) {
   return c;
 }
 
-}  // namespace
-
 LayerFamily gated_layers() {
   LayerFamily family{"gated layers", drawn, {}, {{}, {}}};
   OtherClaim fused{"one step", {}};
@@ -47,4 +45,7 @@ LayerFamily gated_layers() {
   return family;
 }
 
+const RegisterLayerFamily registered(4, gated_layers());
+
+}  // namespace
 }  // namespace tally

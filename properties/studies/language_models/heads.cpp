@@ -22,8 +22,6 @@ Case drawn(Dtype storage, std::uint64_t seed, std::uint64_t number) {
   return c;
 }
 
-}  // namespace
-
 LayerFamily heads_with_losses() {
   const OtherClaim three_pass{"three_pass", {{"cross_entropy", "three_pass"}}, false};
   return {"heads and losses",
@@ -37,4 +35,7 @@ LayerFamily heads_with_losses() {
           {{}, {{{"cross_entropy", "online"}}, {three_pass}}, {{{"head_loss", "chunked"}}}}};
 }
 
+const RegisterLayerFamily registered(6, heads_with_losses());
+
+}  // namespace
 }  // namespace tally

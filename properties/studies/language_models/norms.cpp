@@ -44,8 +44,6 @@ Way way(const std::string& layer_norm, const std::string& rms_norm, std::vector<
   return made;
 }
 
-}  // namespace
-
 LayerFamily norm_layers() {
   const OtherClaim cast_last{"cast behind the weight",
                              {{"rms_norm.forward", "cast_last"},
@@ -68,4 +66,7 @@ LayerFamily norm_layers() {
       {way("two_pass", "", {}), way("one_pass", "cast_first", {cast_last, two_pass}), way("welford", "", {two_pass})}};
 }
 
+const RegisterLayerFamily registered(2, norm_layers());
+
+}  // namespace
 }  // namespace tally

@@ -47,8 +47,6 @@ std::vector<std::string> by_position(const Case& c) {
 
 const std::map<std::string, std::string> stored{{"rotary.forward", "stored"}, {"rotary.backward", "stored"}};
 
-}  // namespace
-
 LayerFamily rotary_layers() {
   const OtherClaim table{"table in binary64", {{"rotary.forward", "table"}, {"rotary.backward", "table"}}, false};
   return {"rotary positions",
@@ -59,4 +57,7 @@ LayerFamily rotary_layers() {
           distances};
 }
 
+const RegisterLayerFamily registered(3, rotary_layers());
+
+}  // namespace
 }  // namespace tally

@@ -47,6 +47,13 @@ TEST(Validate, ChecksChoicesBuiltInMemory) {
             Paths{"$.recipe.weight_decay.exclude[1]"});
 }
 
+TEST(Validate, ChecksTheLayersThatRunAgain) {
+  EXPECT_EQ(errors_after("some_recomputed", [](Case& c) { c.execution.recompute = false; }),
+            Paths{"$.execution.recompute"});
+  EXPECT_EQ(errors_after("some_recomputed", [](Case& c) { c.execution.recomputed.push_back("relu"); }),
+            Paths{"$.execution.recompute[1]"});
+}
+
 TEST(Validate, ChecksNames) {
   EXPECT_EQ(errors_after("resumed_sgd", [](Case& c) { c.name = "\xff"; }), Paths{"$.name"});
   EXPECT_EQ(errors_after("resumed_sgd", [](Case& c) { c.model.layers[0].name = "a.b"; }),
