@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "oracle/registered_files.hpp"
+
 namespace tally {
 namespace {
 std::map<int, LayerFamily>& registry() {
@@ -10,7 +12,8 @@ std::map<int, LayerFamily>& registry() {
 }
 }  // namespace
 
-RegisterLayerFamily::RegisterLayerFamily(int place, LayerFamily family) {
+RegisterLayerFamily::RegisterLayerFamily(int place, LayerFamily family, std::source_location at) {
+  note_registered(at);
   if (!registry().try_emplace(place, std::move(family)).second)
     throw std::logic_error("two kinds of layers have place " + std::to_string(place));
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ const std::vector<LayerFamily>& layer_families();
 
 /// `place` is where a kind's rows stand in the tables. Throws std::logic_error for one that is taken.
 struct RegisterLayerFamily {
-  RegisterLayerFamily(int place, LayerFamily family);
+  RegisterLayerFamily(int place, LayerFamily family, std::source_location at = std::source_location::current());
 };
 
 }  // namespace tally
