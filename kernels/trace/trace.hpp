@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/trace/stage_group.hpp"
@@ -29,10 +30,14 @@ class Trace {
   std::vector<std::string>
       violations;  // guard zones broken, inputs changed, executor findings: text with file and line
 
+  const Trace* whole = nullptr;  // of all ranks, where this is one rank's part of it (properties/compare)
+
   /// A name added twice keeps its first value as an input (`in.…`) and its last one as an output: what a stage that ran
   /// twice started from, and what it left.
   void add(TapName name, Tensor value);
   const std::vector<Tap>& taps() const { return taps_; }
+  /// All of them, taken out of a trace that is no longer needed.
+  std::vector<Tap> take_taps() && { return std::move(taps_); }
   /// nullptr when it was not tapped.
   const Tensor* find(const TapView& name) const;
   const Tensor* find(std::string_view name) const;

@@ -58,11 +58,13 @@ void check_tap(TapLayouts& layouts, const TapName& name, const Tensor& value, Tr
   findings.add(named(name.text()) + ": found " + described(value.dtype, value.shape) + "; expected " + expected);
 }
 
-/// Where a tap stands when the file does not say: window by window, in the order a window runs.
+/// Where a tap stands when the file does not say: window by window, in the order a window runs; of several ranks one
+/// rank after another up to their sum, and again from there.
 auto running_order(const TapName& name) {
   const auto stage = place_of_stage(name.stage), last = place_of_stage("accumulate");
   const int phase = stage <= place_of_stage("cast") ? 0 : stage <= last ? 1 : 2;
-  return std::tuple(name.window, phase, name.micro_batch, stage, !name.tensor.starts_with("in."), name.tensor);
+  return std::tuple(name.window, part_of_window(name.stage, name.tensor), name.rank, phase, name.micro_batch, stage,
+                    !name.tensor.starts_with("in."), name.tensor);
 }
 
 /// The names of the file's taps, in the order they were made. What is no tap's name is a finding.

@@ -9,6 +9,7 @@
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -175,7 +176,7 @@ Layout fork_tap(const Place& at) {
 
 /// Whether a window of this recipe passes the stage.
 bool runs(const Recipe& recipe, std::string_view stage) {
-  if (stage == "overflow_check" || stage == "scaler") return checks_overflow(recipe.loss_scale);
+  if (stage == "overflow_check" || stage == "agree" || stage == "scaler") return checks_overflow(recipe.loss_scale);
   if (stage == "norm") return clips_by_norm(recipe.clip);
   if (stage == "clip") return clips(recipe.clip);
   return stage != "decay" || decays(recipe.weight_decay);
@@ -222,16 +223,42 @@ Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, co
 
 }  // namespace
 
+namespace {
+
+/// Whether a tap's name has a rank exactly where several train, and one of theirs.
+bool names_a_rank(const Case& c, const TapName& name) {
+  return c.dealt.empty() ? name.rank < 0 : name.rank >= 0 && static_cast<std::size_t>(name.rank) < ranks_of(c);
+}
+
+}  // namespace
+
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
+  if (!names_a_rank(c, name)) return std::nullopt;
+  if (name.rank >= 0) return layout_of(part_of(c, static_cast<std::size_t>(name.rank)), of_rank(name, -1));
   const auto extent = extent_at(c, name);
   if (extent && name.stage == "count") return count_layout(c, name);
   return extent ? layout_with(c, {parameters_of(c.model), weights_of(c.model)}, *extent, name) : std::nullopt;
+}
+
+/// One rank's part, and its layouts.
+struct TapLayouts::Rank {
+  Rank(const Case& whole, std::size_t rank) : part(part_of(whole, rank)), layouts(part) {}
+  const Case part;
+  TapLayouts layouts;
+};
+
+const std::optional<TapLayout>& TapLayouts::of_a_rank(const TapName& name) {
+  auto& rank = ranks_[name.rank];
+  if (!rank) rank = std::make_shared<Rank>(case_, static_cast<std::size_t>(name.rank));
+  return rank->layouts.of(of_rank(name, -1));
 }
 
 TapLayouts::TapLayouts(const Case& c) : case_(c), names_{parameters_of(c.model), weights_of(c.model)} {}
 
 const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   static const std::optional<TapLayout> none;
+  if (!names_a_rank(case_, name)) return none;
+  if (name.rank >= 0) return of_a_rank(name);
   const auto extent = extent_at(case_, name);
   if (!extent) return none;
   const bool counts = name.stage == "count";  // of as many sequences as this micro-batch has

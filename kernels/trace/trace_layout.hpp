@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,7 +25,7 @@ struct ParameterNames {
   std::vector<std::string> trained, all;
 };
 
-/// nullopt when the case has no such tap: an unknown window, micro-batch, stage or tensor.
+/// nullopt when the case has no such tap: an unknown window, rank, micro-batch, stage or tensor.
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name);
 
 /// The same for all taps of one case, each name's layout looked up once for micro-batches of as many rows.
@@ -34,8 +36,12 @@ class TapLayouts {
   const std::optional<TapLayout>& of(const TapName& name);
 
  private:
+  struct Rank;
+  const std::optional<TapLayout>& of_a_rank(const TapName& name);
+
   const Case& case_;
   ParameterNames names_;
+  std::map<int, std::shared_ptr<Rank>> ranks_;
   std::unordered_map<std::string, std::optional<TapLayout>> known_;
 };
 

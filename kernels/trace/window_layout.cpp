@@ -4,6 +4,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally::taps {
 namespace {
@@ -31,6 +32,19 @@ Layout accumulate_tap(const Place& at) {
   }
   if (const Layout compensation = compensation_tap(at)) return compensation;
   return buffer_tap(at, true);
+}
+
+/// What a rank hands to the sum over ranks, and what it has of it.
+Layout reduce_tap(Place at) {
+  const bool known =
+      in_ranks(at.c) && at.whole_window && !at.gradient && take(at.rest, at.input ? "buffer." : "reduced.");
+  const Shape* shape = known ? at.parameter() : nullptr;
+  return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.accumulate, *shape}};
+}
+
+/// What a rank found, and what all of them act upon.
+Layout agree_tap(const Place& at) {
+  return at.only_if(in_ranks(at.c) && at.whole_window && at.rest == "found" && !at.gradient, Dtype::u8, {});
 }
 
 Layout overflow_check_tap(const Place& at) {
@@ -96,6 +110,8 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
 
 Layout window_layout(const Place& at, std::string_view stage) {
   if (stage == "accumulate") return accumulate_tap(at);
+  if (stage == "reduce") return reduce_tap(at);
+  if (stage == "agree") return agree_tap(at);
   if (stage == "overflow_check") return overflow_check_tap(at);
   if (stage == "unscale") return unscale_tap(at);
   if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);

@@ -18,7 +18,8 @@ Alive::Alive(const Case& c, bool lockstep) {
   for (const auto& window : c.windows) {
     const auto count = static_cast<std::int64_t>(window.size());
     const std::int64_t all = std::accumulate(window.begin(), window.end(), std::int64_t{0});
-    rows = std::max(rows, lockstep ? all : *std::ranges::max_element(window));
+    const std::int64_t largest = window.empty() ? 0 : *std::ranges::max_element(window);
+    rows = std::max(rows, lockstep ? all : largest);
     if (lockstep) micro_batches = std::max(micro_batches, count);
   }
 }

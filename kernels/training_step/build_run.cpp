@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/device/probes/probed_claims.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/training_step/build_layers.hpp"
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
@@ -12,6 +13,8 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/item_weights.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -69,7 +72,7 @@ const std::string& remembered_hash(const Case& c) {
 
 /// What the trace says about this run as a whole.
 void declare(Run& run) {
-  run.trace.case_hash = remembered_hash(run.c);
+  run.trace.case_hash = remembered_hash(whole_of(run.c));
   run.trace.claims.subject = name_of(run.options.executor);
   run.trace.claims.kernels = run.kernels.claims();
   declare_fused_passes(run);
@@ -77,6 +80,10 @@ void declare(Run& run) {
   claim_added_products(run);
   const bool drawn = run.options.order_seed != 0 || run.c.execution.order != 0;
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
+  if (run.options.link != nullptr) {
+    const std::string& algorithm = rank_word(run.c, "reduce.algorithm");
+    run.trace.claims.kernels["reduce"] = {.variant = algorithm, .algorithm = algorithm};
+  }
   // A replaced product cannot be asked, nor does it promise the bits of an order.
   if (run.stages.gemm != shipped_stages().gemm) {
     run.trace.claims.kernels.at("gemm").algorithm.clear();
@@ -108,6 +115,7 @@ void add_bias_partials(Run& run, std::int64_t rows) {
 /// stages alone.
 std::map<std::string, std::string> launched_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = all_chosen(c, stages);
+  if (in_ranks(c)) chosen.emplace("rank_sum", "in_format");
   const bool fuses = has_shipped_stages(stages);
   std::erase_if(chosen, [&](const auto& kernel) {
     const std::string& operation = kernel.first;
@@ -157,6 +165,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);
   for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));
+  if (options.link != nullptr && options.link->size() > 1) rank_tag = options.link->rank();
   const Alive alive(c, lockstep);
   add_layers(*this, alive);
   const std::int64_t features = features_before(c.model, c.model.layers.size());

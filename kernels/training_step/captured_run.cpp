@@ -10,6 +10,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally {
 namespace {
@@ -28,6 +29,7 @@ void warm_up(const Case& c, const RunOptions& options) {
 const Case& capturable(const Case& c, const RunOptions& options) {
   require_tallys_kernels(options, "a captured window");
   require_supported(c, options);
+  if (in_ranks(c)) throw NotSupported("the case has ranks; a captured run takes one alone");
   if (c.windows.size() != 1)
     throw NotSupported("the case has " + std::to_string(c.windows.size()) + " windows; a captured run takes one");
   if (checks_overflow(c.recipe.loss_scale))

@@ -13,9 +13,11 @@ double divisor(const Run& run) {
     case Normalisation::window_items:
       return run.window_items;
     case Normalisation::mean_of_means:
-      return micro_batches(run.window) * run.items(run.micro_batch);
+      return run.busy_ranks * micro_batches(run.window) * run.items(run.micro_batch);
     case Normalisation::mean_of_means_configured:
       return micro_batches(0) * run.items(run.micro_batch);
+    case Normalisation::rank_means:
+      return run.busy_ranks * run.own_items;
     case Normalisation::sum:
       return 1;
   }

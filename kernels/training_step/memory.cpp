@@ -29,7 +29,8 @@ std::string memory_kind(const std::string& buffer_name) {
   if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
     return "gradients";
   if (!parameter_of_state(name).empty()) return "optimizer state";
-  if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms"}))
+  if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms",
+                       "bucket of ranks", "addend of ranks"}))
     return "workspace";
   if (name == "partial bias gradients" || starts_with_one_of(name, {"order of ", "sums of "})) return "workspace";
   if (name == "loss") return "activations";

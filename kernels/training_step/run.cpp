@@ -7,10 +7,13 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch_paths.hpp"
 #include "kernels/training_step/own_step.hpp"
+#include "kernels/training_step/run_parts.hpp"
+#include "kernels/training_step/run_ranks.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 
 namespace tally {
@@ -37,7 +40,8 @@ void require_kernels(const Case& c, ExecutorKind executor) {
   }
 }
 
-/// Inputs are read only: they must end with the bits they began with.
+}  // namespace
+
 void check_inputs(Run& run) {
   const auto held_to = [&](const std::string& name, const DeviceTensor& tensor, const Tensor& given) {
     if (!(tensor.read() == given)) {
@@ -61,7 +65,6 @@ void check_inputs(Run& run) {
   }
 }
 
-/// Every window. A rule of the machine that a kernel broke ends the run: what was tapped until then stands.
 void run_windows(Run& run) {
   const int windows = static_cast<int>(run.c.windows.size());
   try {
@@ -73,12 +76,10 @@ void run_windows(Run& run) {
   }
 }
 
-void check_guards(Run& run) {
-  std::istringstream lines(run.device.check_guards());
-  for (std::string line; std::getline(lines, line);) run.trace.violations.push_back(line);
+void add_guard_findings(ExecutorKind executor, Trace& trace) {
+  std::istringstream lines(device(executor).check_guards());
+  for (std::string line; std::getline(lines, line);) trace.violations.push_back(line);
 }
-
-}  // namespace
 
 void require_supported(const Case& c, const RunOptions& options) {
   require_kernels(c, options.executor);
@@ -113,10 +114,11 @@ Trace run(const Case& c, const RunOptions& options) {
   if (const OwnStep* own = own_step(options)) return run_own(*own, c, options);
   require_supported(c, options);
   const GridLimit limit(most_blocks_of(c));
+  if (in_ranks(c)) return run_ranks(c, options);
   Run run(c, options, options.stages != nullptr ? *options.stages : shipped_stages());
   run_windows(run);
   check_inputs(run);
-  check_guards(run);
+  add_guard_findings(options.executor, run.trace);
   return std::move(run.trace);
 }
 

@@ -11,6 +11,7 @@
 
 namespace tally {
 
+class Link;     // kernels/ranks/link.hpp
 struct Stages;  // kernels/training_step/stages.hpp: one function a stage; a fault replaces one
 
 struct RunOptions {
@@ -26,6 +27,7 @@ struct RunOptions {
   /// that stand there under the same name. So every stage starts from that run's own bits, and a tap that differs was
   /// made otherwise by its own stage. Needs taps; activations are not computed again. nullptr: none.
   const Trace* follow = nullptr;
+  Link* link = nullptr;  // of one rank's run, set by those that run several (run_ranks.hpp); nullptr: it trains alone
 };
 
 /// A case that the built-in training step cannot run; what() says which setting, and what it takes instead.

@@ -89,7 +89,7 @@ void Run::tap(const char* stage, const std::string& tensor, void* address, Dtype
   if (!options.taps) return;
   Tensor value(dtype, std::move(shape));
   device.read(address, value.bytes.data(), value.bytes.size());
-  TapName name{window, micro_batch, stage, tensor};
+  TapName name = this->name(stage, tensor);
   const Tensor* followed = options.follow == nullptr ? nullptr : options.follow->find(name.view());
   if (followed != nullptr && followed->dtype == value.dtype && followed->shape == value.shape)
     device.write(address, followed->bytes.data(), followed->bytes.size());
@@ -97,21 +97,21 @@ void Run::tap(const char* stage, const std::string& tensor, void* address, Dtype
 }
 
 void Run::record(const char* stage, const std::string& tensor, const DeviceTensor& value) {
-  trace.add({window, micro_batch, stage, tensor}, value.read());
+  trace.add(name(stage, tensor), value.read());
 }
 
 void Run::tap(const char* stage, const std::string& tensor, float number) {
   if (!options.taps) return;
   Tensor value(Dtype::fp32, {});
   value.set(0, static_cast<double>(number));
-  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+  trace.add(name(stage, tensor), std::move(value));
 }
 
 void Run::tap(const char* stage, const std::string& tensor, std::int64_t number) {
   if (!options.taps) return;
   Tensor value(Dtype::i64, {});
   value.set_bits(0, static_cast<std::uint64_t>(number));
-  trace.add({window, micro_batch, stage, tensor}, std::move(value));
+  trace.add(name(stage, tensor), std::move(value));
 }
 
 void tap_indices(Run& run, const char* stage, const LayerState& layer, int k) {

@@ -140,7 +140,9 @@ struct Run {
   int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
   bool recomputing = false;            // forward runs again inside backward
   std::int64_t step = 0;               // steps taken: t
-  double window_items = 0;             // N of this window
+  double window_items = 0;             // N of this window, over all ranks
+  double own_items = 0;                // of them this rank's
+  double busy_ranks = 1;               // ranks that have a micro-batch in this window
   float window_scale = 1;              // the loss scale of this window
   double learning_rate = 0;            // of this window, in binary64
   float factor = 0;                    // c of this micro-batch
@@ -199,6 +201,13 @@ struct Run {
   void tap(const char* stage, const std::string& tensor, std::int64_t value);
   /// The same as tap, taps or not.
   void record(const char* stage, const std::string& tensor, const DeviceTensor& value);
+
+  /// A tap's name, here and now.
+  TapName name(const char* stage, const std::string& tensor) const {
+    return {window, micro_batch, stage, tensor, rank_tag};
+  }
+
+  int rank_tag = -1;  // of taps; -1 where one rank trains
 
  private:
   std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]

@@ -12,7 +12,7 @@
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
-// fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
+// fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
 // share.cpp, unscale.cpp, window.cpp.
 #pragma once
 
@@ -42,7 +42,9 @@ struct Stages {
   /// (k) behind backward: the gradients of parameters that several layers read.
   Stage share;
   Stage accumulate;      // (k) left out without a buffer
+  Stage reduce;          // of ranks alone: every buffer becomes the sum of all ranks'
   Stage overflow_check;  // dynamic scale only; sets run.found
+  Stage agree;           // of ranks alone, the same: what one found, all act upon
   Stage unscale;         // unscale … optimizer are left out when run.found
   Stage norm;            // clipping by norm only
   Stage clip;
@@ -76,7 +78,9 @@ void backward(Run& run);
 void fork(Run& run, LayerState& layer, int k);
 void share(Run& run);
 void accumulate(Run& run);
+void reduce(Run& run);
 void overflow_check(Run& run);
+void agree(Run& run);
 void unscale(Run& run);
 void norm(Run& run);
 void clip(Run& run);

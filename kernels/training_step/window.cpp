@@ -41,13 +41,15 @@ void run_window(Run& run) {
   stages.learning_rate(run);
   stages.cast(run);
   const int count = static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());
-  const int together = run.lockstep ? count : 1;
-  for (run.group_begin = 0; run.group_begin < count; run.group_begin += together) {
-    run.group_end = run.group_begin + together;
+  const int at_once = run.lockstep ? count : 1;
+  for (run.group_begin = 0; run.group_begin < count; run.group_begin += at_once) {
+    run.group_end = run.group_begin + at_once;
     run_group(run);
   }
-  const bool checks = checks_overflow(run.c.recipe.loss_scale);
+  const bool together = run.options.link != nullptr, checks = checks_overflow(run.c.recipe.loss_scale);
+  if (together) stages.reduce(run);
   if (checks) stages.overflow_check(run);
+  if (checks && together) stages.agree(run);
   if (!run.found) take_step(run);
   if (checks) stages.scaler(run);
   stages.schedule(run);

@@ -55,6 +55,8 @@ std::string_view name_of(Normalisation normalisation) {
       return "mean_of_means_configured";
     case Normalisation::sum:
       return "sum";
+    case Normalisation::rank_means:
+      return "rank_means";
   }
   throw std::logic_error("no such normalisation");
 }
@@ -141,6 +143,8 @@ Decimal item_weight(const Case& c, std::int64_t row) {
 Case full_batch_of(const Case& c) {
   Case full = c;
   full.normalisation = Normalisation::window_items;
+  full.dealt.clear();
+  full.execution.ranks = {};
   for (std::vector<std::int64_t>& window : full.windows) {
     std::int64_t rows = 0;
     for (const std::int64_t size : window) rows += size;

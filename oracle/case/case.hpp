@@ -2,6 +2,7 @@
 // the files beside this one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -59,7 +60,7 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-enum class Normalisation { window_items, mean_of_means, mean_of_means_configured, sum };
+enum class Normalisation { window_items, mean_of_means, mean_of_means_configured, sum, rank_means };
 
 struct Precision {
   Dtype storage = Dtype::fp32;     // activations, weights as kernels see them, their gradients
@@ -89,6 +90,7 @@ struct Execution {
   std::int64_t schedule = 0;  // draws the order in which the host executor runs ready threads; 0: in order
   std::vector<Preemption> preemptions = {};         // "schedule" as a list: these choices, otherwise the default ones
   std::map<std::string, std::string> kernels = {};  // operation -> variant; the shipped default where none is named
+  Choice ranks = {};  // of kind "ranks" where it says how they work together (rank_keys.hpp); else empty
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 
@@ -96,12 +98,16 @@ struct Case {
   std::string name;
   Model model;
   std::vector<std::vector<std::int64_t>> windows;  // [w][k] rows of micro-batch k of window w
-  std::vector<std::int64_t> sequences = {};        // their lengths in rows, in order; empty: each row is its own
+  std::vector<std::vector<std::int64_t>> dealt =
+      {};                                    // [w][r] how many of them rank r has, rank 0 the first; empty: one
+  std::vector<std::int64_t> sequences = {};  // their lengths in rows, in order; empty: each row is its own
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;
   Execution execution;
   std::map<std::string, Tensor> tensors;
+  const Case* whole = nullptr;  // what this is one rank's part of (ranks.hpp); never in a file
+  std::size_t rank = 0;         // which rank's, where it is a part
   friend bool operator==(const Case&, const Case&) = default;
 };
 
@@ -133,7 +139,7 @@ std::int64_t first_row(const Case& c, std::size_t window, std::size_t micro_batc
 /// (mse with item_weights: the integer; cross_entropy: w_t.)
 Decimal item_weight(const Case& c, std::int64_t row);
 
-/// The same training with each window as one micro-batch; micro_batch statistics become window statistics.
+/// The same training with each window as one micro-batch of one rank; micro_batch statistics become window statistics.
 Case full_batch_of(const Case& c);
 
 }  // namespace tally

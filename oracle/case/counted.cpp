@@ -12,6 +12,7 @@ bool counts_items(const Choice& loss) {
 
 std::optional<CountedItems> counted_items(const Case& c, std::size_t window) {
   if (!counts_items(c.model.loss)) return std::nullopt;
+  if (c.windows[window].empty()) return CountedItems{};
   const ItemWeights weights(c);
   CountedItems counted;
   std::int64_t row = first_row(c, window), rows = 0;

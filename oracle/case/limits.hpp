@@ -24,4 +24,7 @@ inline constexpr std::size_t most_micro_batches = std::size_t{1} << 14;
 inline constexpr std::size_t most_tensor_file = std::size_t{1} << 40;
 inline constexpr std::size_t longest_header = std::size_t{1} << 25;
 
+/// Ranks that train together.
+inline constexpr std::size_t most_ranks = 4096;
+
 }  // namespace tally

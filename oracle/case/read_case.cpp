@@ -8,6 +8,7 @@
 #include "oracle/case/limits.hpp"
 #include "oracle/case/packed_case.hpp"
 #include "oracle/case/read_execution.hpp"
+#include "oracle/case/read_windows.hpp"
 #include "oracle/case/regular_file.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sections.hpp"
@@ -108,21 +109,6 @@ Model read_model(const Json* json, Findings& findings) {
   return model;
 }
 
-std::vector<std::vector<std::int64_t>> read_windows(const Json* json, Findings& findings) {
-  std::vector<std::vector<std::int64_t>> windows;
-  if (json == nullptr) return windows;
-  if (!json->is(Json::Kind::array)) findings.add_broken("$.windows", shown(*json), "a list of windows");
-  for (std::size_t w = 0; json->is(Json::Kind::array) && w < json->items.size(); ++w) {
-    const Json& window = json->items[w];
-    const std::string path = element_path("$.windows", w);
-    std::vector<std::int64_t>& sizes = windows.emplace_back();
-    if (!window.is(Json::Kind::array)) findings.add_broken(path, shown(window), "a list of micro-batch sizes");
-    for (std::size_t k = 0; window.is(Json::Kind::array) && k < window.items.size(); ++k)
-      sizes.push_back(read_integer(&window.items[k], element_path(path, k), findings).value_or(1));
-  }
-  return windows;
-}
-
 std::vector<std::int64_t> read_sequences(const Json* json, Findings& findings) {
   std::vector<std::int64_t> lengths;
   if (json == nullptr) return lengths;
@@ -170,16 +156,18 @@ Recipe read_recipe(const Json* json, Findings& findings) {
 Case case_of_json(const Json& json, const TensorSources& sources, Findings& findings) {
   ObjectReader object(&json, "$", findings);
   const auto version = read_integer(object.required("tally_case"), object.path("tally_case"), findings);
-  if (version && *version != 1 && *version != 2) findings.add("$.tally_case", std::to_string(*version), "1 or 2");
+  if (version && (*version < 1 || *version > newest_version))
+    findings.add("$.tally_case", std::to_string(*version), "1, 2 or 3");
   Case c;
   c.name = read_text(object.optional("name"), object.path("name"), findings).value_or("");
   c.model = read_model(object.required("model"), findings);
-  c.windows = read_windows(object.required("windows"), findings);
+  read_windows(object.required("windows"), c, findings);
   c.sequences = read_sequences(object.optional("sequences"), findings);
   c.normalisation = read_normalisation(object.optional("normalisation"), findings);
   c.precision = read_precision(object.required("precision"), findings);
   c.recipe = read_recipe(object.required("recipe"), findings);
   c.execution = read_execution(object.optional("execution"), findings);
+  if (!c.dealt.empty() && c.execution.ranks.options.empty()) c.execution.ranks.kind.clear();
   if (version && *version < version_of(c))
     findings.add("$.tally_case", std::to_string(*version),
                  std::to_string(version_of(c)) + ", as " + what_needs_version(c));

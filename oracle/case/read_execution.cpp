@@ -1,7 +1,11 @@
 #include "oracle/case/read_execution.hpp"
 
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "oracle/case/option.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/read_object.hpp"
 
 namespace tally {
@@ -58,6 +62,31 @@ std::map<std::string, std::string> read_kernels(const Json* json, const std::str
   return kernels;
 }
 
+/// Keys that say what their absence would say are left out, so that a case has one text.
+void read_ranks(const Json* json, const std::string& path, Execution& execution, Findings& findings) {
+  if (json == nullptr) return;
+  ObjectReader ranks(json, path, findings);
+  std::map<std::string, std::optional<ObjectReader>> objects;
+  for (const RankKey& key : rank_keys()) {
+    ObjectReader* object = &ranks;
+    if (!key.object.empty()) {
+      auto& inner = objects[key.object];
+      const Json* found = inner ? nullptr : ranks.optional(key.object);
+      if (found != nullptr) inner.emplace(found, ranks.path(key.object), findings);
+      if (!inner) continue;
+      object = &*inner;
+    }
+    const Json* value = object->optional(key.option.name);
+    const auto read =
+        value == nullptr ? std::nullopt : read_option(key.option, *value, object->path(key.option.name), findings);
+    if (read) set_rank_option(execution, key.name(), *read);
+  }
+  for (const auto& [name, object] : objects)
+    if (object) object->finish();
+  execution.ranks.kind = "ranks";
+  ranks.finish();
+}
+
 }  // namespace
 
 Execution read_execution(const Json* json, Findings& findings) {
@@ -68,6 +97,7 @@ Execution read_execution(const Json* json, Findings& findings) {
   execution.order = read_drawing(object, "order", findings);
   read_schedule(object, execution, findings);
   execution.kernels = read_kernels(object.optional("kernels"), object.path("kernels"), findings);
+  read_ranks(object.optional("ranks"), object.path("ranks"), execution, findings);
   object.finish();
   return execution;
 }

@@ -3,6 +3,7 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/json.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
@@ -30,7 +31,7 @@ void check_cuts(const Case& c, Findings& findings) {
       row += c.windows[w][k];
       while (next < c.sequences.size() && end < row) end += c.sequences[next++];
       if (end == row) continue;
-      findings.add_broken(element_path(element_path("$.windows", w), k),
+      findings.add_broken(micro_batch_path(c, w, k),
                           "an end at row " + std::to_string(row) + ", inside sequence " + std::to_string(next - 1),
                           "an end where a sequence ends");
       return;

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "oracle/case/json.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
 
 namespace tally {
@@ -25,7 +26,7 @@ void check_statistics(const Case& c, Findings& findings) {
     const std::vector<std::int64_t>& sizes = c.windows[w];
     for (std::size_t k = 0; micro_batch && k < sizes.size(); ++k)
       if (sizes[k] < 2)
-        findings.add(element_path(path, k), "a micro-batch of one row under \"micro_batch\" statistics",
+        findings.add(micro_batch_path(c, w, k), "a micro-batch of one row under \"micro_batch\" statistics",
                      "at least 2 rows");
     if (window && std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) < 2)
       findings.add(path, "a window of one row under \"window\" statistics", "at least 2 rows");

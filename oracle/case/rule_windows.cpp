@@ -1,5 +1,6 @@
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
 
 namespace tally {
@@ -21,7 +22,7 @@ void check_windows(const Case& c, Findings& findings) {
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) {
       const std::int64_t size = c.windows[w][k];
       if (size < 1 || size > most_rows - rows)
-        findings.add_broken(element_path(path, k), std::to_string(size),
+        findings.add_broken(micro_batch_path(c, w, k), std::to_string(size),
                             "a size >= 1, all together at most " + std::to_string(most_rows));
       else
         rows += size;

@@ -38,6 +38,7 @@ const std::vector<Rule>& rules() {
       {check_gemm_choices, {"$.precision"}},
       {check_grid_choice, {}},
       {check_recomputed, {"$.model.layers"}},
+      {check_ranks, {"$.model.layers", "$.windows"}},
       {check_targets, {"$.model"}},
       {check_tokens, {"$.model"}},
       {check_positions, {"$.model"}},

@@ -1,8 +1,12 @@
+#include <map>
+#include <string>
+
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/gemm_choices.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/option.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/schema_parts.hpp"
 #include "oracle/case/sections.hpp"
 #include "oracle/layers/contract.hpp"
@@ -202,6 +206,24 @@ Json operations_schema() {
   return json;
 }
 
+/// The keys of rank_keys(), each in its object.
+Json ranks_schema() {
+  ObjectSchema ranks;
+  std::map<std::string, ObjectSchema> objects;
+  for (const RankKey& key : rank_keys())
+    (key.object.empty() ? ranks : objects[key.object]).optional(key.option.name, option_schema(key.option));
+  for (auto& [name, object] : objects) ranks.optional(name, object.take());
+  return ranks.take();
+}
+
+/// The sizes of a window's micro-batches, or those of each rank.
+Json window_schema() {
+  const auto size = [] { return ranged("integer", {.at_least = "1"}); };
+  Json json = Json::object();
+  json.add("oneOf", Json::array()).items = {list_of(size(), "1"), list_of(list_of(size()), "2")};
+  return json;
+}
+
 Json execution_schema() {
   Json kernels = typed("object");
   kernels.add("properties", gemm_choices_schema());
@@ -221,6 +243,7 @@ Json execution_schema() {
       .optional("order", ranged("integer", {.at_least = "0"}))
       .optional("schedule", std::move(schedule))
       .optional("kernels", std::move(kernels))
+      .optional("ranks", ranks_schema())
       .take();
 }
 
@@ -228,12 +251,12 @@ Json execution_schema() {
 
 std::string json_schema() {
   Json version = Json::object();
-  version.add("enum", Json::array()).items = {Json::of_number("1"), Json::of_number("2")};
+  version.add("enum", Json::array()).items = {Json::of_number("1"), Json::of_number("2"), Json::of_number("3")};
   Json json = ObjectSchema{}
                   .required("tally_case", std::move(version))
                   .optional("name", typed("string"))
                   .required("model", model_schema())
-                  .required("windows", list_of(list_of(ranged("integer", {.at_least = "1"}), "1"), "1"))
+                  .required("windows", list_of(window_schema(), "1"))
                   .optional("sequences", list_of(ranged("integer", {.at_least = "1"}), "1"))
                   .optional("normalisation", normalisation_schema())
                   .required("precision", precision_schema())

@@ -35,8 +35,8 @@ inline constexpr std::array<PrecisionKey, 4> precision_keys{
 /// The words that a key of `precision` may hold.
 inline std::vector<std::string> words_of(const PrecisionKey& key) { return names_of(formats_for(key.use)); }
 
-inline constexpr std::array<Normalisation, 4> normalisations{Normalisation::window_items, Normalisation::mean_of_means,
+inline constexpr std::array<Normalisation, 5> normalisations{Normalisation::window_items, Normalisation::mean_of_means,
                                                              Normalisation::mean_of_means_configured,
-                                                             Normalisation::sum};
+                                                             Normalisation::sum, Normalisation::rank_means};
 
 }  // namespace tally

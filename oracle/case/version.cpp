@@ -4,11 +4,15 @@
 
 #include "oracle/case/choice.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
 
 std::string what_needs_version(const Case& c) {
+  if (!c.dealt.empty()) return "the micro-batches are dealt to ranks";
+  if (!c.execution.ranks.kind.empty()) return "execution says how ranks work together";
+  if (c.normalisation == Normalisation::rank_means) return "the normalisation is of ranks";
   if (!is_chain(c.model)) return "a layer names its inputs";
   if (c.model.tokens) return "the model reads tokens";
   if (!c.sequences.empty()) return "the rows are sequences";
@@ -22,6 +26,9 @@ std::string what_needs_version(const Case& c) {
   return version_of(c.model.loss, "loss") > 1 ? "the loss has an option of that version" : "";
 }
 
-std::int64_t version_of(const Case& c) { return what_needs_version(c).empty() ? 1 : 2; }
+std::int64_t version_of(const Case& c) {
+  if (in_ranks(c) || c.normalisation == Normalisation::rank_means) return 3;
+  return what_needs_version(c).empty() ? 1 : 2;
+}
 
 }  // namespace tally

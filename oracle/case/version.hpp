@@ -1,4 +1,5 @@
-// The version of a case file: 1, or 2 where the case uses what came with layers that read each other and with tokens.
+// The version of a case file: 1, 2 where the case uses what came with layers that read each other and with tokens, or 3
+// where ranks train together.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include "oracle/case/case.hpp"
 
 namespace tally {
+
+inline constexpr std::int64_t newest_version = 3;
 
 /// The least version that holds this case, which is the one that it is written in.
 std::int64_t version_of(const Case& c);

@@ -1,9 +1,14 @@
+#include <algorithm>
+
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/choice.hpp"
 #include "oracle/case/element.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/option.hpp"
 #include "oracle/case/packed_case.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sections.hpp"
 #include "oracle/case/sha256.hpp"
 #include "oracle/case/version.hpp"
@@ -105,6 +110,22 @@ Json schedule_json(const std::vector<Preemption>& preemptions) {
   return list;
 }
 
+Json ranks_json(const Choice& ranks) {
+  Json json = Json::object();
+  for (const RankKey& key : rank_keys()) {
+    const auto said = ranks.options.find(key.name());
+    if (said == ranks.options.end()) continue;
+    Json* object = &json;
+    if (!key.object.empty()) {
+      const auto known = std::ranges::find(json.keys, key.object);
+      object = known == json.keys.end() ? &json.add(key.object, Json::object())
+                                        : &json.items[static_cast<std::size_t>(known - json.keys.begin())];
+    }
+    object->add(key.option.name, write_option(said->second));
+  }
+  return json;
+}
+
 /// Keys at their defaults are left out, so that a case written before they existed keeps its hash.
 Json execution_json(const Execution& execution) {
   Json json = Json::object();
@@ -115,10 +136,22 @@ Json execution_json(const Execution& execution) {
   if (execution.order != 0) json.add("order", Json::of_number(std::to_string(execution.order)));
   if (execution.schedule != 0) json.add("schedule", Json::of_number(std::to_string(execution.schedule)));
   if (!execution.preemptions.empty()) json.add("schedule", schedule_json(execution.preemptions));
+  if (!execution.ranks.kind.empty()) json.add("ranks", ranks_json(execution.ranks));
   if (execution.kernels.empty()) return json;
   Json& kernels = json.add("kernels", Json::object());
   for (const auto& [operation, variant] : execution.kernels) kernels.add(operation, word(variant));
   return json;
+}
+
+/// The sizes of a window's micro-batches, of several ranks each rank's as a list of its own.
+Json window_json(const Case& c, std::size_t window) {
+  if (c.dealt.empty()) return integers(c.windows[window]);
+  Json ranks = Json::array();
+  for (std::size_t rank = 0; rank < c.dealt[window].size(); ++rank) {
+    const auto first = c.windows[window].begin() + static_cast<std::ptrdiff_t>(first_micro_batch_of(c, window, rank));
+    ranks.items.push_back(integers({first, first + c.dealt[window][rank]}));
+  }
+  return ranks;
 }
 
 /// `tensors` stays empty.
@@ -128,7 +161,7 @@ Json frame_json(const Case& c) {
   json.add("name", word(c.name));
   json.add("model", model_json(c.model));
   Json windows = Json::array();
-  for (const auto& window : c.windows) windows.items.push_back(integers(window));
+  for (std::size_t w = 0; w < c.windows.size(); ++w) windows.items.push_back(window_json(c, w));
   json.add("windows", std::move(windows));
   if (!c.sequences.empty()) json.add("sequences", integers(c.sequences));
   json.add("normalisation", word(name_of(c.normalisation)));

@@ -139,6 +139,7 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 5> statistics{"", "any", "two_pass", "one_pass", "welford"};
   static constexpr std::array<std::string_view, 6> softmax{"", "any", "three_pass", "online", "lse", "online_lse"};
   static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
+  static constexpr std::array<std::string_view, 5> over_ranks{"", "any", "in_order", "recursive_doubling", "ring"};
   static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
   static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
   static constexpr std::array<std::string_view, 8> attention{
@@ -146,6 +147,7 @@ Words algorithms_of(std::string_view operation) {
   if (operation == "batch_norm.statistics" || operation == "layer_norm.forward") return statistics;
   if (operation == "cross_entropy" || operation == "head_loss") return softmax;
   if (operation == "accumulate") return sums;
+  if (operation == "reduce") return over_ranks;
   if (operation == "linear.weight_gradient") return gradients;
   if (operation == "adam") return moments;
   if (operation == "attention.forward") return attention;

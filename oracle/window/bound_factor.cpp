@@ -2,6 +2,7 @@
 // (divisor.1) divides by may be split between them.
 #include <numeric>
 
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/each.hpp"
 #include "oracle/window/bound_stages.hpp"
 
@@ -30,7 +31,9 @@ Interval widened(Interval x, long double relative) {
   return {x.low - std::fabs(x.low) * relative, x.high + std::fabs(x.high) * relative};
 }
 
-long double rows_of(const Case& c, std::size_t window) {
+/// Over which a divisor is summed up: of a part of a case, all of it.
+long double rows_of(const Case& part, std::size_t window) {
+  const Case& c = whole_of(part);
   return static_cast<long double>(std::accumulate(c.windows[window].begin(), c.windows[window].end(), std::int64_t{0}));
 }
 
@@ -59,10 +62,13 @@ Expected held(long double exact, Interval by_subject) {
 
 bool by_window(const Declared& declared) { return declared.claims.divide == "window"; }
 
-/// K, over which micro-batches take their mean; the item weights' sum takes its place where there is no such mean.
+/// R K, over which micro-batches take their mean, or R over which ranks take theirs; the item weights' sum takes its
+/// place where there is no such mean.
 long double micro_batches(const Case& c, std::size_t window) {
-  const bool configured = c.normalisation == Normalisation::mean_of_means_configured;
-  return static_cast<long double>(c.windows[configured ? 0 : window].size());
+  if (c.normalisation == Normalisation::mean_of_means_configured) return static_cast<long double>(c.windows[0].size());
+  const std::size_t ranks = busy_ranks_of(whole_of(c), window);
+  return static_cast<long double>(c.normalisation == Normalisation::rank_means ? ranks
+                                                                               : ranks * c.windows[window].size());
 }
 
 /// The window's share of the divisor: N, K, or 1. 0 where N is.

@@ -101,11 +101,8 @@ std::map<std::string, oracle::Matrix<Ball>> tensors_of(const Case& c,
 
 /// The end-to-end lens' values against the case evaluated as `tally oracle` does. Nothing where a branch was taken over
 /// from the trace, or a window was skipped: there the two follow different decisions.
-void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
-  Expectations judged;
-  EndToEndWalk walk(c, trace);
-  walk.kept = &judged;
-  expect_all(walk);
+void certify_expected(const Case& c, const Trace& trace, const EndToEndWalk& walk, const Expectations& judged,
+                      CertifiedRecord& record) {
   const bool decided = !walk.ended && std::none_of(walk.checks.begin(), walk.checks.end(),
                                                    [](const TensorCheck& check) { return check.adopted_share > 0; });
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
@@ -136,6 +133,14 @@ void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
   ++record.cases;
 }
 
+void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
+  Expectations judged;
+  EndToEndWalk walk(c, trace);
+  walk.kept = &judged;
+  expect_all(walk);
+  certify_expected(c, trace, walk, judged, record);
+}
+
 std::string text_of(long double x) {
   char text[40];
   std::snprintf(text, sizeof text, "%.21Lg", x);
@@ -154,7 +159,11 @@ void certify(const Case& c, const Trace& trace, const Expectations& judged) {
   CertifiedSample& sample = *waiting;
   sample.taken_ = true;
   certify_stages(c, trace, judged, sample.draw_, sample.record_);
-  if (is_small(c)) certify_case(c, trace, sample.record_);
+  if (c.whole == nullptr && is_small(c)) certify_case(c, trace, sample.record_);
+}
+
+void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first, const Expectations& judged) {
+  if (is_small(whole)) certify_expected(whole, of_first, first, judged, waiting->record_);
 }
 
 void compare_certified(const std::string& tap, const oracle::Expected& judged,

@@ -13,6 +13,7 @@
 
 namespace tally {
 
+class EndToEndWalk;
 using Expectations = std::map<std::string, oracle::Expected>;  // by tap name
 
 /// While it lives, the first run that the local lens judges in this thread, alone or beside the others, gives the
@@ -33,6 +34,8 @@ class CertifiedSample {
  private:
   friend bool wants_expectations();
   friend void certify(const Case& c, const Trace& trace, const Expectations& judged);
+  friend void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first,
+                            const Expectations& judged);
 
   std::uint64_t draw_;
   bool taken_;
@@ -43,8 +46,10 @@ class CertifiedSample {
 /// Whether a sample waits for the expectations of a run.
 bool wants_expectations();
 
-/// What the local lens expected of each tap, to be held against enclosures.
+/// What the local lens expected of each tap, to be held against enclosures; of one rank's part its stages alone.
 void certify(const Case& c, const Trace& trace, const Expectations& judged);
+/// What the first rank's walk expected end to end, where the sample that its stages gave was asked for.
+void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first, const Expectations& judged);
 
 /// |v - exact| <= what the bound sets apart for long double: (1 - 1/pays) e, for every element that is finite and
 /// decided, with 2^-63 of the value for what the certified one may be off. The first disagreement of a tensor is noted.

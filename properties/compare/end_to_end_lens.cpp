@@ -1,4 +1,5 @@
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
@@ -29,11 +30,7 @@ void expect_buffers(EndToEndWalk& walk) {
   }
 }
 
-namespace {
-
-void expect_window(EndToEndWalk& walk) {
-  expect_buffers(walk);
-  if (walk.is_done()) return;
+void expect_behind_buffers(EndToEndWalk& walk) {
   if (checks_overflow(walk.c.recipe.loss_scale)) expect_overflow_check(walk);
   if (walk.ended) return;
   if (!walk.skipped) {
@@ -44,6 +41,15 @@ void expect_window(EndToEndWalk& walk) {
   }
   expect_end(walk);
   walk.count_before = walk.count;
+}
+
+namespace {
+
+void expect_window(EndToEndWalk& walk) {
+  expect_buffers(walk);
+  if (walk.is_done()) return;
+  if (in_ranks(walk.c)) expect_reduce(walk);
+  if (!walk.ended && !walk.is_done()) expect_behind_buffers(walk);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/window/bound_stages.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
@@ -73,6 +74,18 @@ void expect_cast(EndToEndWalk& walk) {
   for (const auto& [p, master] : walk.frozen) expect(p, master);
 }
 
+namespace {
+
+/// Of ranks: what one found all act upon, and what they agree on may be another's finding.
+void expect_agreement(EndToEndWalk& walk, OverflowFound overflow) {
+  const bool open = overflow == OverflowFound::open;
+  walk.check_output("agree", "found",
+                    open ? oracle::scalar(0, std::numeric_limits<double>::infinity()) : oracle::scalar(walk.skipped));
+  if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
+}
+
+}  // namespace
+
 void expect_overflow_check(EndToEndWalk& walk) {
   const BuffersOfAll* all = buffers_of_all(walk);
   const OverflowFound overflow = all != nullptr ? all->overflow : overflow_of(walk.buffers);
@@ -81,9 +94,11 @@ void expect_overflow_check(EndToEndWalk& walk) {
   if (overflow != OverflowFound::open) {
     walk.check_output("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
     if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
+    if (in_ranks(walk.c)) expect_agreement(walk, overflow);
     return;
   }
   walk.check_output("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
+  if (in_ranks(walk.c)) expect_agreement(walk, overflow);
   // Adopted only where the subject's own bits certify it; otherwise nothing can be expected any more.
   walk.ended = found == nullptr || !walk.certified(walk.name("overflow_check", "found"));
   walk.skipped = found != nullptr && found->integer(0) != 0;

@@ -2,9 +2,10 @@
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
 // Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_departure.cpp, end_to_end_forward.cpp,
-// end_to_end_given.cpp, end_to_end_update.cpp.
+// end_to_end_given.cpp, end_to_end_ranks.cpp, end_to_end_update.cpp.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -145,10 +146,16 @@ void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage,
 oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerView& layer, std::int64_t first,
                                         std::int64_t rows);
 
-/// All windows, one after another.
+/// All windows, one after another. Of one rank's part, what the others handed over is as they tapped it.
 void expect_all(EndToEndWalk& walk);
+/// All windows of all ranks, each up to its buffers, then their sum, then each to the window's end.
+void expect_ranks(std::deque<EndToEndWalk>& ranks);
 /// Of one window what stands before the overflow check: everything up to the buffers that its micro-batches leave.
 void expect_buffers(EndToEndWalk& walk);
+/// What stands behind: from the overflow check to the schedule.
+void expect_behind_buffers(EndToEndWalk& walk);
+/// Of ranks: the buffers become the sum of all; of one rank's part with the others' buffers as they tapped them.
+void expect_reduce(EndToEndWalk& walk);
 /// Whether what stands there overflowed.
 OverflowFound overflow_of(const oracle::ExpectedTensors& buffers);
 

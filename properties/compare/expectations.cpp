@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "oracle/case/ranks.hpp"
 #include "oracle/window/trajectory.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {
 namespace {
@@ -14,7 +16,25 @@ double ratio_of(double part, double whole) { return whole > 0 ? part / whole : 0
 
 }  // namespace
 
+namespace {
+
+std::map<std::string, oracle::Expected> of_all_ranks(const Case& c, const Trace& trace) {
+  const RanksOfTrace ranks(c, trace);
+  std::deque<EndToEndWalk> walks;
+  std::vector<std::map<std::string, oracle::Expected>> kept(ranks.count());
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+    walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).kept = &kept[rank];
+  expect_ranks(walks);
+  std::map<std::string, oracle::Expected> all;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+    for (auto& [tap, expected] : kept[rank]) all.emplace(ranks.name_in_whole(tap, rank), std::move(expected));
+  return all;
+}
+
+}  // namespace
+
 std::map<std::string, oracle::Expected> end_to_end_expectations(const Case& c, const Trace& trace) {
+  if (in_ranks(c) && c.whole == nullptr) return of_all_ranks(c, trace);
   std::map<std::string, oracle::Expected> kept;
   EndToEndWalk walk(c, trace);
   walk.kept = &kept;

@@ -30,9 +30,9 @@ const TensorCheck* most_telling(const std::vector<TensorCheck>& checks, const Te
   const TapName at = tap_name_of(first->tap);
   for (const TensorCheck& check : checks) {
     const bool nearer = check.lens == "local" || check.lens == "group";
-    if (nearer && fails(check) && tap_name_of(check.tap).window == at.window && judges_stage(check, at.stage)) {
-      return &check;
-    }
+    if (!nearer || !fails(check) || !judges_stage(check, at.stage)) continue;
+    const TapName other = tap_name_of(check.tap);
+    if (other.window == at.window && other.rank == at.rank) return &check;
   }
   return first;
 }
@@ -76,7 +76,7 @@ bool sums_come_first(const std::vector<TensorCheck>& checks, const TapName& dx, 
 
 bool together(const TapName& a, const TapName& b) {
   const bool of_all = a.micro_batch < 0 || b.micro_batch < 0;
-  return a.window == b.window && a.stage == b.stage && (of_all || a.micro_batch == b.micro_batch);
+  return a.window == b.window && a.rank == b.rank && a.stage == b.stage && (of_all || a.micro_batch == b.micro_batch);
 }
 
 }  // namespace

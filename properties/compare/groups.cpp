@@ -1,17 +1,21 @@
 #include "properties/compare/groups.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <set>
 #include <unordered_set>
 
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/absent_stages.hpp"
+#include "properties/compare/certified.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/producers.hpp"
+#include "properties/compare/rank_checks.hpp"
 #include "properties/compare/stage_cones.hpp"
 
 namespace tally {
@@ -168,45 +172,101 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
   }
 }
 
-GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
-  LocalWalk local(c, trace);
-  local.gone_through = told;
-  check_all_and_sample(local);
-  GroupedChecks found{in_order(trace, std::move(local.checks)), {}};
-  std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, found.checks);
-  const auto add_end_to_end = [&] {
-    found.checks.insert(found.checks.end(), std::move_iterator(end_to_end.begin()),
-                        std::move_iterator(end_to_end.end()));
-  };
-  const bool complete = std::none_of(found.checks.begin(), found.checks.end(), is_missing);
-  if (!complete && (grouping == Grouping::inferred || !trace.groups.empty())) {
-    EndToEndWalk walk(c, trace);
+/// One trace, or one rank's, under both lenses and, where taps are missing, that of groups.
+class Lenses {
+ public:
+  Lenses(const Case& c, const Trace& trace, const GoneThrough& told, BehindTheSum* shared = nullptr)
+      : c_(c), trace_(trace), local_(c, trace) {
+    local_.gone_through = told;
+    const bool watched = JudgeObserver::present() || wants_expectations();
+    if (c.rank == 0)
+      local_.first = shared;
+    else if (!watched)
+      local_.like_first = shared;
+    check_all_and_sample(local_);
+    found_.checks = in_order(trace, std::move(local_.checks));
+  }
+
+  /// What the local lens said.
+  const std::vector<TensorCheck>& local() const { return found_.checks; }
+
+  GroupedChecks with(std::vector<TensorCheck> end_to_end, Grouping grouping) {
+    const bool complete = std::none_of(found_.checks.begin(), found_.checks.end(), is_missing);
+    const bool grouped = !complete && (grouping == Grouping::inferred || !trace_.groups.empty());
+    if (grouped) return in_groups(std::move(end_to_end), grouping);
+    add(std::move(end_to_end));
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::vector<TensorCheck> end_to_end) {
+    found_.checks.insert(found_.checks.end(), std::move_iterator(end_to_end.begin()),
+                         std::move_iterator(end_to_end.end()));
+  }
+
+  GroupedChecks in_groups(std::vector<TensorCheck> end_to_end, Grouping grouping) {
+    EndToEndWalk walk(c_, trace_);
     std::map<std::string, oracle::Expected> expected;
     walk.resynchronise = true;
     walk.kept = &expected;
-    walk.know_local(found.checks);
+    walk.know_local(found_.checks);
     expect_all(walk);
-    const Groups groups(trace, grouping, local, walk);
+    const Groups groups(trace_, grouping, local_, walk);
     if (grouping == Grouping::inferred) {
       for (std::vector<TensorCheck>* checks : {&walk.checks, &end_to_end})
         for (TensorCheck& check : *checks)
           if (admits_no_step(walk, check)) check.status = Status::vacuous;
     }
-    add_groups(found, groups, judged_by(found.checks), walk.checks);
-    add_end_to_end();
-    std::erase_if(found.checks,
+    add_groups(found_, groups, judged_by(found_.checks), walk.checks);
+    add(std::move(end_to_end));
+    std::erase_if(found_.checks,
                   [&](const TensorCheck& check) { return is_missing(check) && groups.makes_up_for(check.tap); });
-    if (grouping == Grouping::inferred) judge_inputs(walk, expected, groups, found);
-    found.checks = in_order(trace, std::move(found.checks));
-    return found;
+    if (grouping == Grouping::inferred) judge_inputs(walk, expected, groups, found_);
+    found_.checks = in_order(trace_, std::move(found_.checks));
+    return std::move(found_);
   }
-  add_end_to_end();
-  return found;
+
+  const Case& c_;
+  const Trace& trace_;
+  LocalWalk local_;
+  GroupedChecks found_;
+};
+
+GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
+  Lenses lenses(c, trace, told);
+  std::vector<TensorCheck> end_to_end = end_to_end_after(c, trace, lenses.local());
+  return lenses.with(std::move(end_to_end), grouping);
 }
 
 }  // namespace
 
+std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping) {
+  const bool certifies = wants_expectations();
+  BehindTheSum shared;
+  std::deque<Lenses> lenses;
+  std::deque<EndToEndWalk> walks;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
+    lenses.emplace_back(ranks.parts[rank], ranks.traces[rank], GoneThrough{}, &shared);
+    walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).know_local(lenses.back().local());
+  }
+  Expectations expected;
+  if (certifies) walks.front().kept = &expected;
+  expect_ranks(walks);
+  if (certifies) certify_ranks(ranks.whole, ranks.traces.front(), walks.front(), expected);
+  std::vector<GroupedChecks> found;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
+    const Trace& trace = ranks.traces[rank];
+    found.push_back(lenses[rank].with(in_order(trace, std::move(walks[rank].checks)), grouping));
+    if (grouping == Grouping::declared) name_absent_stage(trace, found.back().checks);
+  }
+  return found;
+}
+
 GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
+  if (in_ranks(c) && c.whole == nullptr) {
+    const RanksOfTrace ranks(c, trace);
+    return {checks_of_whole(ranks, trace, hard_lenses(ranks, grouping)), {}};
+  }
   GroupedChecks found = both_lenses(c, trace, grouping, told);
   if (grouping == Grouping::declared) name_absent_stage(trace, found.checks);
   return found;

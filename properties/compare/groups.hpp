@@ -7,6 +7,7 @@
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 #include "reports/record/record.hpp"
 
 namespace tally {
@@ -29,5 +30,9 @@ using GoneThrough = std::function<void(const std::string& tap, std::size_t bytes
 /// group covers is not_run no more. A stage whose results reach no tap stays not_run. In a declared group the inputs
 /// that something outside the group left must be tapped, once.
 GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told = {});
+
+/// The same of ranks that train together, each rank's checks as one rank alone has them: local and in groups on bits of
+/// its own, with what the others handed over; end to end all of them together.
+std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping);
 
 }  // namespace tally

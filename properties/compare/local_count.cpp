@@ -2,6 +2,7 @@
 #include "properties/compare/local_count.hpp"
 
 #include "oracle/case/counted.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 
 namespace tally {
@@ -19,6 +20,18 @@ std::int64_t check_items(LocalWalk& walk, std::int64_t items) {
   return tapped->integer(0);
 }
 
+/// The window's count: the sum of its micro-batches', and of all ranks' where there are several.
+void check_whole(LocalWalk& walk, std::int64_t own) {
+  if (!in_ranks(walk.c)) {
+    check_items(walk, own);
+    return;
+  }
+  if (walk.tap("count", "in.items") != nullptr)
+    walk.check_output("count", "in.items", oracle::scalar(static_cast<long double>(own)));
+  if (const auto all = counted_items(whole_of(walk.c), static_cast<std::size_t>(walk.window)))
+    check_items(walk, all->of_window);
+}
+
 }  // namespace
 
 void check_count(LocalWalk& walk) {
@@ -33,7 +46,7 @@ void check_count(LocalWalk& walk) {
     sum += static_cast<std::uint64_t>(check_items(walk, counted->of_micro_batch[k]));
   }
   walk.micro_batch = -1;
-  check_items(walk, static_cast<std::int64_t>(sum));
+  check_whole(walk, static_cast<std::int64_t>(sum));
 }
 
 }  // namespace tally

@@ -1,5 +1,6 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -14,8 +15,10 @@ using oracle::FloatView;
 
 float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
-/// What the window's end reads: the last buffer, or the gradient where there is no buffer.
+/// What the window's end reads: of ranks the sum of their buffers; else the last buffer, or the gradient where there
+/// is no buffer.
 const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
+  if (in_ranks(walk.c)) return walk.handed(stage, "in.buffer." + p, walk.tap("reduce", "reduced." + p));
   const int last = walk.micro_batches() - 1;
   const StageTensor gradient = gradient_of_parameter(walk.layers, p);
   if (walk.direct) return walk.handed(stage, "in.d." + p, walk.tap(gradient.stage, gradient.tensor, last));

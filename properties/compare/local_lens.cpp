@@ -1,18 +1,21 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_count.hpp"
 #include "properties/compare/local_walk.hpp"
+#include "properties/compare/rank_checks.hpp"
 
 namespace tally {
 namespace {
 
 /// One window without a buffer: its end reads the gradient itself.
 bool writes_directly(const LocalWalk& walk) {
+  if (in_ranks(walk.c)) return false;
   if (walk.micro_batches() != 1 || walk.parameters.empty()) return false;
   const std::string& p = walk.parameters.front();
   const bool read = walk.tap("unscale", "in.d." + p) != nullptr || walk.tap("overflow_check", "in.d." + p) != nullptr;
@@ -67,7 +70,7 @@ void check_no_step(LocalWalk& walk) {
 }
 
 void check_window(LocalWalk& walk) {
-  const bool checks = checks_overflow(walk.c.recipe.loss_scale);
+  const bool checks = checks_overflow(walk.c.recipe.loss_scale), together = in_ranks(walk.c);
   walk.skipped = false;
   walk.overflows.reset();
   walk.direct = writes_directly(walk);
@@ -75,10 +78,16 @@ void check_window(LocalWalk& walk) {
   check_cast(walk);
   check_micro_batches(walk);
   if (is_done(walk)) return;
+  if (together) hand_over(walk);
+  if (walk.like_first != nullptr && walk.like_first->take_over(walk)) return;
+  const std::size_t begin = walk.checks.size();
+  if (together) check_reduce(walk);
   if (checks) check_overflow(walk);
+  if (checks && together) check_agree(walk);
   walk.skipped ? check_no_step(walk) : check_step(walk);
   if (checks) check_scaler(walk);
   check_schedule(walk);
+  if (walk.first != nullptr) walk.first->note(walk, begin);
 }
 
 }  // namespace
@@ -103,6 +112,13 @@ void check_all_and_sample(LocalWalk& walk) {
 
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace,
                                     const std::function<void(const std::string&, std::size_t)>& told, bool follows) {
+  if (in_ranks(c) && c.whole == nullptr) {
+    const RanksOfTrace ranks(c, trace);
+    std::vector<GroupedChecks> of_each;
+    for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+      of_each.push_back({local_lens(ranks.parts[rank], ranks.traces[rank], told, follows), {}});
+    return checks_of_whole(ranks, trace, of_each);
+  }
   LocalWalk walk(c, trace);
   walk.follows = follows;
   walk.gone_through = told;

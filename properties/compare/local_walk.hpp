@@ -1,6 +1,6 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
 // Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp,
-// local_schedule.cpp, local_update.cpp.
+// local_ranks.cpp, local_schedule.cpp, local_update.cpp.
 #pragma once
 
 #include <deque>
@@ -45,6 +45,28 @@ struct Bits {
   FailureClass inside_the_bound = FailureClass::logic;  // what a wrong bit is called that the bound admits
 };
 
+class LocalWalk;
+
+/// What the first of several ranks left behind the sum over ranks, window by window. Another rank that holds the same
+/// bits there is judged the same: all of it follows from bits that both read.
+class BehindTheSum {
+ public:
+  /// Where this rank holds in this window, and held in all before, what the first does: its checks, and what the next
+  /// window reads. False where it does not, or nothing is known of the first.
+  bool take_over(LocalWalk& walk) const;
+  /// Of the first rank: the checks from `begin` on are those behind the sum of this window.
+  void note(const LocalWalk& first, std::size_t begin);
+
+ private:
+  struct Window {
+    std::vector<TensorCheck> checks;
+    SubjectState state;
+    bool skipped = false;
+  };
+  const Trace* trace_ = nullptr;
+  std::vector<Window> windows_;
+};
+
 class LocalWalk {
  public:
   LocalWalk(const Case& the_case, const Trace& the_trace);
@@ -71,6 +93,10 @@ class LocalWalk {
   bool follows = false;
   /// Else expectations are computed and nothing is held against them: what the rules cost, and what they would give.
   bool judges = true;
+  /// Of the first of several ranks, where set, and of the others: what they share.
+  BehindTheSum* first = nullptr;
+  const BehindTheSum* like_first = nullptr;
+  bool follows_first = true;  // so far every window was alike
   /// Where set: takes every tap that is held to an expectation or handed over, of those wanted.
   std::vector<HeldTensor>* kept = nullptr;
 
@@ -173,7 +199,10 @@ void check_running_stats(LocalWalk& walk, int first, int last);
 void check_loss(LocalWalk& walk);
 void check_backward(LocalWalk& walk, int first, int last);
 void check_accumulate(LocalWalk& walk);
+void hand_over(LocalWalk& walk);     // of ranks alone: what they hand to their sum
+void check_reduce(LocalWalk& walk);  // of ranks alone
 void check_overflow(LocalWalk& walk);
+void check_agree(LocalWalk& walk);  // of ranks alone
 void check_unscale(LocalWalk& walk);
 void check_norm(LocalWalk& walk);
 void check_clip(LocalWalk& walk);

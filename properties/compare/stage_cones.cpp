@@ -64,9 +64,10 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
     }
   };
   const auto gradient = [&] { window(index_.contains({w, -1, "clip"}) ? "clip" : "unscale"); };
-  const auto summed = [&] {
+  const auto buffers = [&] {
     add(found, w, last, index_.contains({w, last, "accumulate"}) ? "accumulate" : "backward");
   };
+  const auto summed = [&] { index_.contains({w, -1, "reduce"}) ? window("reduce") : buffers(); };
   const std::string& stage = run.stage;
   if (stage == "cast" || stage == "optimizer" || stage == "decay") before("optimizer");
   if (stage == "forward" || stage == "backward") window("cast");
@@ -79,7 +80,9 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "fork") micro_batch("loss");
   if (stage == "accumulate") micro_batch("backward");
   if (stage == "accumulate" && m > 0) add(found, w, m - 1, stage);
+  if (stage == "reduce") buffers();
   if (stage == "overflow_check") summed();
+  if (stage == "agree") window("overflow_check");
   if (stage == "unscale") summed();
   if (stage == "unscale" || stage == "scaler" || stage == "schedule") window("overflow_check");
   if (stage == "norm" || stage == "clip") window("unscale");

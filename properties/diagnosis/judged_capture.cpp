@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/piecewise.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/restated_causes.hpp"
 #include "properties/diagnosis/settings.hpp"
@@ -14,9 +16,26 @@
 namespace tally {
 namespace {
 
+/// Suspects of the rank that fails first, on its own part of the case.
+std::vector<Suspicion> suspects_of_ranks(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
+  const std::size_t rank = rank_of_tap(first_failure(checks)->tap);
+  const RanksOfTrace ranks(c, trace);
+  std::vector<TensorCheck> own;
+  for (TensorCheck check : checks) {
+    if (rank_of_tap(check.tap) != rank) continue;
+    check.tap = without_rank(check.tap);
+    own.push_back(std::move(check));
+  }
+  return diagnose(ranks.parts[rank], ranks.traces[rank], own);
+}
+
 /// Causes: the restatements that pass, then the suspects of the first failure that say something else.
 void find_causes(const Case& c, const Trace& trace, JudgedCapture& judged) {
   if (first_failure(judged.checks) == nullptr) return;
+  if (in_ranks(c)) {
+    judged.suspects = suspects_of_ranks(c, trace, judged.checks);
+    return;
+  }
   if (small_enough_to_restate(c, trace)) {
     judged.suspects = restated_causes(c, trace, judged.checks);
   } else {
@@ -55,7 +74,7 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
   auto [checks, groups] = in_pieces            ? piecewise_lenses(c, trace, told)
                           : options.all_lenses ? hard_lenses(c, trace, grouping, told)
                                                : GroupedChecks{local_lens(c, trace, told, trace.groups.empty()), {}};
-  if (!in_pieces) split_bounds(c, trace, checks);
+  if (!in_pieces && !in_ranks(c)) split_bounds(c, trace, checks);
   JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
   if (options.all_lenses) find_causes(c, trace, judged);
   put_first(options.seen, judged.suspects);

@@ -78,6 +78,7 @@ Trace altered(const Trace& trace, const std::function<std::optional<Tensor>(cons
   other.claims = trace.claims;
   other.groups = trace.groups;
   other.case_hash = trace.case_hash;
+  other.whole = trace.whole;
   for (const Tap& tap : trace.taps()) {
     std::optional<Tensor> changed = change(tap);
     other.add(tap.name, changed ? *std::move(changed) : tap.value);

@@ -7,6 +7,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
@@ -45,6 +46,23 @@ std::vector<std::int64_t> sequences_of(const Plan& plan) {
   return lengths;
 }
 
+/// How many micro-batches of each window every rank has: about as many each, or as chance has it, or one rank all.
+std::vector<std::vector<std::int64_t>> dealt_by(const Plan& plan) {
+  constexpr std::uint64_t apart = 0xa54ff53au;
+  executor::Schedule random(plan.seed ^ apart);
+  const auto ranks = static_cast<std::uint64_t>(plan.ranks);
+  std::vector<std::vector<std::int64_t>> dealt;
+  for (const auto& window : plan.windows) {
+    std::vector<std::int64_t>& counts = dealt.emplace_back(plan.ranks, 0);
+    const std::uint64_t way = random.below(8), all_to = random.below(ranks);
+    for (std::uint64_t k = 0; k < window.size(); ++k) {
+      const std::uint64_t to = way == 0 ? all_to : way < 4 ? random.below(ranks) : k * ranks / window.size();
+      counts[to] += 1;
+    }
+  }
+  return dealt;
+}
+
 /// The labels of some layers but not of all; of none where there is one.
 std::vector<std::string> some_layers(const Model& model, std::uint64_t seed) {
   constexpr std::uint64_t apart = 0x3c6ef372u;
@@ -73,6 +91,7 @@ Case case_frame(const Plan& plan) {
   if (plan.tokens.tied) c.model.layers.back().tied = "wte";
   c.model.loss = plan.loss;
   c.windows = plan.windows;
+  if (plan.ranks > 1) c.dealt = dealt_by(plan);
   if (c.model.tokens || reads_positions(c.model)) c.sequences = sequences_of(plan);
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
@@ -108,8 +127,9 @@ namespace {
 std::string of_windows(const Case& c) {
   std::size_t most = 0;
   for (const auto& window : c.windows) most = std::max(most, window.size());
-  return ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
-         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
+  return (c.dealt.empty() ? "" : ", " + std::to_string(ranks_of(c)) + " ranks") + ", K = " + std::to_string(most) +
+         ", " + std::to_string(c.windows.size()) + (c.windows.size() == 1 ? " window, " : " windows, ") +
+         c.recipe.optimizer.kind;
 }
 
 }  // namespace

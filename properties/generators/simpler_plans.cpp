@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "oracle/case/rank_keys.hpp"
 #include "properties/generators/adapters.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
 namespace tally {
 namespace {
+
+/// One rank alone is told nothing of others.
+void with_ranks(Plan& plan, int ranks) {
+  plan.ranks = ranks;
+  if (ranks == 1) plan.execution.ranks = {};
+}
 
 class Steps {
  public:
@@ -81,6 +88,15 @@ void fewer_micro_batches(const Plan& plan, Steps& steps) {
     for (const std::int64_t count : smaller(std::int64_t(plan.windows[w].size()), 1)) {
       steps.add([=](Plan& p) { p.windows[w].resize(std::size_t(count)); });
     }
+  }
+}
+
+void fewer_ranks(const Plan& plan, Steps& steps) {
+  for (const std::int64_t ranks : smaller(plan.ranks, 1))
+    steps.add([=](Plan& p) { with_ranks(p, static_cast<int>(ranks)); });
+  for (const auto& [name, value] : plan.execution.ranks.options) {
+    const OptionValue& standard = standard_rank_option(name);
+    steps.add([&](Plan& p) { set_rank_option(p.execution, name, standard); });
   }
 }
 
@@ -174,6 +190,7 @@ void usual_formats(const Plan& plan, Steps& steps) {
 
 std::vector<Plan> simpler_plans(const Plan& plan) {
   Steps steps(plan);
+  fewer_ranks(plan, steps);
   fewer_layers(plan, steps);
   fewer_adapters(plan, steps);
   fewer_micro_batches(plan, steps);

@@ -1,12 +1,14 @@
 #include "properties/laws/judge.hpp"
 
 #include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/named_place.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/judge_grouped.hpp"
+#include "properties/laws/judge_ranks.hpp"
 #include "properties/laws/without_suspects.hpp"
 
 namespace tally {
@@ -34,6 +36,7 @@ bool has_an_item(const Case& c) {
 Outcome judge(const Case& c, const Trace& trace) { return judge_grouped(c, trace, Grouping::declared); }
 
 Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
+  if (in_ranks(c) && c.whole == nullptr) return judge_ranks(c, trace, grouping);
   Outcome outcome;
   outcome.checks = hard_lenses(c, trace, grouping).checks;
   split_bounds(c, trace, outcome.checks);

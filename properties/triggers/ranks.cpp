@@ -1,24 +1,116 @@
 // Several ranks.
+#include "oracle/case/ranks.hpp"
+
+#include <cmath>
+
+#include "oracle/case/rank_keys.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
 namespace {
 
-constexpr const char* alone = "one process trains here: a case has no ranks";
+constexpr const char* whole = "every rank holds all of the model: none is sharded";
 
-bool one_rank(const Sight&) { return true; }
+bool one_rank(const Sight& s) { return ranks_of(s.c) == 1; }
+bool two_ranks(const Sight& s) { return ranks_of(s.c) == 2; }
+bool three_ranks(const Sight& s) { return ranks_of(s.c) == 3; }
+bool no_power_of_two(const Sight& s) { return (ranks_of(s.c) & (ranks_of(s.c) - 1)) != 0; }
 
-const RegisterTriggers registered{7,
-                                  "ranks",
-                                  {{"one rank", TriggerKind::of_case, "", one_rank},
-                                   {"two ranks", TriggerKind::later, alone, nullptr},
-                                   {"three ranks", TriggerKind::later, alone, nullptr},
-                                   {"ranks with unequal items", TriggerKind::later, alone, nullptr},
-                                   {"overflow on one rank only", TriggerKind::later, alone, nullptr},
-                                   {"optimizer state sharded", TriggerKind::later, alone, nullptr},
-                                   {"gradients sharded", TriggerKind::later, alone, nullptr},
-                                   {"parameters sharded", TriggerKind::later, alone, nullptr},
-                                   {"sharded and replicated mixed", TriggerKind::later, alone, nullptr}}};
+/// Some window's ranks satisfy it.
+template <class Holds>
+bool any_window(const Sight& s, Holds holds) {
+  for (std::size_t w = 0; ranks_of(s.c) > 1 && w < s.windows(); ++w)
+    if (holds(w)) return true;
+  return false;
+}
+
+double items_of(const Sight& s, std::size_t window, std::size_t rank) {
+  double items = 0;
+  const std::size_t first = first_micro_batch_of(s.c, window, rank);
+  for (std::size_t k = first; k < first + micro_batches_of(s.c, window, rank); ++k) items += s.items[window][k];
+  return items;
+}
+
+bool an_empty_rank(const Sight& s) {
+  return any_window(s, [&](std::size_t w) { return busy_ranks_of(s.c, w) < ranks_of(s.c); });
+}
+
+bool unequal_counts(const Sight& s) {
+  return any_window(s, [&](std::size_t w) {
+    for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank)
+      if (micro_batches_of(s.c, w, rank) != micro_batches_of(s.c, w, 0)) return true;
+    return false;
+  });
+}
+
+bool unequal_items(const Sight& s) {
+  return any_window(s, [&](std::size_t w) {
+    for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank)
+      if (items_of(s, w, rank) != items_of(s, w, 0)) return true;
+    return false;
+  });
+}
+
+bool accumulates(const Sight& s) {
+  return any_window(s, [&](std::size_t w) {
+    for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank)
+      if (micro_batches_of(s.c, w, rank) > 1) return true;
+    return false;
+  });
+}
+
+/// Some rank's own buffers hold what is not finite, and another's do not.
+bool overflow_on_one(const Sight& s) {
+  return any_window(s, [&](std::size_t w) {
+    std::size_t over = 0;
+    for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank) {
+      bool here = false;
+      for (const std::string& p : parameters_of(s.c.model)) {
+        const std::string tensor = "in.buffer." + p;
+        const Tensor* handed = s.trace.find(TapView{int(w), -1, "reduce", tensor, int(rank)});
+        for (std::size_t i = 0; handed != nullptr && i < handed->elements() && !here; ++i)
+          here = !std::isfinite(handed->value(i));
+      }
+      over += here;
+    }
+    return over > 0 && over < ranks_of(s.c);
+  });
+}
+
+bool several_buckets(const Sight& s) {
+  const std::int64_t elements = rank_number(s.c, "buckets.elements");
+  std::int64_t all = 0;
+  for (const std::string& p : parameters_of(s.c.model)) all += std::int64_t(s.c.tensors.at(p).elements());
+  return ranks_of(s.c) > 1 && elements > 0 && elements < all;
+}
+
+bool drawn_arrival(const Sight& s) { return ranks_of(s.c) > 1 && rank_number(s.c, "arrival") != 0; }
+bool ring(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "ring"; }
+bool doubling(const Sight& s) {
+  return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
+}
+
+const RegisterTriggers registered{
+    7,
+    "ranks",
+    {{"one rank", TriggerKind::of_case, "", one_rank},
+     {"two ranks", TriggerKind::of_case, "", two_ranks},
+     {"three ranks", TriggerKind::of_case, "", three_ranks},
+     {"ranks that are no power of two", TriggerKind::of_case, "", no_power_of_two},
+     {"a rank without a micro-batch", TriggerKind::of_case, "", an_empty_rank},
+     {"ranks with unequal numbers of micro-batches", TriggerKind::of_case, "", unequal_counts},
+     {"ranks with unequal items", TriggerKind::of_case, "", unequal_items},
+     {"a rank that accumulates", TriggerKind::of_case, "K_r > 1", accumulates},
+     {"several buckets", TriggerKind::of_case, "", several_buckets},
+     {"a ring of three ranks or more", TriggerKind::of_case, "", ring},
+     {"recursive doubling of three ranks or more", TriggerKind::of_case, "", doubling},
+     {"ranks go on in a drawn order", TriggerKind::of_case, "", drawn_arrival},
+     {"overflow on one rank only", TriggerKind::of_case, "of what ranks hand over, one's is not finite",
+      overflow_on_one},
+     {"optimizer state sharded", TriggerKind::later, whole, nullptr},
+     {"gradients sharded", TriggerKind::later, whole, nullptr},
+     {"parameters sharded", TriggerKind::later, whole, nullptr},
+     {"sharded and replicated mixed", TriggerKind::later, whole, nullptr}}};
 
 }  // namespace
 }  // namespace tally

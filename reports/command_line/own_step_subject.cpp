@@ -60,7 +60,7 @@ RunOptions own_step_subject(const SubjectOptions& options) {
 Environment environment_of_own_step(Environment environment, const SubjectOptions& options) {
   utsname system{};
   uname(&system);
-  environment.executor = options.subject;
+  environment.executor = options.subject.empty() ? options.ranks : options.subject;
   environment.device = std::string(system.sysname) + " " + system.machine +
                        (options.in_process ? ", in Tally's process" : ", in a process of its own");
   environment.blas = "the subject's own";

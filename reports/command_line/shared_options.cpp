@@ -29,6 +29,12 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
   command.add_option("--step-memory", options.step_memory, "memory for each process of a step of your own")
       ->capture_default_str();
   command.add_flag("--in-process", options.in_process, "run a library's step in this process: fast, and unguarded");
+  command
+      .add_option("--ranks", options.ranks,
+                  "who trains cases of several ranks: model, all in this process; or mpi:N, N processes joined by MPI")
+      ->capture_default_str();
+  command.add_option("--launcher", options.launcher, "command that starts MPI's processes (default: mpirun, as found)");
+  command.add_flag("--allow-root", options.allow_root, "let it start them as root");
   command.add_option("--fault", options.fault, "run with this seeded fault (./tally list faults)");
   command.add_option("--magnitude", options.magnitude,
                      "how much of the fault to plant, from 0 (none) to 1 (all of it)");

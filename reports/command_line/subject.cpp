@@ -15,6 +15,7 @@
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
+#include "reports/command_line/crew.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/own_step_subject.hpp"
 #include "reports/text/nearest.hpp"
@@ -98,7 +99,24 @@ void plant_at(double magnitude, const std::vector<std::string>& faults) {
   planted.emplace(magnitude);
 }
 
+namespace {
+
+/// Cases of so many ranks by processes that MPI joins; all others by its first rank.
+RunOptions crew_subject(SubjectOptions options, int ranks) {
+  if (!options.subject.empty() && options.subject != "host")
+    throw UsageError("--ranks: a crew's ranks run on the host; the subject is '" + options.subject + "'");
+  options.subject = "exec:" + crew_command(ranks, options.launcher, options.allow_root);
+  return own_step_subject(options);
+}
+
+}  // namespace
+
+bool runs_elsewhere(const SubjectOptions& options) {
+  return is_own_step(options.subject) || crew_size(options.ranks).has_value();
+}
+
 RunOptions subject_of(const SubjectOptions& options) {
+  if (const auto ranks = crew_size(options.ranks)) return crew_subject(options, *ranks);
   if (is_own_step(options.subject)) return own_step_subject(options);
   if (options.in_process) throw UsageError("--in-process: the subject is no library; expected --subject step:LIBRARY");
   RunOptions subject;

@@ -19,6 +19,9 @@ struct SubjectOptions {
   double magnitude = 1;                            // how much of the fault is planted, 0 to 1
   std::string step_memory = "4G";                  // for each process of a step of one's own
   bool in_process = false;                         // a library's step runs in this process
+  std::string ranks = "model";                     // who trains cases of several ranks: "model", "mpi:4" (crew.hpp)
+  std::string launcher;                            // of MPI, in the place of the one that is found
+  bool allow_root = false;                         // a launcher may start ranks as root
   double case_seconds = 0;                         // for one run of such a step; 0: as it is unasked
   const std::atomic<bool>* interrupted = nullptr;  // such a step is not waited for once it is set
 };
@@ -27,6 +30,9 @@ struct SubjectOptions {
 /// library or command that is no training step.
 /// "" takes the GPU where there is one; a GPU or driver that is present and fails is an error, not a fallback.
 RunOptions subject_of(const SubjectOptions& options);
+
+/// Whether cases are run by other processes than this program's own stages: a step of a user's own, or a crew.
+bool runs_elsewhere(const SubjectOptions& options);
 
 /// From now on this process plants so much of these faults. Throws UsageError where none is named, one has no size, or
 /// the magnitude is not in 0 ... 1.

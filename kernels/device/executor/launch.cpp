@@ -82,6 +82,7 @@ void run_blocks(State& s) {
   begin_another_block(s);
   s.starting = true;
   s.fibre = take_idle();
+  s.home.sanitized = {};  // ranks in one process launch from stacks of their own
   switch_context(s.home, s.fibre->context);
   if (s.failure != nullptr) std::rethrow_exception(std::exchange(s.failure, nullptr));
   if (thread_order.tracked && s.alive > 0) throw ExecutorFinding(place() + ": " + describe_deadlock());

@@ -8,6 +8,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/command.hpp"
+#include "reports/command_line/crew.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/text/columns.hpp"
 
@@ -78,6 +79,7 @@ int doctor(const DoctorOptions& options) {
   std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
   std::cout << "toolkit   " TALLY_CUDA_TOOLKIT "\n";
   std::cout << "host      " << device(ExecutorKind::host).name() << "\n";
+  std::cout << mpi_lines();
   for (const auto& [label, kind] :
        {std::pair{"checked   ", ExecutorKind::checked}, {"cuda      ", ExecutorKind::cuda}}) {
     std::cout << label;

@@ -6,6 +6,7 @@
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -15,6 +16,7 @@
 #include "reports/command_line/kept_run.hpp"
 #include "reports/command_line/known_kernels.hpp"
 #include "reports/command_line/output.hpp"
+#include "reports/command_line/rank_table.hpp"
 #include "reports/command_line/shared_options.hpp"
 #include "reports/command_line/silent_stages.hpp"
 #include "reports/command_line/stage_table.hpp"
@@ -29,6 +31,7 @@ struct ReplayOptions {
   std::string what;  // token or case file
   std::string law;   // empty: the lenses alone, or the law in a kept case's file name
   std::string dump;  // folder for trace.safetensors and case.json
+  int rank = -1;     // whose stages are shown; -1: of all
 };
 
 /// The law a kept case's file name carries (`<law>@<id>.json`), else nothing.
@@ -85,6 +88,9 @@ int replay(const ReplayOptions& options) {
   require_stated(c);
   const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
+  if (options.rank >= static_cast<int>(ranks_of(c)))
+    throw UsageError("--rank is " + std::to_string(options.rank) + "; the case has " + std::to_string(ranks_of(c)) +
+                     (ranks_of(c) == 1 ? " rank" : " ranks") + ", counted from 0");
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
   if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `./tally list laws`");
@@ -95,7 +101,9 @@ int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) dump(options.dump, c, subject);
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";
-  std::cout << stage_table(outcome.checks) << silent_stages(outcome.checks) << suspect_list(outcome.suspects)
+  const std::vector<TensorCheck> shown =
+      options.rank < 0 ? outcome.checks : checks_of_rank(outcome.checks, options.rank);
+  std::cout << stage_table(shown) << silent_stages(shown) << rank_table(shown) << suspect_list(outcome.suspects)
             << word_of(outcome.status);
   if (!outcome.message.empty()) std::cout << ": " << outcome.message;
   std::cout << "\n";
@@ -116,6 +124,7 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
   command.add_option("--law", options.law, "the law to hold it to");
   command.add_option("--dump", options.dump, "folder for the case and its trace");
+  command.add_option("--rank", options.rank, "show this rank's stages alone")->check(CLI::NonNegativeNumber);
 }
 
 const RegisterCommand registered{{

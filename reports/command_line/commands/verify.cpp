@@ -44,7 +44,7 @@ std::optional<double> seconds_of(const std::string& text, const std::string& opt
 bool is_default(const VerifyOptions& options, const CampaignOptions& campaign) {
   return options.law == "*" && options.precisions == VerifyOptions().precisions && campaign.training &&
          !campaign.cases && !campaign.seconds && campaign.effort >= 1 && options.subject.fault.empty() &&
-         options.subject.kernels.empty() && campaign.steered && !is_own_step(options.subject.subject);
+         options.subject.kernels.empty() && campaign.steered && !runs_elsewhere(options.subject);
 }
 
 /// What a shard is a part of.
@@ -94,7 +94,7 @@ CampaignOptions campaign_of(const VerifyOptions& options) {
   campaign.seed = seed_of(options.seed);
   campaign.corpus =
       options.corpus.empty() ? std::filesystem::path(options.out) / "corpus" : std::filesystem::path(options.corpus);
-  campaign.training = !options.no_training && options.law == "*" && !is_own_step(options.subject.subject);
+  campaign.training = !options.no_training && options.law == "*" && !runs_elsewhere(options.subject);
   campaign.keep_going = options.keep_going;
   campaign.shrink = !options.no_shrink;
   campaign.steered = !options.unsteered;

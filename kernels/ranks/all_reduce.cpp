@@ -1,0 +1,73 @@
+#include "kernels/ranks/all_reduce.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/registered_files.hpp"
+
+namespace tally {
+namespace {
+
+std::map<std::string, AllReduce>& registered_algorithms() {
+  static std::map<std::string, AllReduce> all;
+  return all;
+}
+
+}  // namespace
+
+Addends::Addends(Link& link, Device& on, Add add, std::string about, Dtype format, void* values, std::int64_t elements)
+    : link_(link),
+      device_(on),
+      add_(std::move(add)),
+      about_(std::move(about)),
+      format_(format),
+      values_(values),
+      elements_(elements),
+      addend_(on, "addend of ranks", format, static_cast<std::size_t>(elements)) {}
+
+BucketStretch Addends::chunk(int number) const {
+  const std::int64_t size = elements_ / ranks();
+  return {(number % ranks() + ranks()) % ranks() * size, size};
+}
+
+void* Addends::address(BucketStretch stretch) const {
+  return static_cast<std::byte*>(values_) + static_cast<std::size_t>(stretch.first) * size_of(format_);
+}
+
+std::vector<std::byte>& Addends::received(int from, BucketStretch stretch) {
+  staged_.resize(static_cast<std::size_t>(stretch.count) * size_of(format_));
+  link_.receive(from, about_, staged_);
+  return staged_;
+}
+
+void Addends::send(int to, BucketStretch stretch) {
+  staged_.resize(static_cast<std::size_t>(stretch.count) * size_of(format_));
+  device_.read(address(stretch), staged_.data(), staged_.size());
+  link_.send(to, about_, staged_);
+}
+
+void Addends::receive(int from, BucketStretch stretch) {
+  const std::vector<std::byte>& bytes = received(from, stretch);
+  device_.write(address(stretch), bytes.data(), bytes.size());
+}
+
+void Addends::receive_and_add(int from, BucketStretch stretch) {
+  const std::vector<std::byte>& bytes = received(from, stretch);
+  device_.write(addend_.data(), bytes.data(), bytes.size());
+  add_({format_, address(stretch), addend_.data(), stretch.count});
+}
+
+RegisterAllReduce::RegisterAllReduce(const char* algorithm, AllReduce run, std::source_location at) {
+  note_registered(at);
+  if (!registered_algorithms().emplace(algorithm, run).second)
+    throw std::logic_error(std::string("two files register the all-reduce ") + algorithm);
+}
+
+AllReduce all_reduce(const std::string& algorithm) {
+  const auto found = registered_algorithms().find(algorithm);
+  if (found == registered_algorithms().end()) throw std::logic_error("no file registers the all-reduce " + algorithm);
+  return found->second;
+}
+
+}  // namespace tally

@@ -1,0 +1,68 @@
+// The sum over ranks of a bucket of numbers, left on every rank: what every algorithm is written over, and the table of
+// them.
+// Defined in all_reduce.cpp and the files of kernels/ranks/collectives, one algorithm each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "kernels/ranks/arguments.hpp"
+#include "kernels/ranks/link.hpp"
+
+namespace tally {
+
+/// Neighbouring elements of a bucket.
+struct BucketStretch {
+  std::int64_t first, count;
+};
+
+/// One rank's own numbers of a bucket, which an algorithm turns into the sum. Additions are kernels on the rank's
+/// device; what travels passes through the host.
+class Addends {
+ public:
+  /// Launches the kernel that adds.
+  using Add = std::function<void(const RankSumArguments& arguments)>;
+  /// `values` [elements] stand on the device. `about` names the sum in messages: "w0/reduce, bucket 1".
+  Addends(Link& link, Device& on, Add add, std::string about, Dtype format, void* values, std::int64_t elements);
+
+  int rank() const { return link_.rank(); }
+  int ranks() const { return link_.size(); }
+  BucketStretch all() const { return {0, elements_}; }
+  /// The elements cut into as many chunks as there are ranks, of one size: their number is a multiple of the ranks'.
+  BucketStretch chunk(int number) const;
+
+  void send(int to, BucketStretch stretch);
+  /// values = received.
+  void receive(int from, BucketStretch stretch);
+  /// values = fl(values + received).
+  void receive_and_add(int from, BucketStretch stretch);
+
+ private:
+  void* address(BucketStretch stretch) const;
+  std::vector<std::byte>& received(int from, BucketStretch stretch);
+
+  Link& link_;
+  Device& device_;
+  Add add_;
+  std::string about_;
+  Dtype format_;
+  void* values_;
+  std::int64_t elements_;
+  std::vector<std::byte> staged_;
+  Buffer addend_;
+};
+
+using AllReduce = void (*)(Addends& addends);
+
+/// `const RegisterAllReduce registered("ring", ring);`
+struct RegisterAllReduce {
+  RegisterAllReduce(const char* algorithm, AllReduce run, std::source_location at = std::source_location::current());
+};
+/// Throws std::logic_error for an algorithm that no file registers.
+AllReduce all_reduce(const std::string& algorithm);
+
+}  // namespace tally

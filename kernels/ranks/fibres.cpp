@@ -1,0 +1,182 @@
+#include "kernels/ranks/fibres.hpp"
+
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/device/executor/schedule.hpp"
+#include "kernels/ranks/fibre_stack.hpp"
+
+namespace tally {
+namespace {
+
+class Group;
+
+/// What a rank waits for.
+struct Awaited {
+  int from;
+  std::string about;
+  friend bool operator==(const Awaited&, const Awaited&) = default;
+};
+
+class FibreLink : public Link {
+ public:
+  FibreLink(Group& group, int rank) : group_(group), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override;
+  void send(int to, const std::string& about, std::span<const std::byte> bytes) override;
+  void receive(int from, const std::string& about, std::span<std::byte> bytes) override;
+
+ private:
+  Group& group_;
+  int rank_;
+};
+
+thread_local Group* running = nullptr;
+
+class Group {
+ public:
+  Group(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work)
+      : work_(work), drawn_(arrival != 0), choices_(arrival), left_(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      ranks_.emplace_back(*this, rank);
+      ready_.insert(rank);
+    }
+  }
+
+  void run() {
+    Group* const outer = std::exchange(running, this);
+    while (left_ > 0) {
+      if (ready_.empty()) break_off(deadlock(), std::make_exception_ptr(BrokenLink(deadlock())));
+      now_ = taken();
+      executor::switch_context(home_, rank(now_).stack->context);
+      if (!rank(now_).ended) continue;
+      rank(now_).stack.reset();
+      --left_;
+    }
+    running = outer;
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+
+  void post(int from, int to, const std::string& about, std::span<const std::byte> bytes) {
+    rank(to).messages[{from, about}].emplace_back(bytes.begin(), bytes.end());
+    if (rank(to).awaited == Awaited{from, about}) ready_.insert(to);
+  }
+
+  void take(int from, int to, const std::string& about, std::span<std::byte> bytes) {
+    auto& waiting = rank(to).messages[{from, about}];
+    rank(to).awaited = Awaited{from, about};
+    while (waiting.empty() && broken_.empty()) executor::switch_context(rank(to).stack->context, home_);
+    rank(to).awaited.reset();
+    if (!broken_.empty()) throw BrokenLink(broken_);
+    const std::vector<std::byte> message = std::move(waiting.front());
+    waiting.pop_front();
+    if (message.size() != bytes.size())
+      throw BrokenLink("mismatched: rank " + std::to_string(from) + " sent " + std::to_string(message.size()) +
+                       " bytes of " + about + " where rank " + std::to_string(to) + " waits for " +
+                       std::to_string(bytes.size()));
+    if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
+  }
+
+ private:
+  struct Rank {
+    Rank(Group& group, int number) : link(group, number), stack(std::make_unique<FibreStack>(&Group::enter)) {}
+    FibreLink link;
+    std::unique_ptr<FibreStack> stack;
+    std::map<std::pair<int, std::string>, std::deque<std::vector<std::byte>>> messages;  // that came: from, about
+    std::optional<Awaited> awaited = {};
+    bool ended = false;
+  };
+
+  Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
+
+  /// Of the ranks that can go on.
+  int taken() {
+    const auto pick = drawn_ && ready_.size() > 1 ? choices_.below(ready_.size()) : 0;
+    const auto chosen = std::next(ready_.begin(), static_cast<std::ptrdiff_t>(pick));
+    const int number = *chosen;
+    ready_.erase(chosen);
+    return number;
+  }
+
+  /// No wait ends well from here on.
+  void break_off(std::string why, std::exception_ptr failure) {
+    if (!failure_) failure_ = std::move(failure);
+    if (broken_.empty()) broken_ = std::move(why);
+    for (int number = 0; number < size(); ++number)
+      if (!rank(number).ended && rank(number).awaited) ready_.insert(number);
+  }
+
+  /// Who waits for whom, from the first rank that waits on, until one comes again or has ended.
+  std::string deadlock() {
+    int number = 0;
+    while (rank(number).ended) ++number;
+    std::string text = "deadlock: rank " + std::to_string(number);
+    std::vector<bool> named(ranks_.size());
+    while (!rank(number).ended && !named[static_cast<std::size_t>(number)]) {
+      named[static_cast<std::size_t>(number)] = true;
+      const Awaited& awaited = *rank(number).awaited;
+      text += " waits for " + awaited.about + " from rank " + std::to_string(awaited.from);
+      number = awaited.from;
+      if (!named[static_cast<std::size_t>(number)]) text += ", which";
+    }
+    return rank(number).ended ? text + " has ended" : text;
+  }
+
+  /// Where every fibre starts.
+  static void enter() {
+    Group& group = *running;
+    executor::SanitizedStack::entered(group.home_.sanitized);
+    Rank& own = group.rank(group.now_);
+    std::exception_ptr failure;
+    try {
+      group.work_(own.link);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    own.ended = true;
+    if (failure) group.break_off("rank " + std::to_string(own.link.rank()) + " failed", failure);
+    failure = nullptr;
+    executor::switch_context(own.stack->context, group.home_);
+    __builtin_unreachable();
+  }
+
+  const std::function<void(Link&)>& work_;
+  const bool drawn_;
+  executor::Schedule choices_;
+  int left_;  // ranks that have not ended
+  std::deque<Rank> ranks_;
+  std::set<int> ready_;
+  executor::Context home_;
+  int now_ = 0;
+  std::string broken_;  // why no wait can end well any more
+  std::exception_ptr failure_;
+};
+
+int FibreLink::size() const { return group_.size(); }
+
+void FibreLink::send(int to, const std::string& about, std::span<const std::byte> bytes) {
+  group_.post(rank_, to, about, bytes);
+}
+
+void FibreLink::receive(int from, const std::string& about, std::span<std::byte> bytes) {
+  group_.take(from, rank_, about, bytes);
+}
+
+}  // namespace
+
+void run_ranks_on_fibres(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work) {
+  Group(ranks, arrival, work).run();
+}
+
+}  // namespace tally

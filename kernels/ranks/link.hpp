@@ -1,0 +1,31 @@
+// One rank's end of a group that trains together: messages between two ranks, which everything else is made of.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace tally {
+
+/// A group that cannot go on: ranks that wait for each other, or disagree about a message. what() names them.
+class BrokenLink : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Ranks count from 0. A message is told by who sends it, who receives it, and what it is about; two of one kind arrive
+/// in the order they were sent.
+class Link {
+ public:
+  virtual ~Link() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Hands bytes over; returns before they have arrived, and they may change behind it.
+  virtual void send(int to, const std::string& about, std::span<const std::byte> bytes) = 0;
+  /// Waits for a message of exactly as many bytes. Throws BrokenLink where none can come, and where it is of another
+  /// size.
+  virtual void receive(int from, const std::string& about, std::span<std::byte> bytes) = 0;
+};
+
+}  // namespace tally

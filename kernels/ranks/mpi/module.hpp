@@ -1,0 +1,27 @@
+// What Tally asks of an MPI: a table of functions that a module of its own gives, one for each MPI, as their binary
+// interfaces differ. The program itself links none and opens a module at first use.
+#pragma once
+
+#include <cstddef>
+
+extern "C" {
+
+/// No function throws; 0 is success where a number is returned.
+struct tally_mpi {
+  int rank, size;  // of the world
+  const char* library;
+  /// Hands a copy of the bytes over and returns.
+  int (*send)(int to, const void* bytes, std::size_t count);
+  /// 1 and the size of the next message of `from` where one has come, 0 where none has, below 0 for an error.
+  int (*next)(int from, std::size_t* count);
+  /// The message that next() told of.
+  int (*take)(void* into, std::size_t count);
+  /// Ends every rank.
+  void (*abort)(int code);
+  /// Waits until what was sent has gone, and for all ranks.
+  void (*finish)();
+};
+
+/// Initialises MPI. nullptr where it fails.
+const tally_mpi* tally_mpi_open();
+}

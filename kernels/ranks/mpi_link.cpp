@@ -1,0 +1,136 @@
+#include "kernels/ranks/mpi_link.hpp"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "kernels/ranks/mpi/module.hpp"
+
+namespace tally {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// A message begins with the length of what it is about, and that.
+Bytes packed(const std::string& about, std::span<const std::byte> bytes) {
+  const std::uint64_t length = about.size();
+  Bytes all(sizeof length + about.size() + bytes.size());
+  std::memcpy(all.data(), &length, sizeof length);
+  std::memcpy(all.data() + sizeof length, about.data(), about.size());
+  if (!bytes.empty()) std::memcpy(all.data() + sizeof length + about.size(), bytes.data(), bytes.size());
+  return all;
+}
+
+/// Test, then give way twenty times, then sleep ever longer: ranks may outnumber the cores.
+class Patience {
+ public:
+  explicit Patience(double seconds)
+      : end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+  bool is_over() const { return Clock::now() > end_; }
+  void wait() {
+    if (turns_++ < yields) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(sleep_);
+    sleep_ = std::min<std::chrono::microseconds>(2 * sleep_, longest);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr int yields = 20;
+  static constexpr std::chrono::microseconds longest{1000};
+  Clock::time_point end_;
+  int turns_ = 0;
+  std::chrono::microseconds sleep_{20};
+};
+
+class ProcessLink : public MpiLink {
+ public:
+  ProcessLink(const tally_mpi& mpi, double seconds) : mpi_(mpi), seconds_(seconds) {}
+
+  int rank() const override { return mpi_.rank; }
+  int size() const override { return mpi_.size; }
+  std::string library() const override { return mpi_.library; }
+  [[noreturn]] void abort(int code) override {
+    mpi_.abort(code);
+    std::_Exit(code);
+  }
+  void finish() override { mpi_.finish(); }
+
+  void await(int from, const std::string& about) override {
+    const auto& come = messages_[{from, about}];
+    for (Patience patience(seconds_); come.empty();)
+      if (!take_next(from)) patience.wait();
+  }
+
+  void send(int to, const std::string& about, std::span<const std::byte> bytes) override {
+    const Bytes all = packed(about, bytes);
+    if (mpi_.send(to, all.data(), all.size()) != 0)
+      throw BrokenLink("rank " + std::to_string(rank()) + " could not send " + about + " to rank " +
+                       std::to_string(to));
+  }
+
+  void receive(int from, const std::string& about, std::span<std::byte> bytes) override {
+    auto& come = messages_[{from, about}];
+    Patience patience(seconds_);
+    while (come.empty() && !patience.is_over())
+      if (!take_next(from)) patience.wait();
+    if (come.empty())
+      throw BrokenLink("hang: rank " + std::to_string(rank()) + " waited " + std::to_string(std::lround(seconds_)) +
+                       " s for " + about + " from rank " + std::to_string(from));
+    const Bytes message = std::move(come.front());
+    come.pop_front();
+    if (message.size() != bytes.size())
+      throw BrokenLink("mismatched: rank " + std::to_string(from) + " sent " + std::to_string(message.size()) +
+                       " bytes of " + about + " where rank " + std::to_string(rank()) + " waits for " +
+                       std::to_string(bytes.size()));
+    if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
+  }
+
+ private:
+  /// Whether a message of that rank had come, which is then kept under what it is about.
+  bool take_next(int from) {
+    std::size_t count = 0;
+    const int come = mpi_.next(from, &count);
+    if (come < 0) throw BrokenLink("rank " + std::to_string(rank()) + " lost rank " + std::to_string(from));
+    if (come == 0) return false;
+    Bytes all(count);
+    std::uint64_t length = 0;
+    if (mpi_.take(all.data(), count) != 0 || count < sizeof length)
+      throw BrokenLink("rank " + std::to_string(rank()) + " could not take a message of rank " + std::to_string(from));
+    std::memcpy(&length, all.data(), sizeof length);
+    const std::string about(reinterpret_cast<const char*>(all.data() + sizeof length), length);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(sizeof length + length));
+    messages_[{from, about}].push_back(std::move(all));
+    return true;
+  }
+
+  const tally_mpi& mpi_;
+  const double seconds_;
+  std::map<std::pair<int, std::string>, std::deque<Bytes>> messages_;
+};
+
+}  // namespace
+
+std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds) {
+  void* const library = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) throw std::runtime_error(std::string("MPI cannot be opened: ") + dlerror());
+  const auto open = reinterpret_cast<const tally_mpi* (*)()>(dlsym(library, "tally_mpi_open"));
+  const tally_mpi* const mpi = open == nullptr ? nullptr : open();
+  if (mpi == nullptr) throw std::runtime_error(module + " did not start MPI");
+  return std::make_unique<ProcessLink>(*mpi, seconds);
+}
+
+}  // namespace tally

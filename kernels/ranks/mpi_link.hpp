@@ -1,0 +1,27 @@
+// Ranks that are processes of their own, joined by MPI.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/ranks/link.hpp"
+
+namespace tally {
+
+/// A link that also says what it is made of, and ends.
+class MpiLink : public Link {
+ public:
+  virtual std::string library() const = 0;  // "Open MPI v4.1.4"
+  /// Waits for a message however long it takes, and leaves it to be received.
+  virtual void await(int from, const std::string& about) = 0;
+  /// Ends every rank, with this exit code.
+  [[noreturn]] virtual void abort(int code) = 0;
+  /// Waits for all ranks; the link is of no more use.
+  virtual void finish() = 0;
+};
+
+/// Of this process, in the world that its launcher started. A rank that waits longer than `seconds` throws BrokenLink.
+/// Throws std::runtime_error where the module cannot be opened or MPI does not start.
+std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds);
+
+}  // namespace tally

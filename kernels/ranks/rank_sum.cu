@@ -1,0 +1,30 @@
+// sum = fl(sum + addend), both as they travel between ranks: rounded to fp32, then to the format. The second rounding
+// changes nothing, as fp32 has twice the digits of either 16-bit format and two more: the bits are those of one rounding.
+//
+//   sum, addend [elements] A; sum in place
+//
+// One thread an element, grid-stride.
+#include "kernels/device/kernel_registry.hpp"
+#include "kernels/elementwise.hpp"
+#include "kernels/ranks/arguments.hpp"
+
+namespace tally {
+namespace {
+
+template <class A>
+__global__ void add_in_format(A* sum, const A* addend, std::int64_t elements) {
+  for (std::int64_t i = first_element(); i < elements; i += element_stride())
+    sum[i] = from_float<A>(__fadd_rn(to_float(sum[i]), to_float(addend[i])));
+}
+
+void rank_sum(Stream& stream, const RankSumArguments& a) {
+  by_storage(a.format, [&]<class A>(A) {
+    launch_elements<add_in_format<A>>(stream, a.elements, static_cast<A*>(a.sum), static_cast<const A*>(a.addend),
+                                      a.elements);
+  });
+}
+
+const RegisterKernel registered("rank_sum", {.variant = "in_format"}, rank_sum, KernelUse::when_named);
+
+}  // namespace
+}  // namespace tally

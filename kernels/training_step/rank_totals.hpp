@@ -1,0 +1,13 @@
+// Small numbers that ranks add up: counts, and what was found.
+#pragma once
+
+#include "kernels/training_step/run_state.hpp"
+
+namespace tally {
+
+/// The sum over all ranks in their order, on every rank; the number itself where one rank trains. `about` is the stage
+/// that asks.
+std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own);
+double sum_over_ranks(Run& run, const char* about, double own);
+
+}  // namespace tally

@@ -1,0 +1,67 @@
+#include "oracle/case/rank_keys.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace tally {
+namespace {
+
+const RankKey& key_called(std::string_view name) {
+  const auto found = std::ranges::find_if(rank_keys(), [&](const RankKey& key) { return key.name() == name; });
+  if (found == rank_keys().end()) throw std::logic_error("execution.ranks has no key " + std::string(name));
+  return *found;
+}
+
+RankKey word_key(const char* object, const char* name, std::vector<std::string> words) {
+  const OptionValue first = words.front();
+  return {object, {.name = name, .type = OptionType::text, .standard = first, .words = std::move(words), .since = 3}};
+}
+
+RankKey number_key(const char* object, const char* name, std::int64_t standard, const char* least) {
+  return {object,
+          {.name = name, .type = OptionType::integer, .standard = standard, .range = {.at_least = least}, .since = 3}};
+}
+
+}  // namespace
+
+const std::vector<RankKey>& rank_keys() {
+  static const std::vector<RankKey> all{
+      word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
+      number_key("buckets", "elements", 0, "0"),
+      word_key("buckets", "order", {"model", "reverse"}),
+      number_key("buckets", "align", 1, "1"),
+      number_key("", "arrival", 0, "0"),
+  };
+  return all;
+}
+
+const OptionValue& standard_rank_option(std::string_view name) { return *key_called(name).option.standard; }
+
+const OptionValue& rank_option(const Case& c, std::string_view name) {
+  const auto said = c.execution.ranks.options.find(std::string(name));
+  return said != c.execution.ranks.options.end() ? said->second : standard_rank_option(name);
+}
+
+const std::string& rank_word(const Case& c, std::string_view name) {
+  return std::get<std::string>(rank_option(c, name));
+}
+
+std::int64_t rank_number(const Case& c, std::string_view name) { return std::get<std::int64_t>(rank_option(c, name)); }
+
+void set_rank_option(Execution& execution, const std::string& name, OptionValue value) {
+  const bool standard = value == *key_called(name).option.standard;
+  if (standard)
+    execution.ranks.options.erase(name);
+  else
+    execution.ranks.options[name] = std::move(value);
+  execution.ranks.kind = execution.ranks.options.empty() ? "" : "ranks";
+}
+
+Case with_rank_option(Case c, const std::string& name, OptionValue value) {
+  set_rank_option(c.execution, name, std::move(value));
+  if (c.dealt.empty()) c.execution.ranks.kind = "ranks";
+  return c;
+}
+
+}  // namespace tally

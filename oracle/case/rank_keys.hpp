@@ -1,0 +1,33 @@
+// The keys of `execution.ranks`: how ranks work together. One table for reader, writer, rules, schema and generators.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracle/layers/contract.hpp"
+
+namespace tally {
+
+/// A key, in the object of `execution.ranks` that `object` names, or in `execution.ranks` itself.
+struct RankKey {
+  std::string object;  // "reduce"; empty: none
+  Option option;
+  /// As Execution::ranks holds it: "reduce.algorithm".
+  std::string name() const { return object.empty() ? option.name : object + "." + option.name; }
+};
+const std::vector<RankKey>& rank_keys();
+
+/// What a key says where it is absent. Throws std::logic_error for one that does not exist.
+const OptionValue& standard_rank_option(std::string_view name);
+/// The value of a key, its default where the case does not say it. Throws as standard_rank_option does.
+const OptionValue& rank_option(const Case& c, std::string_view name);
+const std::string& rank_word(const Case& c, std::string_view name);
+std::int64_t rank_number(const Case& c, std::string_view name);
+
+/// The same case with another value, left out where it is the default.
+Case with_rank_option(Case c, const std::string& name, OptionValue value);
+/// The same of an execution that says how several ranks work together.
+void set_rank_option(Execution& execution, const std::string& name, OptionValue value);
+
+}  // namespace tally

@@ -1,0 +1,36 @@
+// Ranks that train together: how a window's micro-batches are dealt to them, and one rank's part of a case.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "oracle/case/case.hpp"
+
+namespace tally {
+
+/// Whether a case is run by ranks that add up their gradients: it deals micro-batches, or says how one rank alone
+/// would.
+bool in_ranks(const Case& c);
+
+/// How many there are, empty ones too; 1 where one rank has all. The same in every window.
+std::size_t ranks_of(const Case& c);
+
+/// Micro-batches of one rank in a window, K_r, and the first of them among all of the window.
+std::size_t micro_batches_of(const Case& c, std::size_t window, std::size_t rank);
+std::size_t first_micro_batch_of(const Case& c, std::size_t window, std::size_t rank);
+/// The rank that has micro-batch k of a window.
+std::size_t rank_with(const Case& c, std::size_t window, std::size_t micro_batch);
+/// R', the ranks that have a micro-batch in a window.
+std::size_t busy_ranks_of(const Case& c, std::size_t window);
+
+/// One rank's part: its own rows, cut as they are dealt to it, and everything else of the case. It is a case of one
+/// rank but for what it divides by, which is the whole's; a window may be empty. Keeps a pointer to `whole`, which has
+/// to outlive it; no file holds such a case.
+Case part_of(const Case& whole, std::size_t rank);
+/// The case that a part is of; any other case itself.
+const Case& whole_of(const Case& c);
+
+/// `$.windows[1][0]`, or `$.windows[1][2][0]` of the rank that has it.
+std::string micro_batch_path(const Case& c, std::size_t window, std::size_t micro_batch);
+
+}  // namespace tally

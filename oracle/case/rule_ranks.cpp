@@ -1,0 +1,57 @@
+#include "oracle/case/json.hpp"
+#include "oracle/case/limits.hpp"
+#include "oracle/case/option.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/rules.hpp"
+
+namespace tally {
+namespace {
+
+/// Every window has as many ranks, and every micro-batch has one.
+void check_dealt(const Case& c, Findings& findings) {
+  if (c.dealt.empty()) return;
+  const std::size_t ranks = c.dealt.front().size();
+  if (ranks < 2 || ranks > most_ranks)
+    findings.add_broken("$.windows[0]", std::to_string(ranks) + " ranks",
+                        "2 to " + std::to_string(most_ranks) + " lists of sizes, or the sizes of one rank");
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    const std::string path = element_path("$.windows", w);
+    const std::size_t here = w < c.dealt.size() ? c.dealt[w].size() : 0;
+    if (here != ranks)
+      findings.add_broken(path, std::to_string(here) + " ranks", std::to_string(ranks) + ", as in the first window");
+    std::int64_t all = 0;
+    for (std::size_t r = 0; r < here; ++r) all += c.dealt[w][r];
+    if (here == ranks && all != static_cast<std::int64_t>(c.windows[w].size()))
+      findings.add_broken(path, std::to_string(all) + " micro-batches dealt", std::to_string(c.windows[w].size()));
+  }
+}
+
+/// What is not stated of many ranks.
+void check_together(const Case& c, Findings& findings) {
+  if (c.normalisation == Normalisation::mean_of_means_configured && !c.dealt.empty())
+    findings.add("$.normalisation", "\"mean_of_means_configured\" beside ranks",
+                 "window_items, mean_of_means, rank_means or sum");
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Layer& layer = c.model.layers[i];
+    const std::string path = element_path("$.model.layers", i);
+    if (layer.kind == "batch_norm" && layer.text("statistics") != "frozen")
+      findings.add(path + ".statistics", json_string(layer.text("statistics")) + " beside ranks", "\"frozen\"");
+    if (layer.kind == "opaque") findings.add(path + ".kind", "\"opaque\" beside ranks", "a layer that is stated");
+  }
+}
+
+}  // namespace
+
+/// Ranks: how the micro-batches are dealt, and what they are told.
+void check_ranks(const Case& c, Findings& findings) {
+  check_dealt(c, findings);
+  for (const RankKey& key : rank_keys()) {
+    const auto said = c.execution.ranks.options.find(key.name());
+    if (said != c.execution.ranks.options.end())
+      check_option(key.option, said->second, "$.execution.ranks." + key.name(), findings);
+  }
+  if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) check_together(c, findings);
+}
+
+}  // namespace tally

@@ -1,0 +1,121 @@
+#include "oracle/window/rank_sums.hpp"
+
+#include <map>
+#include <stdexcept>
+
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/tolerance/each.hpp"
+#include "oracle/window/bound_stages.hpp"
+
+namespace tally::oracle {
+namespace {
+
+std::string algorithm_of(const Declared& declared) { return claim_of(declared, "reduce").algorithm; }
+
+/// The additions of each chunk, made once.
+class Orders {
+ public:
+  Orders(const Declared& declared, int ranks) : algorithm_(algorithm_of(declared)), ranks_(ranks) {}
+  const RankAdditions& of(int chunk) {
+    const int number = algorithm_ == "ring" ? chunk : 0;
+    const auto known = orders_.find(number);
+    if (known != orders_.end()) return known->second;
+    return orders_.emplace(number, rank_additions(algorithm_, ranks_, number)).first->second;
+  }
+
+ private:
+  const std::string algorithm_;
+  const int ranks_;
+  std::map<int, RankAdditions> orders_;
+};
+
+/// values[sum] once all additions are made.
+template <class T, class Add>
+T added(const RankAdditions& order, std::vector<T>& values, Add add) {
+  for (const auto& [to, from] : order.steps) {
+    T& sum = values[static_cast<std::size_t>(to)];
+    sum = add(sum, values[static_cast<std::size_t>(from)]);
+  }
+  return values[static_cast<std::size_t>(order.sum)];
+}
+
+Bounded read(const Expected& x, Eigen::Index i) {
+  return {static_cast<double>(x.v.data()[i]), incoming(x.e.data()[i])};
+}
+
+}  // namespace
+
+PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
+  const std::int64_t least = rank_number(whole, "buckets.elements"),
+                     multiple = static_cast<std::int64_t>(ranks_of(whole)) * rank_number(whole, "buckets.align");
+  std::vector<std::string> names = parameters_of(whole.model);
+  if (rank_word(whole, "buckets.order") == "reverse") names = {names.rbegin(), names.rend()};
+  PlaceInBucket place;
+  std::int64_t filled = 0;
+  bool found = false;
+  for (const std::string& name : names) {
+    if (least > 0 && filled >= least) {
+      if (found) break;
+      filled = 0;
+    }
+    if (name == parameter) place.first = filled, found = true;
+    filled += static_cast<std::int64_t>(whole.tensors.at(name).elements());
+  }
+  if (!found) throw std::logic_error("no parameter '" + parameter + "' travels");
+  place.chunk = (filled + multiple - 1) / multiple * multiple / static_cast<std::int64_t>(ranks_of(whole));
+  return place;
+}
+
+std::optional<Matrix<float>> rounded_over_ranks(const Declared& declared, const PlaceInBucket& place,
+                                                const std::vector<Matrix<float>>& addends) {
+  if (!claims_an_order(algorithm_of(declared))) return {};
+  Orders orders(declared, static_cast<int>(addends.size()));
+  Matrix<float> sum = addends.front();
+  std::vector<float> values(addends.size());
+  for (Eigen::Index i = 0; i < sum.size(); ++i) {
+    for (std::size_t rank = 0; rank < addends.size(); ++rank) values[rank] = addends[rank].data()[i];
+    sum.data()[i] = added(orders.of(place.chunk_of(i)), values,
+                          [&](float x, float y) { return static_cast<float>(rounded_sum(declared.accumulate, x, y)); });
+  }
+  return sum;
+}
+
+namespace {
+
+Matrix<long double> exact_sum(const std::vector<const Expected*>& addends) {
+  Matrix<long double> exact = addends.front()->v;
+  for (std::size_t rank = 1; rank < addends.size(); ++rank) exact += addends[rank]->v;
+  return exact;
+}
+
+}  // namespace
+
+Expected summed_in_any_order(const Declared& declared, const std::vector<const Expected*>& addends) {
+  const Arithmetic in(declared.accumulate);
+  const Matrix<long double> exact = exact_sum(addends);
+  BoundedMatrix bound(exact.rows(), exact.cols());
+  for (Eigen::Index i = 0; i < exact.size(); ++i) {
+    Addends terms;
+    for (const Expected* each : addends) terms.add(read(*each, i));
+    bound.set(i, in.sum(terms));
+  }
+  return joined(exact, bound);
+}
+
+Expected summed_over_ranks(const Declared& declared, const PlaceInBucket& place,
+                           const std::vector<const Expected*>& addends) {
+  if (!claims_an_order(algorithm_of(declared))) return summed_in_any_order(declared, addends);
+  const Arithmetic in(declared.accumulate);
+  Orders orders(declared, static_cast<int>(addends.size()));
+  const Matrix<long double> exact = exact_sum(addends);
+  BoundedMatrix bound(exact.rows(), exact.cols());
+  std::vector<Bounded> values(addends.size());
+  for (Eigen::Index i = 0; i < exact.size(); ++i) {
+    for (std::size_t rank = 0; rank < addends.size(); ++rank) values[rank] = read(*addends[rank], i);
+    bound.set(i, added(orders.of(place.chunk_of(i)), values, [&](Bounded x, Bounded y) { return in.add(x, y); }));
+  }
+  return joined(exact, bound);
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,44 @@
+// Sums over ranks: in which order each algorithm adds, (rank_sum.1) to (rank_sum.3), the bits that follow, and the bound
+// where no order is claimed. Written from the definitions of oracle/ranks.md, never from the code of a collective. The
+// height is R - 1, R - 1 and the least h with 2^h >= R.
+// Defined in rank_sum_exact.cpp, rank_sums.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oracle/tolerance/expected.hpp"
+#include "oracle/tolerance/rule.hpp"
+
+namespace tally::oracle {
+
+/// values[first] += values[second], one after another, of R leaves; the sum is then values[sum].
+struct RankAdditions {
+  std::vector<std::pair<int, int>> steps;
+  int sum = 0;
+};
+/// Of an element in this chunk; no other algorithm than the ring asks. Throws std::logic_error for an algorithm that
+/// claims no order.
+RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk);
+/// Whether the word claims an order.
+bool claims_an_order(const std::string& algorithm);
+
+/// Where a parameter's elements lie in their bucket, and how long the chunks are that a ring cuts the bucket into.
+struct PlaceInBucket {
+  std::int64_t first = 0, chunk = 1;
+  int chunk_of(std::int64_t element) const { return static_cast<int>((first + element) / chunk); }
+};
+PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter);
+
+/// The bits of a sum of what all ranks handed over, in their order, where the claim of `reduce` fixes them.
+std::optional<Matrix<float>> rounded_over_ranks(const Declared& declared, const PlaceInBucket& place,
+                                                const std::vector<Matrix<float>>& addends);
+/// The sum with the bound of any order.
+Expected summed_in_any_order(const Declared& declared, const std::vector<const Expected*>& addends);
+/// The sum with its bound: of the claimed order, else of any.
+Expected summed_over_ranks(const Declared& declared, const PlaceInBucket& place,
+                           const std::vector<const Expected*>& addends);
+
+}  // namespace tally::oracle

@@ -1,0 +1,39 @@
+// A trace of several ranks taken apart: what each of them did is judged as one rank's training of its own part.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "kernels/trace/trace.hpp"
+#include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// What rank `from` of so many handed over, "in.buffer.fc1.weight" of "reduce"; `trace` is one rank's part.
+const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, const std::string& stage,
+                          const std::string& tensor);
+
+struct RanksOfTrace {
+  /// Both must outlive this object.
+  RanksOfTrace(const Case& whole, const Trace& trace);
+
+  const Case& whole;
+  std::deque<Case> parts;
+  std::vector<Trace> traces;  // each rank's taps, named as one rank alone has them
+  std::size_t count() const { return parts.size(); }
+  /// The name under which the whole trace has a rank's tap, and the other way round.
+  std::string name_in_whole(const std::string& tap, std::size_t rank) const;
+};
+
+/// Whether two ranks hold the same bits of everything from their sum in this window to its end, and of the copies that
+/// the window began with.
+bool same_behind_sum(const Trace& one, const Trace& other, int window);
+
+/// The rank that a tap is of, 0 where it names none; and the tap as that rank alone has it.
+std::size_t rank_of_tap(const std::string& tap);
+std::string without_rank(const std::string& tap);
+
+}  // namespace tally

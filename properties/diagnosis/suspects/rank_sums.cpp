@@ -1,0 +1,221 @@
+// Suspects of the sum over ranks: whose numbers it holds, and by what it was divided once more.
+#include "oracle/window/rank_sums.hpp"
+
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
+#include "properties/diagnosis/suspect.hpp"
+
+namespace tally {
+namespace {
+
+std::size_t ranks(const Evidence& evidence) { return ranks_of(whole_of(evidence.c)); }
+
+Values numbers_of(const Tensor& tensor) {
+  Values numbers(tensor.elements());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = tensor.value(i);
+  return numbers;
+}
+
+/// The parameter of a sum over several ranks; empty for any other tensor.
+std::string summed_parameter(const Evidence& evidence, const HeldTensor& held) {
+  return held.name.stage == "reduce" && ranks(evidence) > 1 ? parameter_in(evidence, held, "reduced.") : "";
+}
+
+/// What rank `from` handed over.
+std::optional<Values> share(const Evidence& evidence, const HeldTensor& held, std::size_t from) {
+  const std::string tensor = "in.buffer." + summed_parameter(evidence, held);
+  const Tensor* found = handed_over(evidence.trace, ranks(evidence), from, held.name.window, "reduce", tensor);
+  return found == nullptr ? std::nullopt : std::optional(numbers_of(*found));
+}
+
+/// A tap of a rank's micro-batch k; of the last where k is below 0.
+std::optional<Values> of_micro_batch(const Evidence& evidence, const HeldTensor& held, std::size_t rank, int k,
+                                     const std::string& tensor) {
+  const Case& whole = whole_of(evidence.c);
+  const auto window = static_cast<std::size_t>(held.name.window);
+  const int count = static_cast<int>(micro_batches_of(whole, window, rank));
+  const TapView name{held.name.window, k < 0 ? count - 1 : k, "accumulate", tensor, static_cast<int>(rank)};
+  const Tensor* found = evidence.trace.whole == nullptr ? nullptr : evidence.trace.whole->find(name);
+  return found == nullptr || count == 0 ? std::nullopt : std::optional(numbers_of(*found));
+}
+
+void add_to(Values& sum, const Values& more, double factor = 1) {
+  for (std::size_t i = 0; i < sum.size() && i < more.size(); ++i) sum[i] += factor * more[i];
+}
+
+/// Sums over ranks by whatever each brings, rounded once; nothing where one brings nothing that is known.
+template <class Share>
+std::optional<Values> summed(const Evidence& evidence, const HeldTensor& held, Share share_of) {
+  Values sum(held.expected.size());
+  for (std::size_t rank = 0; rank < ranks(evidence); ++rank) {
+    const std::optional<Values> part = share_of(rank);
+    if (!part) return std::nullopt;
+    add_to(sum, *part);
+  }
+  for (double& each : sum) each = rounded_to(held.dtype, each);
+  return sum;
+}
+
+// The sum is divided by the ranks, though every loss was divided by all items.
+namespace divided_by_ranks {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (summed_parameter(evidence, held).empty()) return std::nullopt;
+  return times(held.expected, 1 / static_cast<double>(ranks(evidence)));
+}
+
+const RegisterSuspect registered{{
+    .name = "mean-of-a-normalised-sum",
+    .faults = {"mean-of-a-normalised-sum"},
+    .stages = {"reduce"},
+    .sentence = "the sum over ranks is divided by their number, though every loss was divided by all items",
+    .formula = "G / R",
+    .left = left,
+}};
+
+}  // namespace divided_by_ranks
+
+// The average divides by the elements that travel.
+namespace divided_by_elements {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (summed_parameter(evidence, held).empty()) return std::nullopt;
+  std::size_t elements = 0;
+  for (const std::string& p : parameters_of(evidence.c.model)) elements += evidence.c.tensors.at(p).elements();
+  return times(held.expected, static_cast<double>(ranks(evidence)) / static_cast<double>(elements));
+}
+
+const RegisterSuspect registered{{
+    .name = "average-divides-by-elements",
+    .faults = {"average-divides-by-elements"},
+    .stages = {"reduce"},
+    .sentence = "the average over ranks divides by the number of elements that travel",
+    .formula = "R G / elements",
+    .left = left,
+}};
+
+}  // namespace divided_by_elements
+
+// Each rank keeps what it had: nothing was summed.
+namespace own_alone {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = summed_parameter(evidence, held);
+  if (parameter.empty()) return std::nullopt;
+  const Case& whole = whole_of(evidence.c);
+  const std::vector<std::string> all = parameters_of(whole.model);
+  const bool backwards = rank_word(whole, "buckets.order") == "reverse";
+  bool in_last = false;  // a bucket begins with a parameter whose first element is its own
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string& p = all[backwards ? all.size() - 1 - i : i];
+    if (oracle::place_in_bucket(whole, p).first == 0) in_last = false;
+    in_last = in_last || p == parameter;
+  }
+  return in_last ? share(evidence, held, evidence.c.rank) : std::nullopt;
+}
+
+const RegisterSuspect registered{{
+    .name = "last-bucket-not-flushed",
+    .faults = {"last-bucket-not-flushed"},
+    .stages = {"reduce"},
+    .sentence = "the last bucket was not summed over ranks: each keeps its own numbers",
+    .formula = "x_r",
+    .left = left,
+}};
+
+}  // namespace own_alone
+
+// The sum was made behind the first micro-batch; each rank adds the rest of its own.
+namespace first_micro_batch {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = summed_parameter(evidence, held), buffer = "buffer." + parameter;
+  if (parameter.empty()) return std::nullopt;
+  const auto behind_first = [&](std::size_t rank) {
+    const auto found = of_micro_batch(evidence, held, rank, 0, buffer);
+    return found ? found : share(evidence, held, rank);  // a rank without a micro-batch
+  };
+  auto sum = summed(evidence, held, behind_first);
+  const auto own = share(evidence, held, evidence.c.rank), first = behind_first(evidence.c.rank);
+  if (!sum || !own || !first) return std::nullopt;
+  add_to(*sum, *own);
+  add_to(*sum, *first, -1);
+  for (double& each : *sum) each = rounded_to(held.dtype, each);
+  return sum;
+}
+
+const RegisterSuspect registered{{
+    .name = "reduced-in-the-first-micro-batch",
+    .faults = {"reduced-in-the-first-micro-batch"},
+    .stages = {"reduce"},
+    .sentence = "the ranks were summed behind the first micro-batch; each adds the rest of its own alone",
+    .formula = "sum_r s_r1 + sum_k>1 s_rk",
+    .left = left,
+}};
+
+}  // namespace first_micro_batch
+
+// The last micro-batch's gradients travel in the buffers' place.
+namespace last_gradients {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  const std::string parameter = summed_parameter(evidence, held);
+  if (parameter.empty()) return std::nullopt;
+  return summed(evidence, held, [&](std::size_t rank) {
+    const auto found = of_micro_batch(evidence, held, rank, -1, "in.d." + parameter);
+    return found ? found : share(evidence, held, rank);
+  });
+}
+
+const RegisterSuspect registered{{
+    .name = "stale-narrow-gradients-reduced",
+    .faults = {"stale-narrow-gradients-reduced"},
+    .stages = {"reduce"},
+    .sentence = "the last micro-batch's gradients were summed over ranks in the place of the buffers",
+    .formula = "sum_r s_rK",
+    .left = left,
+}};
+
+}  // namespace last_gradients
+
+// One rank's numbers are missing, or count twice.
+namespace one_share {
+
+Hypothesis with_share(const Evidence& evidence, std::size_t rank, double factor) {
+  Hypothesis way;
+  for (const HeldTensor& held : evidence.held) {
+    const auto part = summed_parameter(evidence, held).empty() ? std::nullopt : share(evidence, held, rank);
+    std::optional<Values>& left = way.left.emplace_back();
+    if (!part) continue;
+    left = held.expected;
+    add_to(*left, *part, factor);
+  }
+  const std::string number = std::to_string(rank);
+  way.sentence = factor < 0 ? "the sum over ranks lacks what rank " + number + " handed over"
+                            : "the sum over ranks holds twice what rank " + number + " handed over";
+  way.formula = (factor < 0 ? "G - x_" : "G + x_") + number;
+  return way;
+}
+
+std::vector<Hypothesis> ways(const Evidence& evidence) {
+  std::vector<Hypothesis> all;
+  for (const double factor : {-1.0, 1.0})
+    for (std::size_t rank = 0; rank < ranks(evidence) && ranks(evidence) > 1; ++rank)
+      all.push_back(with_share(evidence, rank, factor));
+  return all;
+}
+
+const RegisterSuspect registered{{
+    .name = "one-rank-miscounted",
+    .faults = {},
+    .stages = {"reduce"},
+    .sentence = "the sum over ranks lacks one rank's numbers, or holds them twice",
+    .formula = "G - x_r, G + x_r",
+    .ways = ways,
+}};
+
+}  // namespace one_share
+
+}  // namespace
+}  // namespace tally

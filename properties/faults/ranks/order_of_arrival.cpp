@@ -1,0 +1,74 @@
+// The numbers of ranks are added as they come, whatever order is declared.
+#include "kernels/training_step/rank_totals.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/faults/planted_change.hpp"
+#include "properties/faults/ranks/planted_on_ranks.hpp"
+#include "properties/faults/seeded.hpp"
+
+namespace tally {
+namespace {
+
+/// Who has come to the sum of a window, first to last.
+struct Arrivals {
+  const Case* of = nullptr;
+  int window = -1;
+  std::vector<int> came;
+};
+
+const std::vector<int>& arrivals_with(const Run& run) {
+  static thread_local Arrivals now;
+  const Case* const whole = &whole_of(run.c);
+  if (now.of != whole || now.window != run.window || static_cast<int>(now.came.size()) == ranks(run)) {
+    now = {whole, run.window, {}};
+  }
+  now.came.push_back(rank(run));
+  return now.came;
+}
+
+Tensor summed(Run& run, const Parameter& parameter, const Tensor& own, const std::vector<int>& order) {
+  Link& link = *run.options.link;
+  const std::string about = "as they come, " + parameter.name;
+  std::vector<Tensor> all(static_cast<std::size_t>(link.size()), own);
+  for (int to = 0; to < link.size(); ++to)
+    if (to != link.rank()) link.send(to, about, {own.bytes.data(), own.bytes.size()});
+  for (int from = 0; from < link.size(); ++from) {
+    Tensor& theirs = all[static_cast<std::size_t>(from)];
+    if (from != link.rank()) link.receive(from, about, {theirs.bytes.data(), theirs.bytes.size()});
+  }
+  Tensor sum = all[static_cast<std::size_t>(order.front())];
+  for (std::size_t n = 1; n < order.size(); ++n) {
+    const Tensor& next = all[static_cast<std::size_t>(order[n])];
+    for (std::size_t i = 0; i < sum.elements(); ++i)
+      sum.set(i, static_cast<double>(static_cast<float>(sum.value(i)) + static_cast<float>(next.value(i))));
+  }
+  return sum;
+}
+
+void reduce(Run& run) {
+  const std::vector<int>& came = arrivals_with(run);
+  sum_over_ranks(run, "all have come", std::int64_t{1});
+  const std::vector<int> order = came;
+  std::vector<Tensor> own;
+  for (const Parameter& parameter : run.parameters) own.push_back(parameter.buffer.read());
+  stage::reduce(run);
+  for (std::size_t p = 0; p < own.size(); ++p) {
+    const Tensor sum = summed(run, run.parameters[p], own[p], order);
+    change(run, run.parameters[p].buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
+  }
+  tap_sums(run);
+}
+
+const RegisterFault registered{{
+    .name = "order-of-arrival",
+    .stage = "reduce",
+    .right = "the declared order of addition",
+    .wrong = "the order in which ranks come",
+    .condition = "a drawn arrival",
+    .knob = "elements",
+    .source = "ompi 12258: which order a library takes is not declared",
+    .laws = {"arrival_changes_nothing", "declared_order_between_ranks"},
+    .stages = replaced<&Stages::reduce, reduce>,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,53 @@
+#include "properties/laws/judge_ranks.hpp"
+
+#include "properties/compare/bound_terms.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/compare/named_place.hpp"
+#include "properties/compare/rank_checks.hpp"
+#include "properties/diagnosis/diagnose.hpp"
+#include "properties/laws/without_suspects.hpp"
+
+namespace tally {
+namespace {
+
+void explain(Outcome& outcome, const RanksOfTrace& ranks, const std::vector<GroupedChecks>& of_each) {
+  const TensorCheck* failure = first_failure(outcome.checks);
+  if (failure == nullptr || failure->lens != "local" || !asks_suspects()) return;
+  const std::size_t rank = rank_of_tap(failure->tap);
+  outcome.suspects = diagnose(ranks.parts[rank], ranks.traces[rank], of_each[rank].checks);
+}
+
+/// What the bounds are made of, of the checks that a record keeps: each by its own rank, on the bits that it read.
+void split_worst(const RanksOfTrace& ranks, std::vector<TensorCheck>& checks) {
+  std::vector<std::size_t> chosen = worst_of(checks);
+  if (const TensorCheck* failure = first_failure(checks))
+    chosen.push_back(static_cast<std::size_t>(failure - checks.data()));
+  for (const std::size_t i : chosen) {
+    TensorCheck& check = checks[i];
+    if (check.lens != "local") continue;
+    const std::size_t rank = rank_of_tap(check.tap);
+    std::vector<TensorCheck> own{check};
+    own.front().tap = without_rank(check.tap);
+    split_bounds(ranks.parts[rank], ranks.traces[rank], own);
+    check.terms = own.front().terms;
+  }
+}
+
+}  // namespace
+
+Outcome judge_ranks(const Case& c, const Trace& trace, Grouping grouping) {
+  const RanksOfTrace ranks(c, trace);
+  std::vector<GroupedChecks> of_each = hard_lenses(ranks, grouping);
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+    for (TensorCheck& check : of_each[rank].checks)
+      if (check.status == Status::fail)
+        check.place = named_place(ranks.parts[rank], tap_name_of(check.tap), check.worst_index);
+  Outcome outcome;
+  outcome.checks = checks_of_whole(ranks, trace, of_each);
+  split_worst(ranks, outcome.checks);
+  for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
+  explain(outcome, ranks, of_each);
+  return settled(std::move(outcome));
+}
+
+}  // namespace tally

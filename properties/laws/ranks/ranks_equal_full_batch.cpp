@@ -1,0 +1,49 @@
+// Law: ranks that each accumulate micro-batches and then add up their buffers give the full batch's update, however the
+// micro-batches are dealt, to one rank too.   sum_r sum_k s_rk / N does not depend on who has which.
+#include "oracle/window/gap.hpp"
+#include "properties/compare/two_runs.hpp"
+#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/run_and_check.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  plan.normalisation = Normalisation::window_items;
+  at_least_micro_batches(plan, 2);
+  dealt_to_ranks(plan);
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!has_ranks(c)) return not_for(needs_ranks);
+  const Case whole = full_batch_of(c);
+  CheckedRun apart = run_and_check(c, subject), together = run_and_check(whole, subject);
+  Outcome outcome = std::move(apart.outcome);
+  add(outcome, together.outcome);
+  if (outcome.status == Status::not_run) return outcome;
+  TwoRuns runs = compare_runs(c, apart.trace, whole, together.trace);
+  for (TensorCheck& check : runs.checks) add(outcome, std::move(check));
+  outcome.decision_drift = runs.decision_drift;
+  outcome.semantic_gap = oracle::first_gradient_gap(c);
+  require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
+          "the exact gradient of all ranks is not the exact full-batch gradient");
+  return settled(std::move(outcome));
+}
+
+bool differs(const Case& c, const RunOptions& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"unscale"});
+}
+
+const RegisterLaw registered{{
+    .name = "ranks_equal_full_batch",
+    .family = "ranks",
+    .statement = "Ranks that add up their buffers give the full batch's update, however micro-batches are dealt.",
+    .shape = shape,
+    .holds = holds,
+    .control = "one row of x changed gives other gradients",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

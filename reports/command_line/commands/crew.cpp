@@ -1,0 +1,28 @@
+// `tally crew`: one rank of several processes that train cases together; a launcher of MPI starts it.
+#include "reports/command_line/crew.hpp"
+
+#include "reports/command_line/command.hpp"
+
+namespace tally::command_line {
+namespace {
+
+struct CrewOptions {
+  double seconds = 30;
+  std::string answers;
+};
+
+const RegisterCommand registered{{
+    .place = 190,
+    .name = "crew",
+    .help = "one rank of several processes that train cases together; a launcher of MPI starts it",
+    .bind = with_options<CrewOptions>(
+        [](CLI::App& command, CrewOptions& options) {
+          command.add_option("--wait", options.seconds, "seconds that a rank waits for another")
+              ->check(CLI::PositiveNumber);
+          command.add_option("--answers", options.answers, "file for the first rank's answers (default: its output)");
+        },
+        [](const CrewOptions& options) { return run_crew(options.seconds, options.answers); }),
+}};
+
+}  // namespace
+}  // namespace tally::command_line

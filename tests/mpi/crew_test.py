@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Ranks that are processes joined by MPI: crew_test.py TALLY MPI CASE
+
+The same bits as the model's ranks; a rank or a launcher that is killed ends its case and leaves no process behind; what
+cannot start says so.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TALLY, MPI, CASE = os.path.realpath(sys.argv.pop(1)), sys.argv.pop(1), sys.argv.pop(1)
+LAUNCHER = f"mpirun.{MPI}"
+CREW = ["--ranks", "mpi:4", "--launcher", LAUNCHER, "--allow-root"]
+
+
+def tally(*words, timeout=300, **options):
+    return subprocess.run([TALLY, *words], capture_output=True, text=True, timeout=timeout, **options)
+
+
+def why_not():
+    """Why nothing can run here; empty where it can."""
+    if shutil.which(LAUNCHER) is None:
+        return f"no {LAUNCHER}"
+    doctor = tally("doctor").stdout
+    return "" if f"{MPI}: module built" in doctor else f"this tally was built without {MPI}"
+
+
+def ranks():
+    """The processes of every crew, and which rank each is."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            environment = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        own = words[0] == os.fsencode(TALLY) and b"crew" in words
+        names = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
+        rank = [int(word.split(b"=")[1]) for word in environment for name in names if word.startswith(name)]
+        if own and rank:
+            found[int(folder.name)] = rank[0]
+    return found
+
+
+def wait_until(holds, seconds):
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+class Crew(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tally-mpi-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def running(self):
+        """A campaign with a crew that goes on until it is stopped."""
+        words = ["verify", "--law", "ranks_equal_full_batch", "--cases", "100000", "--precision", "fp32",
+                 "--processes", "1", "--no-shrink"]
+        process = subprocess.Popen([TALLY, *words, "--out", str(self.folder / "run"), *CREW], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_until(lambda: len(ranks()) == 4, 30), "no crew of four came up")
+        time.sleep(1)  # until it trains
+        return process
+
+    def test_leaves_the_bits_that_ranks_in_one_process_leave(self):
+        for words, folder in (([], "model"), (CREW, "crew")):
+            done = tally("replay", CASE, "--dump", str(self.folder / folder), *words)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
+        self.assertEqual(*traces)
+
+    def test_holds_the_law_over_drawn_cases(self):
+        out = str(self.folder / "out")
+        done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_gives_a_verdict_where_a_rank_is_killed_and_leaves_none_behind(self):
+        process = self.running()
+        os.kill(next(pid for pid, rank in ranks().items() if rank == 2), signal.SIGKILL)
+        said = process.communicate(timeout=120)[0]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("its process was ended by", said)
+        self.assertTrue(wait_until(lambda: not ranks(), 2), f"left behind: {ranks()}")
+
+    def test_leaves_no_rank_behind_where_the_program_is_killed(self):
+        process = self.running()
+        process.kill()
+        self.assertTrue(wait_until(lambda: not ranks(), 10), f"left behind: {ranks()}")
+
+    def test_is_refused_where_no_launcher_started_it(self):
+        done = tally("crew")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no launcher of MPI started this process", done.stderr)
+
+    def test_is_refused_where_mpi_has_another_size_than_the_launcher_said(self):
+        variable = {"openmpi": "OMPI_COMM_WORLD_SIZE", "mpich": "PMI_SIZE"}[MPI]
+        done = tally("crew", env={**os.environ, variable: "4"}, stdin=subprocess.DEVNULL, timeout=60)
+        self.assertNotEqual(done.returncode, 0, done.stderr)
+
+    def test_is_refused_by_words_that_are_no_launcher(self):
+        done = tally("replay", CASE, "--ranks", "mpi:4", "--launcher", "true")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("is no launcher of Open MPI or MPICH", done.stderr)
+
+    def test_is_refused_of_one_rank(self):
+        done = tally("replay", CASE, "--ranks", "mpi:1")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("mpi:N with two ranks or more", done.stderr)
+
+
+if __name__ == "__main__":
+    reason = why_not()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()

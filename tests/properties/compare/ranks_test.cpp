@@ -1,0 +1,184 @@
+// Ranks under the lenses: what is right passes, and what is wrong is named with its rank.
+#include "oracle/case/ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kernels/ranks/link.hpp"
+#include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/stages.hpp"
+#include "oracle/case/io.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "properties/compare/groups.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/generators/choices.hpp"
+#include "properties/generators/plan.hpp"
+#include "properties/laws/judge.hpp"
+
+namespace tally {
+namespace {
+
+Plan small_plan() {
+  Plan plan;
+  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{5}}}), layer("relu")};
+  plan.loss = choice("loss", "cross_entropy");
+  plan.windows = {{2, 1, 3, 2}, {1, 2}};
+  plan.recipe.optimizer = choice("optimizer", "sgd", {{"momentum", Decimal{"0.5"}}});
+  plan.recipe.learning_rate = choice("learning_rate", "constant", {{"base", Decimal{"0.25"}}});
+  plan.recipe.weight_decay = choice("weight_decay", "none");
+  plan.recipe.clip = choice("clip", "global_norm", {{"max_norm", Decimal{"0.125"}}});
+  plan.recipe.loss_scale = choice("loss_scale", "dynamic", {{"initial", Decimal{"8"}}});
+  return plan;
+}
+
+/// Three ranks, of which the last has nothing in the second window.
+Case three_ranks(const std::string& algorithm = "ring") {
+  Case c = case_of(small_plan());
+  c.dealt = {{1, 2, 1}, {1, 1, 0}};
+  return with_rank_option(std::move(c), "reduce.algorithm", algorithm);
+}
+
+std::vector<TensorCheck> checks_of(const Case& c, const Trace& trace) {
+  return hard_lenses(c, trace, Grouping::declared).checks;
+}
+
+std::string first_failing(const std::vector<TensorCheck>& checks) {
+  const TensorCheck* failure = first_failure(checks);
+  return failure == nullptr ? "" : failure->tap;
+}
+
+/// The trace with one element of a tap changed.
+Trace damaged(const Trace& trace, const std::string& tap, double factor) {
+  Trace other;
+  other.claims = trace.claims;
+  other.case_hash = trace.case_hash;
+  for (const Tap& each : trace.taps()) {
+    Tensor value = each.value;
+    if (each.name.text() == tap) value.set(0, value.value(0) * factor + 1);
+    other.add(each.name, std::move(value));
+  }
+  return other;
+}
+
+TEST(RanksUnderTheLenses, PassByEveryAlgorithm) {
+  for (const std::string algorithm : {"in_order", "recursive_doubling", "ring"}) {
+    const Case c = three_ranks(algorithm);
+    ASSERT_TRUE(validate(c).empty());
+
+    const Trace trace = run(c);
+    const Outcome outcome = judge(c, trace);
+
+    EXPECT_TRUE(trace.violations.empty());
+    EXPECT_EQ(outcome.status, Status::pass) << algorithm << ": " << outcome.message;
+    for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
+  }
+}
+
+TEST(RanksUnderTheLenses, JudgeEveryTapOfEveryRank) {
+  const Case c = three_ranks();
+  const Trace trace = run(c);
+
+  const std::vector<TensorCheck> checks = checks_of(c, trace);
+
+  for (const Tap& tap : trace.taps()) {
+    const std::string name = tap.name.text();
+    EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
+  }
+}
+
+TEST(RanksUnderTheLenses, AreAGroupOfOneToo) {
+  Case c = case_of(small_plan());
+  c.execution.ranks.kind = "ranks";
+
+  const Trace trace = run(c), alone = run(case_of(small_plan()));
+
+  EXPECT_EQ(judge(c, trace).status, Status::pass) << judge(c, trace).message;
+  EXPECT_NE(trace.find("w0/reduce/reduced.fc1.weight"), nullptr);
+  EXPECT_EQ(*trace.find("w1/optimizer/fc1.weight"), *alone.find("w1/optimizer/fc1.weight"));
+}
+
+TEST(RanksUnderTheLenses, NameTheRankAndTheStageOfADamagedTap) {
+  const Case c = three_ranks();
+  const Trace trace = run(c);
+
+  for (const std::string tap :
+       {"w0/r1/m1/forward/fc1.y", "w0/r2/m0/accumulate/buffer.out.bias", "w1/r2/reduce/in.buffer.fc1.weight",
+        "w0/r0/reduce/reduced.out.weight", "w0/r1/agree/found", "w1/r1/optimizer/fc1.bias"})
+    EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
+TEST(RanksUnderTheLenses, FailWhereAnotherOrderOfAdditionLeftOtherBits) {
+  const Case ring = three_ranks("ring"), in_order = three_ranks("in_order");
+  Trace trace = run(in_order);
+  trace.claims = run(ring).claims;
+
+  const std::vector<TensorCheck> checks = checks_of(ring, trace);
+
+  const TensorCheck* failure = first_failure(checks);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->stage, "reduce");
+  EXPECT_EQ(failure->failure, FailureClass::order) << failure->tap << " " << failure->error << " " << failure->bound;
+}
+
+TEST(RanksUnderTheLenses, MustAgreeThoughBothLieInsideTheirBounds) {
+  const Case c = three_ranks();
+  Trace trace = run(c), other;
+  other.claims = trace.claims;
+  for (const Tap& tap : trace.taps()) {
+    Tensor value = tap.value;
+    const bool norm =
+        tap.name.rank == 2 && tap.name.window == 0 && (tap.name.tensor == "norm" || tap.name.tensor == "in.norm");
+    if (norm) value.set_bits(0, value.bits(0) + 1);
+    other.add(tap.name, std::move(value));
+  }
+
+  const std::vector<TensorCheck> checks = checks_of(c, other);
+
+  const TensorCheck* failure = first_failure(checks);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->tap, "w0/r2/norm/norm");
+  EXPECT_EQ(failure->failure, FailureClass::logic);
+}
+
+void rank_one_leaves(Run& run) {
+  if (run.options.link->rank() == 1) return;
+  stage::reduce(run);
+}
+
+TEST(RanksUnderTheLenses, NameWhoWaitsForWhomInADeadlock) {
+  static const Stages stages = [] {
+    Stages copy = shipped_stages();
+    copy.reduce = rank_one_leaves;
+    return copy;
+  }();
+
+  const Trace trace = run(three_ranks("in_order"), {.stages = &stages});
+
+  ASSERT_FALSE(trace.violations.empty());
+  EXPECT_EQ(trace.violations.front(),
+            "deadlock: rank 0 waits for w0/reduce, bucket 0 from rank 1, which waits for w0/agree from rank 0");
+}
+
+TEST(RanksUnderTheLenses, KeepTheirBitsInAnyArrival) {
+  const Case c = three_ranks();
+  const Trace trace = run(c), other = run(with_rank_option(c, "arrival", std::int64_t{9}));
+
+  for (const Tap& tap : trace.taps()) EXPECT_EQ(*other.find(tap.name.view()), tap.value) << tap.name.text();
+}
+
+TEST(RanksUnderTheLenses, SurviveAFile) {
+  const Case c = three_ranks();
+  const Trace trace = run(c);
+  const auto file = std::filesystem::path(::testing::TempDir()) / "ranks.safetensors";
+
+  write_trace(trace, file);
+  const Trace read = read_trace(file, c);
+
+  EXPECT_EQ(read.taps().size(), trace.taps().size());
+  EXPECT_EQ(first_failing(checks_of(c, read)), "");
+}
+
+}  // namespace
+}  // namespace tally
