@@ -1,8 +1,7 @@
 // Law: for recipes that divide by the window's items, accumulated micro-batches give the full batch's update, however
 // the batch is cut.   Σ_k s_k / N does not depend on the cut. Vacuous where the propagated bound exceeds the gradient;
 // the local lens then still certifies both runs.
-#include "oracle/window/gap.hpp"
-#include "properties/compare/two_runs.hpp"
+#include "properties/laws/full_batch.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -16,20 +15,13 @@ void shape(Plan& plan) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  const Case whole = full_batch_of(c);
-  CheckedRun apart = run_and_check(c, subject), together = run_and_check(whole, subject);
-  Outcome outcome = std::move(apart.outcome);
-  add(outcome, together.outcome);
+  Outcome outcome =
+      against_full_batch(c, subject, "the exact accumulated gradient is not the exact full-batch gradient");
   if (outcome.status == Status::not_run) return outcome;
-  TwoRuns runs = compare_runs(c, apart.trace, whole, together.trace);
-  for (TensorCheck& check : runs.checks) add(outcome, std::move(check));
-  outcome.decision_drift = runs.decision_drift;
-  outcome.semantic_gap = oracle::first_gradient_gap(c);
-  require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
-          "the exact accumulated gradient is not the exact full-batch gradient");
   outcome = settled(std::move(outcome));
-  return whole.windows == c.windows ? vacuous(std::move(outcome), "every window is one micro-batch: nothing is cut")
-                                    : outcome;
+  return full_batch_of(c).windows == c.windows
+             ? vacuous(std::move(outcome), "every window is one micro-batch: nothing is cut")
+             : outcome;
 }
 
 bool differs(const Case& c, const RunOptions& subject) {

@@ -1,7 +1,6 @@
 // Law: ranks that each accumulate micro-batches and then add up their buffers give the full batch's update, however the
 // micro-batches are dealt, to one rank too.   sum_r sum_k s_rk / N does not depend on who has which.
-#include "oracle/window/gap.hpp"
-#include "properties/compare/two_runs.hpp"
+#include "properties/laws/full_batch.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -17,18 +16,9 @@ void shape(Plan& plan) {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
-  const Case whole = full_batch_of(c);
-  CheckedRun apart = run_and_check(c, subject), together = run_and_check(whole, subject);
-  Outcome outcome = std::move(apart.outcome);
-  add(outcome, together.outcome);
-  if (outcome.status == Status::not_run) return outcome;
-  TwoRuns runs = compare_runs(c, apart.trace, whole, together.trace);
-  for (TensorCheck& check : runs.checks) add(outcome, std::move(check));
-  outcome.decision_drift = runs.decision_drift;
-  outcome.semantic_gap = oracle::first_gradient_gap(c);
-  require(outcome, outcome.semantic_gap == 0, "w0/semantic_gap", "loss",
-          "the exact gradient of all ranks is not the exact full-batch gradient");
-  return settled(std::move(outcome));
+  Outcome outcome =
+      against_full_batch(c, subject, "the exact gradient of all ranks is not the exact full-batch gradient");
+  return outcome.status == Status::not_run ? outcome : settled(std::move(outcome));
 }
 
 bool differs(const Case& c, const RunOptions& subject) {
