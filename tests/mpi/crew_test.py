@@ -93,7 +93,7 @@ class Crew(unittest.TestCase):
                 break
         self.assertEqual(process.returncode, 1, said)
         self.assertIn("left no trace", said)  # its process ended, or another rank waited in vain
-        self.assertTrue(wait_until(lambda: not ranks(), 2), f"left behind: {ranks()}")
+        self.assertTrue(wait_until(lambda: not ranks(), 10), f"left behind: {ranks()}")
 
     def test_leaves_no_rank_behind_where_the_program_is_killed(self):
         process = self.running()
