@@ -5,7 +5,7 @@
 #include "kernels/trace/stage_place.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
-#include "properties/laws/promised_bits.hpp"
+#include "properties/compare/promised_bits.hpp"
 
 namespace tally {
 
