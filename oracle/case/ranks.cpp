@@ -100,8 +100,9 @@ std::size_t first_micro_batch_of(const Case& c, std::size_t window, std::size_t 
 
 std::size_t rank_with(const Case& c, std::size_t window, std::size_t micro_batch) {
   const std::size_t ranks = c.dealt.empty() ? 1 : c.dealt.at(window).size();
+  std::size_t behind = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    if (micro_batch < first_micro_batch_of(c, window, rank) + micro_batches_of(c, window, rank)) return rank;
+    if (micro_batch < (behind += micro_batches_of(c, window, rank))) return rank;
   throw std::out_of_range("no rank has micro-batch " + std::to_string(micro_batch));
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/option.hpp"
@@ -41,6 +43,21 @@ void check_together(const Case& c, Findings& findings) {
   }
 }
 
+/// Every rank holds the model, and a bucket is padded to a multiple of the ranks: both are bounded before memory is taken.
+void check_room(const Case& c, Findings& findings) {
+  const std::size_t ranks = ranks_of(c);
+  std::size_t elements = 0;
+  for (const std::string& p : weights_of(c.model))
+    if (const auto found = c.tensors.find(p); found != c.tensors.end()) elements += found->second.elements();
+  if (elements > most_elements / ranks)
+    findings.add_broken("$.windows[0]", std::to_string(ranks) + " ranks of " + std::to_string(elements) + " parameters",
+                        "at most " + std::to_string(most_elements) + " on all ranks together");
+  const std::size_t most_align = std::max<std::size_t>(1, most_token_elements / (ranks * ranks));
+  if (const std::int64_t align = rank_number(c, "buckets.align"); align > static_cast<std::int64_t>(most_align))
+    findings.add("$.execution.ranks.buckets.align", std::to_string(align),
+                 "at most " + std::to_string(most_align) + " for as many ranks");
+}
+
 }  // namespace
 
 /// Ranks: how the micro-batches are dealt, and what they are told.
@@ -51,7 +68,10 @@ void check_ranks(const Case& c, Findings& findings) {
     if (said != c.execution.ranks.options.end())
       check_option(key.option, said->second, "$.execution.ranks." + key.name(), findings);
   }
-  if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) check_together(c, findings);
+  if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
+    check_together(c, findings);
+    check_room(c, findings);
+  }
 }
 
 }  // namespace tally

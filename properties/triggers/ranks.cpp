@@ -90,6 +90,8 @@ bool doubling(const Sight& s) {
   return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
 }
 
+bool means_of_ranks(const Sight& s) { return ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
+
 const RegisterTriggers registered{
     7,
     "ranks",
@@ -101,6 +103,7 @@ const RegisterTriggers registered{
      {"ranks with unequal numbers of micro-batches", TriggerKind::of_case, "", unequal_counts},
      {"ranks with unequal items", TriggerKind::of_case, "", unequal_items},
      {"a rank that accumulates", TriggerKind::of_case, "K_r > 1", accumulates},
+     {"a mean over ranks of their own means", TriggerKind::of_case, "rank_means", means_of_ranks},
      {"several buckets", TriggerKind::of_case, "", several_buckets},
      {"a ring of three ranks or more", TriggerKind::of_case, "", ring},
      {"recursive doubling of three ranks or more", TriggerKind::of_case, "", doubling},

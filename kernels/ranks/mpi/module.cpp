@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <list>
 
 namespace {
@@ -33,6 +34,7 @@ void drop_what_went() {
 
 int send(int to, const void* bytes, std::size_t count) {
   drop_what_went();
+  if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) return -1;  // MPI counts in int
   void* copy = std::malloc(count == 0 ? 1 : count);
   if (copy == nullptr) return -1;
   std::memcpy(copy, bytes, count);

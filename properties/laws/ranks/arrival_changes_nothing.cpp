@@ -30,7 +30,7 @@ const RegisterLaw registered{{
     .name = "arrival_changes_nothing",
     .family = "ranks",
     .statement = "In whichever order ranks go on, every bit is the same, and none waits for ever.",
-    .shape = dealt_to_ranks,
+    .shape = dealt_to_ranks_by_any_normalisation,
     .holds = holds,
     .control = "one row of x changed gives other sums",
     .differs = differs,

@@ -15,6 +15,7 @@ void dealt_to_ranks(Plan& plan) {
   const auto drawn = [&](std::uint64_t limit) { return static_cast<std::int64_t>(random.below(limit)); };
   constexpr int counts[] = {2, 3, 4, 5, 6, 7, 8};
   plan.ranks = counts[random.below(std::size(counts))];
+  if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
   for (Layer& layer : plan.hidden)
     if (layer.kind == "batch_norm") layer.options["statistics"] = std::string("frozen");
   const std::string algorithms[] = {"in_order", "recursive_doubling", "ring"};
@@ -24,6 +25,13 @@ void dealt_to_ranks(Plan& plan) {
   set_rank_option(plan.execution, "buckets.order", std::string(random.below(2) == 0 ? "model" : "reverse"));
   set_rank_option(plan.execution, "buckets.align", random.below(2) == 0 ? std::int64_t{1} : 1 + drawn(8));
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
+}
+
+void dealt_to_ranks_by_any_normalisation(Plan& plan) {
+  constexpr Normalisation all[] = {Normalisation::window_items, Normalisation::rank_means, Normalisation::mean_of_means,
+                                   Normalisation::sum};
+  plan.normalisation = all[plan.seed % std::size(all)];
+  dealt_to_ranks(plan);
 }
 
 Case on_one_rank(Case c) {

@@ -11,7 +11,7 @@ namespace {
 
 void shape(Plan& plan) {
   at_least_windows(plan, 2);
-  dealt_to_ranks(plan);
+  dealt_to_ranks_by_any_normalisation(plan);
 }
 
 /// The taps of `rank` that no rank may hold otherwise, named as rank 0's.

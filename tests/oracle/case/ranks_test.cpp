@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 
@@ -114,6 +116,22 @@ TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
             "$.execution.ranks.buckets.align: 0; an integer >= 1");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})")).substr(0, 25),
             "$.execution.ranks.bucket:");
+}
+
+TEST(RanksOfACase, AreBoundedBeforeMemoryIsTaken) {
+  Case c = case_of_text("[[[2], [5]]]");
+  c.tensors.at("fc.weight") = Tensor(Dtype::fp32, {1 << 17, 1});
+  c.windows = {std::vector<std::int64_t>(4096, 1)};
+  c.dealt = c.windows;
+  const auto names_room = [](const CaseError& error) {
+    return error.path == "$.windows[0]" && error.found == "4096 ranks of 131072 parameters";
+  };
+
+  const auto errors = validate(c);
+
+  EXPECT_TRUE(std::ranges::any_of(errors, names_room));
+  EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"buckets": {"align": 2305843009213693952}}})")),
+            "$.execution.ranks.buckets.align: 2305843009213693952; at most 1048576 for as many ranks");
 }
 
 }  // namespace

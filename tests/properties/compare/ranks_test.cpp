@@ -13,6 +13,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 #include "properties/laws/judge.hpp"
@@ -159,6 +160,69 @@ TEST(RanksUnderTheLenses, NameWhoWaitsForWhomInADeadlock) {
   ASSERT_FALSE(trace.violations.empty());
   EXPECT_EQ(trace.violations.front(),
             "deadlock: rank 0 waits for w0/reduce, bucket 0 from rank 1, which waits for w0/agree from rank 0");
+}
+
+TEST(RanksUnderTheLenses, DivideAsTheirNormalisationSays) {
+  Plan plan = small_plan();
+  plan.recipe.loss_scale = choice("loss_scale", "none");
+  Case c = case_of(plan);
+  c.dealt = {{1, 2, 1}, {1, 1, 0}};  // rows 2; 1, 3; 2, each of which counts
+  const auto factor = [&](Normalisation normalisation, const char* tap) {
+    c.normalisation = normalisation;
+    const Trace trace = run(c);
+    EXPECT_EQ(judge(c, trace).status, Status::pass) << name_of(normalisation) << ": " << judge(c, trace).message;
+    return static_cast<float>(trace.find(tap)->value(0));
+  };
+  const char* const second_of_rank_1 = "w0/r1/m1/loss/in.factor";
+
+  EXPECT_EQ(factor(Normalisation::window_items, second_of_rank_1), 1.0f / 8);
+  EXPECT_EQ(factor(Normalisation::rank_means, second_of_rank_1), 1.0f / (3 * 4));
+  EXPECT_EQ(factor(Normalisation::mean_of_means, second_of_rank_1), 1.0f / (3 * 2 * 3));
+  EXPECT_EQ(factor(Normalisation::sum, second_of_rank_1), 1.0f);
+  EXPECT_EQ(factor(Normalisation::rank_means, "w1/r1/m0/loss/in.factor"), 1.0f / (2 * 2));
+}
+
+void rank_two_finds(Run& run) {
+  stage::overflow_check(run);
+  run.found = run.options.link->rank() == 2;
+  run.found_flag.set_scalar<std::uint32_t>(run.found ? 1 : 0);
+}
+
+TEST(RanksUnderTheLenses, AgreeOnWhatOneAloneFound) {
+  static const Stages stages = [] {
+    Stages copy = shipped_stages();
+    copy.overflow_check = rank_two_finds;
+    return copy;
+  }();
+
+  const Trace trace = run(three_ranks(), {.stages = &stages});
+
+  for (const int rank : {0, 1, 2}) {
+    EXPECT_EQ(trace.find(TapView{0, -1, "agree", "in.found", rank})->integer(0), rank == 2);
+    EXPECT_EQ(trace.find(TapView{0, -1, "agree", "found", rank})->integer(0), 1);
+    EXPECT_EQ(trace.find(TapView{0, -1, "optimizer", "fc1.weight", rank}), nullptr);
+  }
+}
+
+TEST(RanksUnderTheLenses, AreJudgedAlikeOnlyWhereAllTheyHoldBehindTheSumIsAlike) {
+  const Case c = three_ranks();
+  const Trace trace = run(c);
+  const auto alike = [&](const std::string& tap, int window) {
+    const Trace other = tap.empty() ? trace : damaged(trace, tap, 1);
+    const RanksOfTrace ranks(c, other);
+    return same_behind_sum(ranks.traces[0], ranks.traces[1], window);
+  };
+  Trace shorter;
+  for (const Tap& tap : trace.taps())
+    if (tap.name.text() != "w0/r1/norm/norm") shorter.add(tap.name, tap.value);
+  const RanksOfTrace cut(c, shorter);
+
+  EXPECT_TRUE(alike("", 0));
+  EXPECT_TRUE(alike("w0/r1/m1/forward/fc1.y", 0));
+  EXPECT_FALSE(alike("w0/r1/optimizer/fc1.bias", 0));
+  EXPECT_TRUE(alike("w0/r1/optimizer/fc1.bias", 1));
+  EXPECT_FALSE(same_behind_sum(cut.traces[0], cut.traces[1], 0));
+  EXPECT_FALSE(same_behind_sum(cut.traces[1], cut.traces[0], 0));
 }
 
 TEST(RanksUnderTheLenses, KeepTheirBitsInAnyArrival) {
