@@ -7,6 +7,16 @@
 
 namespace tally {
 
+/// out = in * factor, rounded to `format`: what travels between ranks.
+struct RankScaleArguments {
+  Dtype from;
+  const void* in;
+  Dtype format;
+  void* out;
+  float factor;
+  std::int64_t elements;
+};
+
 /// sum += addend, both in `format`, which every sum is rounded to.
 struct RankSumArguments {
   Dtype format;

@@ -19,7 +19,7 @@ inline std::ptrdiff_t place_of_stage(std::string_view stage) {
 /// it found; and from what all found on.
 inline int part_of_window(std::string_view stage, std::string_view tensor) {
   const auto place = place_of_stage(stage), sum = place_of_stage("reduce"), agreement = place_of_stage("agree");
-  const bool input = tensor.starts_with("in.");
+  const bool input = tensor.starts_with("in.") || (stage == "reduce" && tensor.starts_with("wire."));
   if (place <= sum) return place < sum ? 0 : input ? 1 : 2;
   return place < agreement || (place == agreement && input) ? 3 : 4;
 }

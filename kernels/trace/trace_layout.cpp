@@ -197,12 +197,22 @@ Layout layout_at(const Place& at, std::string_view stage) {
 struct Extent {
   std::int64_t rows = 0, pairs = 0;
 };
+/// Of a rank that has fewer micro-batches than another and takes part in the sums of those.
+std::optional<Extent> extent_without_rows(const Case& c, const TapName& name) {
+  const bool sums =
+      name.stage == "reduce" || (name.stage == "accumulate" && communicate_of(c) == Communicate::micro_batch);
+  const bool takes_part =
+      in_ranks(c) && communicates_each(c) && sums &&
+      static_cast<std::size_t>(name.micro_batch) < micro_steps_of(c, static_cast<std::size_t>(name.window));
+  return takes_part ? std::optional(Extent{}) : std::nullopt;
+}
+
 std::optional<Extent> extent_at(const Case& c, const TapName& name) {
   const auto window = static_cast<std::size_t>(name.window);
   if (name.window < 0 || window >= c.windows.size()) return std::nullopt;
   if (name.micro_batch < 0) return Extent{};
   const auto micro_batch = static_cast<std::size_t>(name.micro_batch);
-  if (micro_batch >= c.windows[window].size()) return std::nullopt;
+  if (micro_batch >= c.windows[window].size()) return extent_without_rows(c, name);
   const std::int64_t rows = c.windows[window][micro_batch];
   return Extent{rows, pairs_of(c, first_row(c, window, micro_batch), rows)};
 }

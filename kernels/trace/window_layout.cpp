@@ -28,16 +28,24 @@ Layout buffer_tap(Place at, bool allowed) {
 Layout accumulate_tap(const Place& at) {
   if (at.whole_window) return std::nullopt;
   if (const Shape* shape = at.parameter()) {
-    return at.only_if(at.input && at.gradient, at.c.precision.storage, *shape);
+    const bool summed = in_ranks(at.c) && communicate_of(at.c) == Communicate::micro_batch;
+    return at.only_if(at.input && at.gradient, summed ? at.c.precision.accumulate : at.c.precision.storage, *shape);
   }
   if (const Layout compensation = compensation_tap(at)) return compensation;
   return buffer_tap(at, true);
 }
 
-/// What a rank hands to the sum over ranks, and what it has of it.
+/// What a rank hands to the sum over ranks, what travels of it, and the sum.
 Layout reduce_tap(Place at) {
+  if (!in_ranks(at.c) || at.whole_window == communicates_each(at.c)) return std::nullopt;
+  if (at.input && at.rest == "divisor") return TapLayout{Dtype::fp32, {}};
+  const bool gradients = communicate_of(at.c) == Communicate::micro_batch;
+  if (at.gradient) {
+    const Shape* shape = at.input && gradients ? at.parameter() : nullptr;
+    return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.storage, *shape}};
+  }
   const bool known =
-      in_ranks(at.c) && at.whole_window && !at.gradient && take(at.rest, at.input ? "buffer." : "reduced.");
+      at.input ? !gradients && take(at.rest, "buffer.") : take(at.rest, "wire.") || take(at.rest, "reduced.");
   const Shape* shape = known ? at.parameter() : nullptr;
   return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.accumulate, *shape}};
 }

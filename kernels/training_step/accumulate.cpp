@@ -6,16 +6,17 @@ void accumulate(Run& run) {
   const int k = run.micro_batch;
   for (Parameter& parameter : run.parameters) {
     if (parameter.into_buffer) continue;  // backward's product has added it
-    void* gradient = run.gradient_of(&parameter, k);
-    run.tap("accumulate", "in.d." + parameter.name, gradient, parameter.gradient.dtype, parameter.master.shape);
+    void* gradient = parameter.reduced ? parameter.reduced.data() : run.gradient_of(&parameter, k);
+    const Dtype format = parameter.reduced ? parameter.reduced.dtype : parameter.gradient.dtype;
+    run.tap("accumulate", "in.d." + parameter.name, gradient, format, parameter.master.shape);
     run.tap("accumulate", "in.buffer." + parameter.name, parameter.buffer);
     DeviceTensor& compensation = parameter.compensation;
     if (compensation && k == 0)
       compensation.zero_on(run.stream);  // also where the buffer was cleared by another than begin_window
     if (compensation) run.tap("accumulate", "in.compensation." + parameter.name, compensation);
-    run.launch<AccumulateArguments>("accumulate",
-                                    {parameter.gradient.dtype, gradient, parameter.buffer.data(), parameter.elements,
-                                     parameter.buffer.dtype, compensation ? compensation.data() : nullptr});
+    run.launch<AccumulateArguments>(
+        "accumulate", {format, gradient, parameter.buffer.data(), parameter.elements, parameter.buffer.dtype,
+                       compensation ? compensation.data() : nullptr});
     run.tap("accumulate", "buffer." + parameter.name, parameter.buffer);
     if (compensation) run.tap("accumulate", "compensation." + parameter.name, compensation);
   }

@@ -1,5 +1,6 @@
 // Before a window's first micro-batch: empty buffers, no overflow seen, the scale the last window left, its items
 // counted.
+#include "kernels/ranks/division.hpp"
 #include "kernels/training_step/count.hpp"
 #include "kernels/training_step/stages.hpp"
 
@@ -17,6 +18,11 @@ void begin_window(Run& run) {
     run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   }
   count(run);
+  if (run.options.link != nullptr && rank_division(run.c, 1).when_unscaling &&
+      run.c.normalisation == Normalisation::window_items) {
+    const double by = static_cast<double>(run.window_scale) * run.window_items;
+    run.inverse_scale.set_scalar(by == 0 ? 0.0f : static_cast<float>(1.0 / by));
+  }
 }
 
 void end_window(Run&) {}

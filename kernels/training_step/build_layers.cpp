@@ -8,6 +8,7 @@
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
@@ -95,6 +96,8 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
     parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
   }
   if (run.options.accumulate) add_buffer(run, parameter);
+  if (run.options.link != nullptr && communicate_of(run.c) == Communicate::micro_batch)
+    parameter.reduced = DeviceTensor(run.device, "buffer of ranks of " + name, precision.accumulate, shape);
   parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
   add_optimizer_state(run, parameter);
   return &parameter;

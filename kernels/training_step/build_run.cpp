@@ -82,6 +82,7 @@ void declare(Run& run) {
   claim_products(run.trace.claims, run.c.precision, run.products_by, run.options.executor, drawn);
   if (run.options.link != nullptr) {
     const std::string& algorithm = rank_word(run.c, "reduce.algorithm");
+    if (rank_word(run.c, "reduce.divide") == "unscale") run.trace.claims.divide = "window";
     run.trace.claims.kernels["reduce"] = {.variant = algorithm, .algorithm = algorithm};
   }
   // A replaced product cannot be asked, nor does it promise the bits of an order.
@@ -115,7 +116,10 @@ void add_bias_partials(Run& run, std::int64_t rows) {
 /// stages alone.
 std::map<std::string, std::string> launched_kernels(const Case& c, const Stages& stages) {
   std::map<std::string, std::string> chosen = all_chosen(c, stages);
-  if (in_ranks(c)) chosen.emplace("rank_sum", "in_format");
+  if (in_ranks(c)) {
+    chosen.emplace("rank_sum", "in_format");
+    chosen.emplace("rank_scale", "stored");
+  }
   const bool fuses = has_shipped_stages(stages);
   std::erase_if(chosen, [&](const auto& kernel) {
     const std::string& operation = kernel.first;

@@ -1,5 +1,7 @@
 // c, by which a micro-batch's loss is multiplied: (divisor.2), scale over the divisor of (divisor.1), in binary64,
 // rounded once.
+#include "kernels/ranks/division.hpp"
+#include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -27,8 +29,11 @@ double divisor(const Run& run) {
 }  // namespace
 
 void fix_factor(Run& run) {
-  const double by = divisor(run);
-  run.factor = by == 0 ? 0.0f : static_cast<float>(static_cast<double>(run.window_scale) / by);
+  const RankDivision ranks = run.options.link == nullptr
+                                 ? RankDivision{}
+                                 : rank_division(run.c, static_cast<std::size_t>(run.options.link->size()));
+  const double by = divisor(run), scale = static_cast<double>(run.window_scale);
+  run.factor = by == 0 ? 0.0f : static_cast<float>(ranks.when_unscaling ? scale : ranks.multiple * scale / by);
 }
 
 }  // namespace tally::stage

@@ -1,11 +1,13 @@
-// Of ranks that train together: every buffer becomes the sum of all ranks' buffers, and what one rank found all act on.
+// Of ranks that train together: what each hands over becomes the sum of all, and what one rank found all act on.
 #include <cstring>
 
 #include "kernels/ranks/all_reduce.hpp"
 #include "kernels/ranks/buckets.hpp"
+#include "kernels/ranks/division.hpp"
 #include "kernels/training_step/rank_totals.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally::stage {
 namespace {
@@ -16,37 +18,107 @@ void copy(Run& run, const void* from, void* to, std::size_t bytes) {
   run.device.write(to, staged.data(), bytes);
 }
 
+/// What a rank hands over of a parameter, and where the sum goes.
+struct HandedOver {
+  const Parameter* parameter;
+  std::string name;  // of its tap
+  void* from;
+  Dtype format;
+  DeviceTensor* to;
+};
+
+/// The gradients of this micro-batch, or zeros of a rank that has none; else the buffers.
+std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
+  std::vector<HandedOver> all;
+  for (Parameter& parameter : run.parameters) {
+    if (communicate_of(run.c) != Communicate::micro_batch) {
+      all.push_back({&parameter, "in.buffer." + parameter.name, parameter.buffer.data(), parameter.buffer.dtype,
+                     &parameter.buffer});
+      continue;
+    }
+    void* gradient = nullptr;
+    if (run.has_micro_batch()) {
+      gradient = run.gradient_of(&parameter, run.micro_batch);
+    } else {
+      zeros.emplace_back(run.device, "gradient of " + parameter.name, run.c.precision.storage, parameter.master.shape);
+      zeros.back().zero();
+      gradient = zeros.back().data();
+    }
+    all.push_back({&parameter, "in.d." + parameter.name, gradient, run.c.precision.storage, &parameter.reduced});
+  }
+  return all;
+}
+
 std::vector<std::int64_t> sizes_of(const Run& run) {
   std::vector<std::int64_t> sizes;
   for (const Parameter& parameter : run.parameters) sizes.push_back(parameter.elements);
   return sizes;
 }
 
+std::string about(const Run& run, std::size_t bucket) {
+  const std::string micro_batch = run.micro_batch < 0 ? "" : "m" + std::to_string(run.micro_batch) + "/";
+  return "w" + std::to_string(run.window) + "/" + micro_batch + "reduce, bucket " + std::to_string(bucket);
+}
+
+/// A bucket's numbers as they travel, in the buffer's format.
+struct Sum {
+  Run& run;
+  const RankDivision& division;
+  const std::vector<HandedOver>& handed;
+  const Bucket& bucket;
+  Dtype format;
+  DeviceTensor& flat;
+
+  void fill() {
+    for (const Bucket::Place& place : bucket.places) {
+      const HandedOver& each = handed[place.parameter];
+      void* const to = flat.row(place.first);
+      if (division.front == 1 && each.format == format)
+        copy(run, each.from, to, static_cast<std::size_t>(each.parameter->elements) * size_of(format));
+      else
+        run.launch<RankScaleArguments>("rank_scale",
+                                       {each.format, each.from, format, to, division.front, each.parameter->elements});
+      if (is_tapped(each)) run.tap("reduce", "wire." + each.parameter->name, to, format, each.parameter->master.shape);
+    }
+  }
+  /// Where other bits may travel than were handed over.
+  bool is_tapped(const HandedOver& each) const { return division.around_the_sum || each.format != format; }
+
+  void take_out() {
+    if (division.behind != 1)
+      run.launch<RankScaleArguments>("rank_scale",
+                                     {format, flat.data(), format, flat.data(), division.behind, bucket.elements});
+    for (const Bucket::Place& place : bucket.places) {
+      const HandedOver& each = handed[place.parameter];
+      copy(run, flat.row(place.first), each.to->data(),
+           static_cast<std::size_t>(each.parameter->elements) * size_of(format));
+    }
+  }
+};
+
 }  // namespace
 
 void reduce(Run& run) {
-  for (const Parameter& parameter : run.parameters) run.tap("reduce", "in.buffer." + parameter.name, parameter.buffer);
-  const auto buckets = buckets_of(run.c, static_cast<std::size_t>(run.options.link->size()), sizes_of(run));
+  const auto ranks = static_cast<std::size_t>(run.options.link->size());
+  const RankDivision division = rank_division(run.c, ranks);
+  if (division.around_the_sum) run.tap("reduce", "in.divisor", static_cast<float>(ranks));
+  std::deque<DeviceTensor> zeros;
+  const std::vector<HandedOver> handed = handed_over(run, zeros);
+  for (const HandedOver& each : handed)
+    run.tap("reduce", each.name, each.from, each.format, each.parameter->master.shape);
+  const auto buckets = buckets_of(run.c, ranks, sizes_of(run));
   const Dtype format = run.c.precision.accumulate;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     DeviceTensor flat(run.device, "bucket of ranks", format, {buckets[i].elements});
     flat.zero();
-    const auto each = [&](auto use) {
-      for (const Bucket::Place& place : buckets[i].places) {
-        const Parameter& parameter = run.parameters[place.parameter];
-        use(parameter.buffer.data(), flat.row(place.first),
-            static_cast<std::size_t>(parameter.elements) * size_of(format));
-      }
-    };
-    each([&](void* buffer, void* place, std::size_t bytes) { copy(run, buffer, place, bytes); });
+    Sum sum{run, division, handed, buckets[i], format, flat};
+    sum.fill();
     const auto add = [&run](const RankSumArguments& arguments) { run.launch("rank_sum", arguments); };
-    Addends addends(*run.options.link, run.device, add,
-                    "w" + std::to_string(run.window) + "/reduce, bucket " + std::to_string(i), format, flat.data(),
-                    buckets[i].elements);
+    Addends addends(*run.options.link, run.device, add, about(run, i), format, flat.data(), buckets[i].elements);
     all_reduce(rank_word(run.c, "reduce.algorithm"))(addends);
-    each([&](void* buffer, void* place, std::size_t bytes) { copy(run, place, buffer, bytes); });
+    sum.take_out();
   }
-  for (const Parameter& parameter : run.parameters) run.tap("reduce", "reduced." + parameter.name, parameter.buffer);
+  for (const HandedOver& each : handed) run.tap("reduce", "reduced." + each.parameter->name, *each.to);
 }
 
 void agree(Run& run) {

@@ -1,6 +1,7 @@
 #include "kernels/training_step/run_ranks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -30,15 +31,46 @@ void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace
   if (!trace.violations.empty()) throw BrokenLink(trace.violations.front());
 }
 
+namespace {
+
+/// Where a tap stands in the whole trace: ranks take turns at every sum.
+class Order {
+ public:
+  explicit Order(const Trace& trace) {
+    for (const Tap& tap : trace.taps()) {
+      const bool each = tap.name.stage == "reduce" && tap.name.micro_batch >= 0;
+      every_micro_batch_ = every_micro_batch_ || each;
+      gradients_ = gradients_ || (each && tap.name.tensor.starts_with("in.d."));
+    }
+  }
+  /// What begins the window stands in front of all micro-batches, its end behind.
+  int micro_batch(const TapName& name) const {
+    if (!every_micro_batch_) return 0;
+    if (name.micro_batch >= 0) return name.micro_batch;
+    return part_of_window(name.stage, name.tensor) == 0 ? -1 : std::numeric_limits<int>::max();
+  }
+  /// Gradients that are summed are accumulated behind their sum.
+  int part(const TapName& name) const {
+    constexpr int behind_the_sum = 3;
+    return gradients_ && name.stage == "accumulate" ? behind_the_sum : part_of_window(name.stage, name.tensor);
+  }
+
+ private:
+  bool every_micro_batch_ = false, gradients_ = false;
+};
+
+}  // namespace
+
 Trace merged_ranks(std::vector<Trace> traces) {
   Trace all;
   all.claims = traces.front().claims;
   all.groups = traces.front().groups;
   all.case_hash = traces.front().case_hash;
   struct Placed {
-    int window, part, rank;
+    int window, micro_batch, part, rank;
     Tap tap;
   };
+  const Order order(traces.front());
   std::vector<Placed> placed;
   for (Trace& trace : traces) {
     for (std::string& violation : trace.violations)
@@ -46,11 +78,11 @@ Trace merged_ranks(std::vector<Trace> traces) {
         all.violations.push_back(std::move(violation));
     for (Tap& tap : std::move(trace).take_taps())
       placed.push_back(
-          {tap.name.window, part_of_window(tap.name.stage, tap.name.tensor), tap.name.rank, std::move(tap)});
+          {tap.name.window, order.micro_batch(tap.name), order.part(tap.name), tap.name.rank, std::move(tap)});
   }
   std::ranges::stable_sort(placed, {},
-                           [](const Placed& each) { return std::tuple(each.window, each.part, each.rank); });
-  for (Placed& each : placed) all.add(std::move(each.tap.name), std::move(each.tap.value));
+                           [](const Placed& at) { return std::tuple(at.window, at.micro_batch, at.part, at.rank); });
+  for (Placed& at : placed) all.add(std::move(at.tap.name), std::move(at.tap.value));
   return all;
 }
 

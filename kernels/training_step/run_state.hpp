@@ -63,6 +63,7 @@ struct Parameter {
   DeviceTensor gradient;         // S, [slots, ...]: one slot for each micro-batch alive at once
   DeviceTensor buffer;           // A: the sum over micro-batches; empty when gradients are written directly
   DeviceTensor compensation;     // A: what the buffer's additions lost; empty unless they are compensated
+  DeviceTensor reduced;          // A: the sum over ranks of one micro-batch's; empty but where ranks add those up
   DeviceTensor unscaled;         // from `unscale` on: what is clipped, decayed and applied
   std::vector<KeptState> state;  // the optimizer's, in the order of state_of(optimizer)
 };
@@ -150,6 +151,10 @@ struct Run {
   std::uint64_t products = 0;          // matrix products so far
   bool found = false;                  // an element of a buffer is not finite: the step is skipped
 
+  /// Whether this rank has the micro-batch that all ranks are at.
+  bool has_micro_batch() const {
+    return micro_batch < static_cast<int>(c.windows[static_cast<std::size_t>(window)].size());
+  }
   /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
   std::int64_t rows(int k) const;
   std::int64_t first_row(int k) const;

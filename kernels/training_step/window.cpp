@@ -2,12 +2,31 @@
 // before any goes on (one group); otherwise each micro-batch is a group of its own.
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally::stage {
 namespace {
 
 void for_each_micro_batch(Run& run, Stage stage) {
   for (run.micro_batch = run.group_begin; run.micro_batch < run.group_end; ++run.micro_batch) stage(run);
+  run.micro_batch = -1;
+}
+
+/// A micro-batch's gradients into the buffers, and over all ranks where they add up behind each of them.
+void add_up(Run& run) {
+  const Communicate when = run.options.link == nullptr ? Communicate::window : communicate_of(run.c);
+  if (when == Communicate::micro_batch) run.stages.reduce(run);
+  if (run.has_micro_batch() || when == Communicate::micro_batch) run.stages.accumulate(run);
+  if (when == Communicate::running_total) run.stages.reduce(run);
+}
+
+/// A rank that has fewer micro-batches than another takes part in the sums of those as well.
+void add_up_without_own(Run& run) {
+  if (run.options.link == nullptr || !communicates_each(run.c)) return;
+  const auto window = static_cast<std::size_t>(run.window);
+  const auto steps = static_cast<int>(micro_steps_of(run.c, window));
+  for (run.micro_batch = static_cast<int>(run.c.windows[window].size()); run.micro_batch < steps; ++run.micro_batch)
+    add_up(run);
   run.micro_batch = -1;
 }
 
@@ -20,7 +39,7 @@ void run_group(Run& run) {
     each.stages.loss(each);
   });
   stages.backward(run);
-  if (run.options.accumulate) for_each_micro_batch(run, stages.accumulate);
+  if (run.options.accumulate) for_each_micro_batch(run, add_up);
 }
 
 void take_step(Run& run) {
@@ -46,8 +65,9 @@ void run_window(Run& run) {
     run.group_end = run.group_begin + at_once;
     run_group(run);
   }
+  add_up_without_own(run);
   const bool together = run.options.link != nullptr, checks = checks_overflow(run.c.recipe.loss_scale);
-  if (together) stages.reduce(run);
+  if (together && !communicates_each(run.c)) stages.reduce(run);
   if (checks) stages.overflow_check(run);
   if (checks && together) stages.agree(run);
   if (!run.found) take_step(run);

@@ -23,11 +23,20 @@ RankKey number_key(const char* object, const char* name, std::int64_t standard, 
           {.name = name, .type = OptionType::integer, .standard = standard, .range = {.at_least = least}, .since = 3}};
 }
 
+/// A number that is only said where it is needed.
+RankKey factor_key(const char* object, const char* name) {
+  const OptionValue none = Decimal{"0"};
+  return {object, {.name = name, .type = OptionType::number, .standard = none, .range = {.above = "0"}, .since = 3}};
+}
+
 }  // namespace
 
 const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
+      word_key("", "communicate", {"window", "micro_batch", "running_total"}),
       word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
+      word_key("reduce", "divide", {"loss", "before", "after", "split", "collective", "unscale"}),
+      factor_key("reduce", "factor"),
       number_key("buckets", "elements", 0, "0"),
       word_key("buckets", "order", {"model", "reverse"}),
       number_key("buckets", "align", 1, "1"),
@@ -38,14 +47,21 @@ const std::vector<RankKey>& rank_keys() {
 
 const OptionValue& standard_rank_option(std::string_view name) { return *key_called(name).option.standard; }
 
-const OptionValue& rank_option(const Case& c, std::string_view name) {
-  const auto said = c.execution.ranks.options.find(std::string(name));
-  return said != c.execution.ranks.options.end() ? said->second : standard_rank_option(name);
+namespace {
+
+const OptionValue& option_of(const Execution& execution, std::string_view name) {
+  const auto said = execution.ranks.options.find(std::string(name));
+  return said != execution.ranks.options.end() ? said->second : standard_rank_option(name);
 }
 
-const std::string& rank_word(const Case& c, std::string_view name) {
-  return std::get<std::string>(rank_option(c, name));
+}  // namespace
+
+const OptionValue& rank_option(const Case& c, std::string_view name) { return option_of(c.execution, name); }
+
+const std::string& rank_word(const Execution& execution, std::string_view name) {
+  return std::get<std::string>(option_of(execution, name));
 }
+const std::string& rank_word(const Case& c, std::string_view name) { return rank_word(c.execution, name); }
 
 std::int64_t rank_number(const Case& c, std::string_view name) { return std::get<std::int64_t>(rank_option(c, name)); }
 

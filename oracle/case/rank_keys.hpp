@@ -23,6 +23,7 @@ const OptionValue& standard_rank_option(std::string_view name);
 /// The value of a key, its default where the case does not say it. Throws as standard_rank_option does.
 const OptionValue& rank_option(const Case& c, std::string_view name);
 const std::string& rank_word(const Case& c, std::string_view name);
+const std::string& rank_word(const Execution& execution, std::string_view name);
 std::int64_t rank_number(const Case& c, std::string_view name);
 
 /// The same case with another value, left out where it is the default.

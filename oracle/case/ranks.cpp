@@ -1,5 +1,6 @@
 #include "oracle/case/ranks.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/rank_keys.hpp"
 
 namespace tally {
 namespace {
@@ -110,6 +112,22 @@ std::size_t busy_ranks_of(const Case& c, std::size_t window) {
   std::size_t busy = 0;
   for (std::size_t rank = 0; rank < ranks_of(c); ++rank) busy += micro_batches_of(c, window, rank) > 0;
   return busy;
+}
+
+Communicate communicate_of(const Case& c) {
+  const std::string& word = rank_word(c, "communicate");
+  if (word == "micro_batch") return Communicate::micro_batch;
+  return word == "running_total" ? Communicate::running_total : Communicate::window;
+}
+
+bool communicates_each(const Case& c) { return communicate_of(c) != Communicate::window; }
+
+std::size_t micro_steps_of(const Case& c, std::size_t window) {
+  const Case& whole = whole_of(c);
+  std::size_t most = 0;
+  for (std::size_t rank = 0; rank < ranks_of(whole); ++rank)
+    most = std::max(most, micro_batches_of(whole, window, rank));
+  return most;
 }
 
 Case part_of(const Case& whole, std::size_t rank) {

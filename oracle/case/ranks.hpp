@@ -23,6 +23,15 @@ std::size_t rank_with(const Case& c, std::size_t window, std::size_t micro_batch
 /// R', the ranks that have a micro-batch in a window.
 std::size_t busy_ranks_of(const Case& c, std::size_t window);
 
+/// When ranks add up: their buffers at the window's end, every micro-batch's gradient, or their buffers behind every
+/// micro-batch.
+enum class Communicate { window, micro_batch, running_total };
+Communicate communicate_of(const Case& c);
+/// Whether something is added up behind every micro-batch.
+bool communicates_each(const Case& c);
+/// The most micro-batches that any rank has in a window: as often do all ranks add up where they do for each.
+std::size_t micro_steps_of(const Case& c, std::size_t window);
+
 /// One rank's part: its own rows, cut as they are dealt to it, and everything else of the case. It is a case of one
 /// rank but for what it divides by, which is the whole's; a window may be empty. Keeps a pointer to `whole`, which has
 /// to outlive it; no file holds such a case.

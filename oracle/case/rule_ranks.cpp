@@ -29,6 +29,40 @@ void check_dealt(const Case& c, Findings& findings) {
   }
 }
 
+/// How a sum is divided goes with the mean that the case states, and with when it is made.
+void check_divided(const Case& c, Findings& findings) {
+  const std::string& divide = rank_word(c, "reduce.divide");
+  const bool has_factor = c.execution.ranks.options.contains("reduce.factor");
+  const bool means = c.normalisation == Normalisation::mean_of_means || c.normalisation == Normalisation::rank_means;
+  if (divide == "split" && !has_factor)
+    findings.add("$.execution.ranks.reduce.factor", "nothing", "a number > 0, by which \"split\" divides in front");
+  if (divide != "split" && has_factor)
+    findings.add("$.execution.ranks.reduce.factor", "a factor beside \"divide\": " + json_string(divide),
+                 "none, or \"divide\": \"split\"");
+  if (divide == "unscale" && means)
+    findings.add("$.execution.ranks.reduce.divide", "\"unscale\" beside means of several parts",
+                 "another division, or the normalisation window_items or sum");
+  if (communicate_of(c) == Communicate::running_total && (divide == "loss" || divide == "unscale"))
+    findings.add("$.execution.ranks.communicate", "\"running_total\" beside \"divide\": " + json_string(divide),
+                 "a division around the sum (before, after, split or collective), without which every sum multiplies "
+                 "the total by the ranks");
+}
+
+/// What is added up behind every micro-batch has to stand by itself.
+void check_communicated(const Case& c, Findings& findings) {
+  const auto kernel = [&c](const char* operation) {
+    const auto found = c.execution.kernels.find(operation);
+    return found == c.execution.kernels.end() ? std::string() : found->second;
+  };
+  const std::string path = "$.execution.ranks.communicate";
+  if (communicate_of(c) == Communicate::micro_batch && kernel("linear.weight_gradient") == "into_buffer")
+    findings.add(path, "\"micro_batch\" beside products that are added to the buffer",
+                 "\"window\", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
+  if (communicate_of(c) == Communicate::running_total && kernel("accumulate") == "kahan")
+    findings.add(path, "\"running_total\" beside compensated sums, whose compensation is each rank's own",
+                 "\"window\" or \"micro_batch\"");
+}
+
 /// What is not stated of many ranks.
 void check_together(const Case& c, Findings& findings) {
   if (c.normalisation == Normalisation::mean_of_means_configured && !c.dealt.empty())
@@ -70,6 +104,8 @@ void check_ranks(const Case& c, Findings& findings) {
   }
   if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
     check_together(c, findings);
+    check_divided(c, findings);
+    check_communicated(c, findings);
     check_room(c, findings);
   }
 }

@@ -5,6 +5,7 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/each.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "oracle/window/rank_division.hpp"
 
 namespace tally::oracle {
 namespace {
@@ -18,6 +19,8 @@ Interval around(const Expected& x) {
   const long double e = incoming(x.e(0, 0));
   return {x.v(0, 0) - e, x.v(0, 0) + e};
 }
+
+Interval times(Interval x, long double positive) { return {x.low * positive, x.high * positive}; }
 
 /// Rounding is monotone, so the ends decide, each with the rounding of its own place.
 Interval rounded_to_float(Interval x) {
@@ -101,7 +104,7 @@ Interval divided_twice(const Declared& declared, const Case& c, std::size_t wind
 
 Interval factor_interval(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                          const Expected& scale, long double by) {
-  const Interval over = around(scale);
+  const Interval over = times(around(scale), rank_multiple(c));
   if (declared.claims.factor == "binary64") return rounded_to_float(in_binary64(quotient(over, {by, by}), c, window));
   if (declared.claims.factor == "fp32") return rounded_to_float(quotient(over, counted_in_fp32(by, c, window)));
   return divided_twice(declared, c, window, micro_batch, over, by);
@@ -113,7 +116,7 @@ Expected factor(const Declared& declared, const Case& c, std::size_t window, std
                 const Expected& scale) {
   const long double by = factor_divisor(declared, c, window, micro_batch);
   if (by == 0) return scalar(0);
-  return held(scale.v(0, 0) / by, factor_interval(declared, c, window, micro_batch, scale, by));
+  return held(rank_multiple(c) * scale.v(0, 0) / by, factor_interval(declared, c, window, micro_batch, scale, by));
 }
 
 Expected predicted_factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,

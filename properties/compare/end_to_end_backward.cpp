@@ -1,4 +1,5 @@
 // Backward through a group of micro-batches, and the gradient buffers.
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/added_in_turn.hpp"
 #include "oracle/tolerance/head_loss.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -22,15 +23,6 @@ struct LayerBackward {
   std::vector<Evaluation> own;
 };
 
-/// What one micro-batch's backward gives the buffers.
-struct Gradients {
-  struct Product {
-    Expected a, b;  // a b, [out, rows] [rows, in], added by the product itself
-  };
-  oracle::ExpectedTensors separate;                    // by full name
-  std::map<std::string, std::vector<Expected>> given;  // of parameters that several layers read, the last one's first
-  std::map<std::string, Product> products;             // the same
-};
 using GradientsOfEach = std::vector<Gradients>;
 
 /// Whether the subject adds this parameter's gradients to its buffer without making them.
@@ -250,18 +242,21 @@ void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
     const auto k = static_cast<std::size_t>(walk.micro_batch - group.first);
     if (walk.departure != nullptr) depart(walk, kept[k]);
-    for (const std::string& p : walk.parameters) {
-      if (const auto product = kept[k].products.find(p); product != kept[k].products.end()) {
-        walk.buffers[p] = added(walk, p, product->second);
-        continue;
-      }
-      add_gradient(walk, p, kept[k].separate.at(p));
-    }
+    add_gradients(walk, kept[k]);
   }
   walk.micro_batch = -1;
 }
 
 }  // namespace
+
+void add_gradients(EndToEndWalk& walk, const Gradients& gradients) {
+  for (const std::string& p : walk.parameters) {
+    if (const auto product = gradients.products.find(p); product != gradients.products.end())
+      walk.buffers[p] = added(walk, p, product->second);
+    else
+      add_gradient(walk, p, gradients.separate.at(p));
+  }
+}
 
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients) {
   Gradients all{std::move(gradients), {}, {}};
@@ -288,6 +283,10 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   }
   walk.count.add(group.own);
   add_shared(walk, group, kept);
+  if (in_ranks(walk.c) && communicates_each(walk.c)) {
+    for (Gradients& each : kept) walk.of_each.push_back(std::move(each));
+    return;
+  }
   accumulate(walk, group, kept);
 }
 

@@ -12,6 +12,7 @@ void expect_buffers(EndToEndWalk& walk) {
   begin_buffers(walk);
   walk.addends.clear();
   walk.in_order.clear();
+  walk.of_each.clear();
   expect_cast(walk);
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
   for (int first = 0; first < walk.micro_batches(); first += together) {

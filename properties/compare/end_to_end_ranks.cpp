@@ -1,6 +1,9 @@
 // Ranks end to end: each as one rank alone up to its buffers, then their sum, and each alone again.
+#include <utility>
+
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
+#include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
@@ -10,44 +13,82 @@ namespace {
 
 using oracle::Expected;
 
+Expected zeros(const EndToEndWalk& walk, const std::string& p, Dtype format) {
+  return oracle::as_read(Tensor(format, walk.c.tensors.at(p).shape));
+}
+
 /// A rank without a micro-batch adds nothing.
 Expected buffer_of(const EndToEndWalk& walk, const std::string& p) {
   const auto found = walk.buffers.find(p);
-  if (found != walk.buffers.end()) return found->second;
-  return oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
+  return found != walk.buffers.end() ? found->second : zeros(walk, p, walk.c.precision.accumulate);
+}
+
+/// A micro-batch's gradient, of a rank that has none zeros.
+Expected gradient_of(const EndToEndWalk& walk, const std::string& p) {
+  const auto k = static_cast<std::size_t>(walk.micro_batch);
+  return k < walk.of_each.size() ? walk.of_each[k].separate.at(p) : zeros(walk, p, walk.c.precision.storage);
 }
 
 /// The sums of all parameters, by what each rank handed over.
 oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracle::ExpectedTensors>& handed) {
+  const oracle::RankDivision division = oracle::rank_division(any.c);
+  const bool as_they_are = !division.front && communicate_of(any.c) != Communicate::micro_batch;
   oracle::ExpectedTensors sums;
   for (const std::string& p : any.parameters) {
+    std::deque<Expected> wires;
     std::vector<const Expected*> addends;
-    for (const oracle::ExpectedTensors& each : handed) addends.push_back(&each.at(p));
-    sums[p] = oracle::summed_over_ranks(any.declared, oracle::place_in_bucket(whole_of(any.c), p), addends);
+    for (const oracle::ExpectedTensors& each : handed)
+      addends.push_back(as_they_are
+                            ? &each.at(p)
+                            : &wires.emplace_back(oracle::on_the_wire(any.declared, division.front, each.at(p))));
+    Expected sum = oracle::summed_over_ranks(any.declared, oracle::place_in_bucket(whole_of(any.c), p), addends);
+    sums[p] = division.behind ? oracle::on_the_wire(any.declared, division.behind, sum) : std::move(sum);
   }
   return sums;
 }
 
+/// The sums become the buffers, or are added to them.
 void hold_sums(EndToEndWalk& walk, const oracle::ExpectedTensors& sums) {
+  oracle::ExpectedTensors held;
   for (const std::string& p : walk.parameters)
-    walk.buffers[p] = walk.held("reduce", "reduced." + p, [&] { return sums.at(p); });
+    held[p] = walk.held("reduce", "reduced." + p, [&] { return sums.at(p); });
+  walk.in_order.clear();  // what stands in the buffers is no longer what this rank's gradients add up to
+  if (communicate_of(walk.c) == Communicate::micro_batch)
+    add_gradients(walk, std::move(held));
+  else
+    walk.buffers = std::move(held);
 }
 
-oracle::ExpectedTensors buffers_of(const EndToEndWalk& walk) {
+/// What a rank hands over at this place; where it adds up its buffers, this micro-batch's gradients are added first.
+oracle::ExpectedTensors handed_by(EndToEndWalk& walk) {
+  const Communicate when = communicate_of(walk.c);
+  if (when == Communicate::running_total && static_cast<std::size_t>(walk.micro_batch) < walk.of_each.size())
+    add_gradients(walk, walk.of_each[static_cast<std::size_t>(walk.micro_batch)]);
   oracle::ExpectedTensors all;
-  for (const std::string& p : walk.parameters) all[p] = walk.seen("reduce", "in.buffer." + p, buffer_of(walk, p));
+  for (const std::string& p : walk.parameters)
+    all[p] = walk.seen("reduce", handed_prefix(walk.c) + p,
+                       when == Communicate::micro_batch ? gradient_of(walk, p) : buffer_of(walk, p));
   return all;
 }
 
 /// What others tapped; false where one of them did not.
 bool take_tapped(const EndToEndWalk& walk, std::size_t from, oracle::ExpectedTensors& into) {
   for (const std::string& p : walk.parameters) {
-    const Tensor* tapped =
-        handed_over(walk.trace, ranks_of(whole_of(walk.c)), from, walk.window, "reduce", "in.buffer." + p);
+    const Tensor* tapped = handed_over(walk.trace, ranks_of(whole_of(walk.c)), from, walk.window, walk.micro_batch,
+                                       "reduce", handed_prefix(walk.c) + p);
     if (tapped == nullptr) return false;
     into[p] = oracle::as_read(*tapped);
   }
   return true;
+}
+
+/// The places of a window's sums: behind every micro-batch, or at its end alone.
+std::vector<int> places_of_sums(const Case& c, int window) {
+  if (!communicates_each(c)) return {-1};
+  std::vector<int> places;
+  for (std::size_t k = 0; k < micro_steps_of(c, static_cast<std::size_t>(window)); ++k)
+    places.push_back(static_cast<int>(k));
+  return places;
 }
 
 /// Where both hold the same bits behind the sum and began the window alike: the checks of the first, from `begin` on, and
@@ -66,36 +107,60 @@ bool goes_on_like(EndToEndWalk& walk, const EndToEndWalk& first, std::size_t beg
 }  // namespace
 
 void expect_reduce(EndToEndWalk& walk) {
-  std::vector<oracle::ExpectedTensors> handed(ranks_of(whole_of(walk.c)));
-  for (std::size_t from = 0; from < handed.size() && !walk.ended; ++from) {
-    if (from == walk.c.rank)
-      handed[from] = buffers_of(walk);
-    else
-      walk.ended = !take_tapped(walk, from, handed[from]);
+  for (const int place : places_of_sums(walk.c, walk.window)) {
+    walk.micro_batch = place;
+    std::vector<oracle::ExpectedTensors> handed(ranks_of(whole_of(walk.c)));
+    for (std::size_t from = 0; from < handed.size() && !walk.ended; ++from) {
+      if (from == walk.c.rank)
+        handed[from] = handed_by(walk);
+      else
+        walk.ended = !take_tapped(walk, from, handed[from]);
+    }
+    if (!walk.ended) hold_sums(walk, sums_of(walk, handed));
   }
-  if (!walk.ended) hold_sums(walk, sums_of(walk, handed));
+  walk.micro_batch = -1;
 }
+
+namespace {
+
+/// All sums of a window, each over what every rank hands over; the last one is left to be held.
+oracle::ExpectedTensors sums_of_window(std::deque<EndToEndWalk>& ranks, int window) {
+  oracle::ExpectedTensors sums;
+  for (const int place : places_of_sums(ranks.front().c, window)) {
+    std::vector<oracle::ExpectedTensors> handed;
+    for (EndToEndWalk& walk : ranks) {
+      walk.micro_batch = place;
+      handed.push_back(handed_by(walk));
+    }
+    sums = sums_of(ranks.front(), handed);
+    if (place < 0) break;
+    for (EndToEndWalk& walk : ranks) hold_sums(walk, sums);
+  }
+  for (EndToEndWalk& walk : ranks) walk.micro_batch = -1;
+  return sums;
+}
+
+}  // namespace
 
 void expect_ranks(std::deque<EndToEndWalk>& ranks) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   const auto windows = static_cast<int>(ranks.front().c.windows.size());
+  const bool at_the_end = !communicates_each(ranks.front().c);
   for (int window = 0; window < windows; ++window) {
-    std::vector<oracle::ExpectedTensors> handed;
     DecisionCount count;
     for (EndToEndWalk& walk : ranks) {
       if (walk.ended) return;
       walk.window = window;
       expect_buffers(walk);
-      handed.push_back(buffers_of(walk));
       count.add(walk.count);
     }
-    const oracle::ExpectedTensors sums = sums_of(ranks.front(), handed);
+    for (EndToEndWalk& walk : ranks) walk.count = count;
+    const oracle::ExpectedTensors sums = sums_of_window(ranks, window);
     EndToEndWalk& first = ranks.front();
     const std::size_t begin = first.checks.size();
     for (EndToEndWalk& walk : ranks) {
-      walk.count = count;
       if (&walk != &first && goes_on_like(walk, first, begin)) continue;
-      hold_sums(walk, sums);
+      if (at_the_end) hold_sums(walk, sums);
       expect_behind_buffers(walk);
     }
   }

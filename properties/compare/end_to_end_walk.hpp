@@ -60,6 +60,16 @@ struct Group {
   const oracle::Expected& input_of(const LayerView& layer) const { return output_of(layer.inputs.front()); }
 };
 
+/// What one micro-batch's backward gives the buffers.
+struct Gradients {
+  struct Product {
+    oracle::Expected a, b;  // a b, [out, rows] [rows, in], added by the product itself
+  };
+  oracle::ExpectedTensors separate;  // by full name
+  std::map<std::string, std::vector<oracle::Expected>>
+      given;                                // of parameters that several layers read, the last one's first
+  std::map<std::string, Product> products;  // the same
+};
 /// A window's gradients added one micro-batch after another.
 struct SumInOrder {
   oracle::Expected bits;          // the buffer's, predicted
@@ -89,6 +99,7 @@ class EndToEndWalk {
   oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
   std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped
   std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter
+  std::vector<Gradients> of_each;                                // of micro-batches, where ranks add up behind each
   oracle::ExpectedTensors gradients;                             // fp32, from unscale to the optimizer
   std::vector<TensorCheck> checks;
   std::map<std::string, oracle::Expected>* kept = nullptr;  // every expectation held, by tap, for who asks
@@ -160,6 +171,7 @@ void expect_reduce(EndToEndWalk& walk);
 OverflowFound overflow_of(const oracle::ExpectedTensors& buffers);
 
 /// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
+void add_gradients(EndToEndWalk& walk, const Gradients& gradients);
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);
 /// Where a departure lets the window's buffers start.
 void begin_buffers(EndToEndWalk& walk);

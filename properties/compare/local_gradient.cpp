@@ -15,10 +15,31 @@ using oracle::FloatView;
 
 float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
+/// What the last sum over ranks left in a buffer; nullptr where it left no tap, or nothing was added up.
+const Tensor* summed_by_ranks(const LocalWalk& walk, const std::string& p) {
+  if (!communicates_each(walk.c)) return walk.tap("reduce", "reduced." + p);
+  const int last = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window))) - 1;
+  const bool gradients = communicate_of(walk.c) == Communicate::micro_batch;
+  return gradients ? walk.tap("accumulate", "buffer." + p, last) : walk.tap("reduce", "reduced." + p, last);
+}
+
+/// The buffer that micro-batch k is added to, behind the first.
+const Tensor* buffer_before(const LocalWalk& walk, const std::string& p, int k) {
+  const bool total = in_ranks(walk.c) && communicate_of(walk.c) == Communicate::running_total;
+  return total ? walk.tap("reduce", "reduced." + p, k - 1) : walk.tap("accumulate", "buffer." + p, k - 1);
+}
+
+/// The gradient that it is added: this rank's, or the sum of all ranks'.
+const Tensor* gradient_added(const LocalWalk& walk, const std::string& p) {
+  if (in_ranks(walk.c) && communicate_of(walk.c) == Communicate::micro_batch) return walk.tap("reduce", "reduced." + p);
+  const StageTensor given = gradient_of_parameter(walk.layers, p);
+  return walk.tap(given.stage, given.tensor);
+}
+
 /// What the window's end reads: of ranks the sum of their buffers; else the last buffer, or the gradient where there
 /// is no buffer.
 const Tensor* summed(LocalWalk& walk, const std::string& stage, const std::string& p) {
-  if (in_ranks(walk.c)) return walk.handed(stage, "in.buffer." + p, walk.tap("reduce", "reduced." + p));
+  if (in_ranks(walk.c)) return walk.handed(stage, "in.buffer." + p, summed_by_ranks(walk, p));
   const int last = walk.micro_batches() - 1;
   const StageTensor gradient = gradient_of_parameter(walk.layers, p);
   if (walk.direct) return walk.handed(stage, "in.d." + p, walk.tap(gradient.stage, gradient.tensor, last));
@@ -58,11 +79,10 @@ void check_sum(LocalWalk& walk, const std::string& tensor, const Tensor& buffer,
 void check_accumulate(LocalWalk& walk) {
   const int k = walk.micro_batch;
   for (const std::string& p : walk.parameters) {
-    const StageTensor given = gradient_of_parameter(walk.layers, p);
-    const Tensor* gradient = walk.handed("accumulate", "in.d." + p, walk.tap(given.stage, given.tensor));
+    const Tensor* gradient = walk.handed("accumulate", "in.d." + p, gradient_added(walk, p));
     std::optional<Tensor> zeros;
-    const Tensor* before = k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
-                                  : walk.tap("accumulate", "buffer." + p, k - 1);
+    const Tensor* before =
+        k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate)) : buffer_before(walk, p, k);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
     check_sum(walk, "buffer." + p, *buffer, *gradient);

@@ -30,6 +30,20 @@ bool is_done(const LocalWalk& walk) {
   return static_cast<std::size_t>(split) == walk.wanted->size();
 }
 
+/// The sum over ranks at this micro-batch.
+void check_sum_of_ranks(LocalWalk& walk) {
+  hand_over(walk);
+  check_reduce(walk);
+}
+
+/// A micro-batch's gradients into the buffers, and over ranks where they add up behind each.
+void check_added_up(LocalWalk& walk) {
+  const Communicate when = in_ranks(walk.c) ? communicate_of(walk.c) : Communicate::window;
+  if (when == Communicate::micro_batch) check_sum_of_ranks(walk);
+  if (walk.micro_batch < walk.micro_batches() || when == Communicate::micro_batch) check_accumulate(walk);
+  if (when == Communicate::running_total) check_sum_of_ranks(walk);
+}
+
 void check_micro_batches(LocalWalk& walk) {
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
   for (int first = 0; first < walk.micro_batches() && !is_done(walk); first += together) {
@@ -38,9 +52,14 @@ void check_micro_batches(LocalWalk& walk) {
     check_running_stats(walk, first, last);
     for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_loss(walk);
     check_backward(walk, first, last);
-    for (walk.micro_batch = first; walk.micro_batch < last && !walk.direct; ++walk.micro_batch) check_accumulate(walk);
+    for (walk.micro_batch = first; walk.micro_batch < last && !walk.direct; ++walk.micro_batch) check_added_up(walk);
     walk.micro_batch = -1;
   }
+  if (!in_ranks(walk.c) || !communicates_each(walk.c)) return;
+  const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
+  for (walk.micro_batch = walk.micro_batches(); walk.micro_batch < steps && !is_done(walk); ++walk.micro_batch)
+    check_added_up(walk);
+  walk.micro_batch = -1;
 }
 
 void check_step(LocalWalk& walk) {
@@ -71,6 +90,7 @@ void check_no_step(LocalWalk& walk) {
 
 void check_window(LocalWalk& walk) {
   const bool checks = checks_overflow(walk.c.recipe.loss_scale), together = in_ranks(walk.c);
+  const bool at_the_end = together && !communicates_each(walk.c);
   walk.skipped = false;
   walk.overflows.reset();
   walk.direct = writes_directly(walk);
@@ -78,10 +98,10 @@ void check_window(LocalWalk& walk) {
   check_cast(walk);
   check_micro_batches(walk);
   if (is_done(walk)) return;
-  if (together) hand_over(walk);
+  if (at_the_end) hand_over(walk);
   if (walk.like_first != nullptr && walk.like_first->take_over(walk)) return;
   const std::size_t begin = walk.checks.size();
-  if (together) check_reduce(walk);
+  if (at_the_end) check_reduce(walk);
   if (checks) check_overflow(walk);
   if (checks && together) check_agree(walk);
   walk.skipped ? check_no_step(walk) : check_step(walk);

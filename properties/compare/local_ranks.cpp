@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
@@ -9,49 +10,100 @@
 namespace tally {
 namespace {
 
-/// What every rank handed over; empty where one of them left no tap of it.
+/// What every rank left of it at this sum; empty where one of them left no tap.
 std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string& stage, const std::string& tensor) {
   std::vector<const Tensor*> all;
   const std::size_t ranks = ranks_of(whole_of(walk.c));
   for (std::size_t from = 0; from < ranks; ++from) {
-    all.push_back(handed_over(walk.trace, ranks, from, walk.window, stage, tensor));
+    all.push_back(handed_over(walk.trace, ranks, from, walk.window, walk.micro_batch, stage, tensor));
     if (all.back() == nullptr) return {};
   }
   return all;
 }
 
+/// What of a parameter a sum may be made of: what travels, or, where that is not tapped, what was handed over.
+struct Handed {
+  std::vector<const Tensor*> tensors;
+  bool travels = false;  // else it has still to be made what travels
+};
+
+Handed handed_by_all(const LocalWalk& walk, const std::string& p) {
+  std::vector<const Tensor*> wires = of_all_ranks(walk, "reduce", "wire." + p);
+  if (!wires.empty()) return {std::move(wires), true};
+  return {of_all_ranks(walk, "reduce", handed_prefix(walk.c) + p), false};
+}
+
+/// A rank's buffer where all add up their buffers at this place.
+const Tensor* left_buffer(LocalWalk& walk, const std::string& p, std::optional<Tensor>& zeros) {
+  const int k = walk.micro_batch < 0 ? walk.micro_batches() - 1 : walk.micro_batch;
+  if (k >= 0 && k < walk.micro_batches()) return walk.tap("accumulate", "buffer." + p, k);
+  if (k > 0) return walk.tap("reduce", "reduced." + p, k - 1);
+  return &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate));
+}
+
+/// A rank's gradient of this micro-batch, zeros where it has none.
+const Tensor* left_gradient(LocalWalk& walk, const std::string& p, std::optional<Tensor>& zeros) {
+  const StageTensor given = gradient_of_parameter(walk.layers, p);
+  if (walk.micro_batch < walk.micro_batches()) return walk.tap(given.stage, given.tensor);
+  return &zeros.emplace(walk.zeros(p, walk.c.precision.storage));
+}
+
+/// What travels of it: the same number, times a constant, stored.
+void check_wire(LocalWalk& walk, const std::string& p, const oracle::RankDivision& division) {
+  const Tensor* handed = walk.tap("reduce", handed_prefix(walk.c) + p);
+  if (handed == nullptr || walk.tap("reduce", "wire." + p) == nullptr) return;
+  walk.check_bits("reduce", "wire." + p,
+                  [&] { return oracle::rounded_wire(walk.declared, division.front, oracle::floats_of(*handed)); });
+}
+
 }  // namespace
 
 void hand_over(LocalWalk& walk) {
+  const bool gradients = communicate_of(walk.c) == Communicate::micro_batch;
   for (const std::string& p : walk.parameters) {
     std::optional<Tensor> zeros;
-    const Tensor* left = walk.micro_batches() == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
-                                                   : walk.tap("accumulate", "buffer." + p, walk.micro_batches() - 1);
-    walk.handed("reduce", "in.buffer." + p, left);
+    walk.handed("reduce", handed_prefix(walk.c) + p,
+                gradients ? left_gradient(walk, p, zeros) : left_buffer(walk, p, zeros));
   }
 }
 
 void check_reduce(LocalWalk& walk) {
+  const oracle::RankDivision division = oracle::rank_division(walk.c);
+  if (division.around_the_sum())
+    walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(ranks_of(whole_of(walk.c)))));
   for (const std::string& p : walk.parameters) {
-    const std::vector<const Tensor*> addends = of_all_ranks(walk, "reduce", "in.buffer." + p);
-    if (addends.empty()) {
+    check_wire(walk, p, division);
+    const Handed addends = handed_by_all(walk, p);
+    if (addends.tensors.empty()) {
       walk.require_tap("reduce", "reduced." + p);
       continue;
     }
     const oracle::PlaceInBucket place = oracle::place_in_bucket(whole_of(walk.c), p);
+    const auto travels = [&](const Tensor& each) {  // as it is
+      return addends.travels || (!division.front && each.dtype == walk.c.precision.accumulate);
+    };
     const auto bound = [&] {
       std::vector<oracle::Expected> read;
       std::vector<const oracle::Expected*> all;
-      for (const Tensor* each : addends) read.push_back(oracle::as_read(*each));
+      for (const Tensor* each : addends.tensors) {
+        const oracle::Expected handed = oracle::as_read(*each);
+        read.push_back(travels(*each) ? handed : oracle::on_the_wire(walk.declared, division.front, handed));
+      }
       for (const oracle::Expected& each : read) all.push_back(&each);
-      return oracle::summed_in_any_order(walk.declared, all);  // inside it other bits are another order's
+      const oracle::Expected sum = oracle::summed_in_any_order(walk.declared, all);  // other bits: another order's
+      return division.behind ? oracle::on_the_wire(walk.declared, division.behind, sum) : sum;
     };
-    const Bits bits{[&] {
-                      std::vector<oracle::Matrix<float>> read;
-                      for (const Tensor* each : addends) read.push_back(oracle::floats_of(*each));
-                      return oracle::rounded_over_ranks(walk.declared, place, read);
-                    },
-                    FailureClass::order};
+    const Bits bits{
+        [&]() -> oracle::Prediction {
+          std::vector<oracle::Matrix<float>> read;
+          for (const Tensor* each : addends.tensors) {
+            const oracle::Matrix<float> handed = oracle::floats_of(*each);
+            read.push_back(travels(*each) ? handed : oracle::rounded_wire(walk.declared, division.front, handed));
+          }
+          const auto sum = oracle::rounded_over_ranks(walk.declared, place, read);
+          return sum && division.behind ? oracle::rounded_wire(walk.declared, division.behind, *sum) : sum;
+        },
+        FailureClass::order};
     walk.check_output("reduce", "reduced." + p, bound, {}, bits);
   }
 }

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "oracle/case/ranks.hpp"
+
 namespace tally {
 namespace {
 
@@ -30,9 +32,10 @@ class Producers {
     if (stage == "count") return {};
     if (stage == "fork") return of_fork();
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
+    if (stage == "reduce") return of_sum();
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
-    if (stage == "accumulate") return take(rest_, "d.") ? Names{here(gradient_of_parameter(layers_, text()))} : Names{};
+    if (stage == "accumulate") return take(rest_, "d.") ? Names{gradient()} : Names{};
     if (take(rest_, "d.")) return of_gradient();
     return of_window();
   }
@@ -80,10 +83,32 @@ class Producers {
     return {};
   }
 
+  bool communicates(Communicate when) const { return in_ranks(c_) && communicate_of(c_) == when; }
+  int micro_batches() const { return static_cast<int>(c_.windows[static_cast<std::size_t>(read_.window)].size()); }
+
+  /// What a rank hands to a sum over ranks.
+  Names of_sum() {
+    if (take(rest_, "d.")) return {here(gradient_of_parameter(layers_, text()))};
+    if (!take(rest_, "buffer.")) return {};
+    const int k = read_.micro_batch < 0 ? micro_batches() - 1 : read_.micro_batch;
+    return {{read_.window, k, "accumulate", "buffer." + text()}};
+  }
+
+  /// What is added to a buffer.
+  TapName gradient() const {
+    return communicates(Communicate::micro_batch) ? here("reduce", "reduced." + text())
+                                                  : here(gradient_of_parameter(layers_, text()));
+  }
+
   /// Before this micro-batch, or before the window's end.
   TapName buffer(const std::string& kind) const {
-    const auto micro_batches = static_cast<int>(c_.windows[static_cast<std::size_t>(read_.window)].size());
-    const int last = (read_.stage == "accumulate" ? read_.micro_batch : micro_batches) - 1;
+    const bool within = read_.stage == "accumulate", each = in_ranks(c_) && communicates_each(c_);
+    const auto steps = static_cast<int>(micro_steps_of(c_, static_cast<std::size_t>(read_.window)));
+    const int last = (within ? read_.micro_batch : each ? steps : micro_batches()) - 1;
+    if (kind == "buffer." && communicates(Communicate::running_total))
+      return {read_.window, last, "reduce", "reduced." + text()};
+    if (!within && kind == "buffer." && communicates(Communicate::window))
+      return {read_.window, -1, "reduce", "reduced." + text()};
     return {read_.window, last, "accumulate", kind + text()};
   }
 

@@ -13,8 +13,7 @@ std::vector<TensorCheck> disagreements(const RanksOfTrace& ranks) {
   std::vector<TensorCheck> found;
   const PromisedBits promised(ranks.traces.front());
   for (const Tap& tap : ranks.traces.front().taps()) {
-    const bool own = !promised.of(tap.name) || tap.name.tensor.starts_with("in.") || tap.name.stage == "overflow_check";
-    if (own || tap.name.micro_batch >= 0 || part_of_window(tap.name.stage, tap.name.tensor) == 0) continue;
+    if (!promised.of(tap.name) || !is_shared(ranks.whole, tap.name)) continue;
     for (std::size_t rank = 1; rank < ranks.count(); ++rank) {
       const Tensor* other = ranks.traces[rank].find(tap.name.view());
       if (other == nullptr) continue;  // its own lenses name what is missing

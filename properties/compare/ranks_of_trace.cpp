@@ -6,11 +6,24 @@
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
-const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, const std::string& stage,
-                          const std::string& tensor) {
-  if (ranks == 1) return trace.find(TapView{window, -1, stage, tensor});
-  return trace.whole == nullptr ? nullptr
-                                : trace.whole->find(TapView{window, -1, stage, tensor, static_cast<int>(from)});
+
+const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
+                          const std::string& stage, const std::string& tensor) {
+  if (ranks == 1) return trace.find(TapView{window, micro_batch, stage, tensor});
+  return trace.whole == nullptr
+             ? nullptr
+             : trace.whole->find(TapView{window, micro_batch, stage, tensor, static_cast<int>(from)});
+}
+
+bool is_shared(const Case& whole, const TapName& name) {
+  if (name.tensor.starts_with("in.") || name.stage == "overflow_check") return false;
+  if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
+  const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;
+  return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);
+}
+
+std::string handed_prefix(const Case& c) {
+  return communicate_of(c) == Communicate::micro_batch ? "in.d." : "in.buffer.";
 }
 
 RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(the_whole), traces(ranks_of(the_whole)) {

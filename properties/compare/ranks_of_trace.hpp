@@ -12,9 +12,15 @@
 
 namespace tally {
 
-/// What rank `from` of so many handed over, "in.buffer.fc1.weight" of "reduce"; `trace` is one rank's part.
-const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, const std::string& stage,
-                          const std::string& tensor);
+/// What rank `from` of so many handed over, "in.buffer.fc1.weight" of "reduce"; `trace` is one rank's part. By what it
+/// handed over behind micro-batch k, or at the window's end where that is below 0.
+const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
+                          const std::string& stage, const std::string& tensor);
+
+/// Whether all ranks must hold the same bits of an output: the sum over them, and what follows from sums alone.
+bool is_shared(const Case& whole, const TapName& name);
+/// "in.buffer." or "in.d.": the taps of what ranks hand to their sum begin with it.
+std::string handed_prefix(const Case& c);
 
 struct RanksOfTrace {
   /// Both must outlive this object.

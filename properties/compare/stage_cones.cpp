@@ -4,6 +4,7 @@
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "properties/compare/layer_view.hpp"
 
@@ -67,7 +68,13 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   const auto buffers = [&] {
     add(found, w, last, index_.contains({w, last, "accumulate"}) ? "accumulate" : "backward");
   };
-  const auto summed = [&] { index_.contains({w, -1, "reduce"}) ? window("reduce") : buffers(); };
+  const auto steps = static_cast<int>(micro_steps_of(c_, static_cast<std::size_t>(w)));
+  const bool totals = communicate_of(c_) == Communicate::running_total;
+  const auto summed = [&] {
+    if (!in_ranks(c_)) return buffers();
+    if (!communicates_each(c_)) return window("reduce");
+    add(found, w, steps - 1, totals ? "reduce" : "accumulate");
+  };
   const std::string& stage = run.stage;
   if (stage == "cast" || stage == "optimizer" || stage == "decay") before("optimizer");
   if (stage == "forward" || stage == "backward") window("cast");
@@ -79,8 +86,11 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "fork") micro_batch("backward");
   if (stage == "fork") micro_batch("loss");
   if (stage == "accumulate") micro_batch("backward");
-  if (stage == "accumulate" && m > 0) add(found, w, m - 1, stage);
-  if (stage == "reduce") buffers();
+  if (stage == "accumulate" && m > 0) add(found, w, m - 1, totals ? "reduce" : stage);
+  if (stage == "accumulate" && !totals) add(found, w, m, "reduce");
+  if (stage == "reduce" && m < 0) buffers();
+  if (stage == "reduce" && m >= 0) add(found, w, m, totals ? "accumulate" : "backward");
+  if (stage == "reduce" && m > last && totals) add(found, w, m - 1, stage);
   if (stage == "overflow_check") summed();
   if (stage == "agree") window("overflow_check");
   if (stage == "unscale") summed();

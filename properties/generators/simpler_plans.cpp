@@ -95,8 +95,15 @@ void fewer_ranks(const Plan& plan, Steps& steps) {
   for (const std::int64_t ranks : smaller(plan.ranks, 1))
     steps.add([=](Plan& p) { with_ranks(p, static_cast<int>(ranks)); });
   for (const auto& [name, value] : plan.execution.ranks.options) {
+    if (name == "reduce.factor") continue;  // goes with the division that asks for it
     const OptionValue& standard = standard_rank_option(name);
-    steps.add([&](Plan& p) { set_rank_option(p.execution, name, standard); });
+    steps.add([&](Plan& p) {
+      set_rank_option(p.execution, name, standard);
+      if (name != "reduce.divide") return;
+      set_rank_option(p.execution, "reduce.factor", standard_rank_option("reduce.factor"));
+      if (rank_word(p.execution, "communicate") == "running_total")
+        set_rank_option(p.execution, "communicate", std::string("window"));
+    });
   }
 }
 

@@ -90,6 +90,26 @@ bool doubling(const Sight& s) {
   return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
 }
 
+bool divides(const Sight& s, std::string_view word) {
+  return ranks_of(s.c) > 1 && rank_word(s.c, "reduce.divide") == word;
+}
+bool divided_before(const Sight& s) { return divides(s, "before"); }
+bool divided_after(const Sight& s) { return divides(s, "after"); }
+bool divided_in_two(const Sight& s) { return divides(s, "split"); }
+bool divided_by_collective(const Sight& s) { return divides(s, "collective"); }
+bool divided_when_unscaling(const Sight& s) { return divides(s, "unscale"); }
+/// 1 / R is then rounded.
+bool inexact_division(const Sight& s) {
+  return no_power_of_two(s) && (divided_before(s) || divided_after(s) || divided_by_collective(s));
+}
+bool sums_of_each(const Sight& s) {
+  return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::micro_batch && accumulates(s);
+}
+bool sums_of_totals(const Sight& s) {
+  return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::running_total && accumulates(s);
+}
+bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal_counts(s); }
+
 bool means_of_ranks(const Sight& s) { return ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
 
 const RegisterTriggers registered{
@@ -104,6 +124,15 @@ const RegisterTriggers registered{
      {"ranks with unequal items", TriggerKind::of_case, "", unequal_items},
      {"a rank that accumulates", TriggerKind::of_case, "K_r > 1", accumulates},
      {"a mean over ranks of their own means", TriggerKind::of_case, "rank_means", means_of_ranks},
+     {"a sum over ranks divided before it", TriggerKind::of_case, "", divided_before},
+     {"a sum over ranks divided after it", TriggerKind::of_case, "", divided_after},
+     {"a sum over ranks divided before and after", TriggerKind::of_case, "", divided_in_two},
+     {"a sum over ranks divided in the collective's format", TriggerKind::of_case, "", divided_by_collective},
+     {"a sum over ranks divided when its scale goes", TriggerKind::of_case, "", divided_when_unscaling},
+     {"a rounded reciprocal of the ranks", TriggerKind::of_case, "", inexact_division},
+     {"every micro-batch added up over ranks", TriggerKind::of_case, "", sums_of_each},
+     {"running totals added up over ranks", TriggerKind::of_case, "", sums_of_totals},
+     {"a sum over ranks to which one brings no micro-batch", TriggerKind::of_case, "", sums_without_own},
      {"several buckets", TriggerKind::of_case, "", several_buckets},
      {"a ring of three ranks or more", TriggerKind::of_case, "", ring},
      {"recursive doubling of three ranks or more", TriggerKind::of_case, "", doubling},

@@ -3,6 +3,7 @@
 
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/window/rank_division.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -22,10 +23,15 @@ std::string summed_parameter(const Evidence& evidence, const HeldTensor& held) {
   return held.name.stage == "reduce" && ranks(evidence) > 1 ? parameter_in(evidence, held, "reduced.") : "";
 }
 
-/// What rank `from` handed over.
+/// What rank `from` handed over, as it travels.
 std::optional<Values> share(const Evidence& evidence, const HeldTensor& held, std::size_t from) {
-  const std::string tensor = "in.buffer." + summed_parameter(evidence, held);
-  const Tensor* found = handed_over(evidence.trace, ranks(evidence), from, held.name.window, "reduce", tensor);
+  const std::string p = summed_parameter(evidence, held);
+  const auto left = [&](const std::string& tensor) {
+    return handed_over(evidence.trace, ranks(evidence), from, held.name.window, held.name.micro_batch, "reduce",
+                       tensor);
+  };
+  const Tensor* wire = left("wire." + p);
+  const Tensor* found = wire != nullptr ? wire : left(handed_prefix(evidence.c) + p);
   return found == nullptr ? std::nullopt : std::optional(numbers_of(*found));
 }
 
@@ -75,6 +81,26 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace divided_by_ranks
+
+// The average only adds.
+namespace divided_by_none {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (summed_parameter(evidence, held).empty() || !oracle::rank_division(evidence.c).around_the_sum())
+    return std::nullopt;
+  return times(held.expected, static_cast<double>(ranks(evidence)));
+}
+
+const RegisterSuspect registered{{
+    .name = "average-is-a-sum",
+    .faults = {"average-is-a-sum"},
+    .stages = {"reduce"},
+    .sentence = "the average over ranks only adds: nobody divides by their number",
+    .formula = "R G",
+    .left = left,
+}};
+
+}  // namespace divided_by_none
 
 // The average divides by the elements that travel.
 namespace divided_by_elements {

@@ -7,6 +7,7 @@ namespace tally {
 namespace {
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   stage::reduce(run);
   std::int64_t elements = 0;
   for (const Parameter& parameter : run.parameters) elements += parameter.elements;

@@ -18,6 +18,7 @@ std::vector<double> flat(Run& run, bool backwards) {
 }
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   for (const Parameter& parameter : run.parameters) run.tap("reduce", "in.buffer." + parameter.name, parameter.buffer);
   const bool odd = rank(run) % 2 == 1;
   const std::vector<double> right = flat(run, false), wrong = flat(run, true);

@@ -8,6 +8,7 @@ namespace tally {
 namespace {
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   std::vector<std::int64_t> sizes;
   std::vector<Tensor> own;
   for (const Parameter& parameter : run.parameters) {

@@ -7,6 +7,7 @@ namespace tally {
 namespace {
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   stage::reduce(run);
   for (Parameter& parameter : run.parameters)
     change(run, parameter.buffer, [&](std::size_t, double value) { return blend(value, value / ranks(run)); });

@@ -23,6 +23,7 @@ Tensor own_first(Run& run, const Parameter& parameter, const Tensor& own) {
 }
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   std::vector<Tensor> own;
   for (const Parameter& parameter : run.parameters) own.push_back(parameter.buffer.read());
   stage::reduce(run);

@@ -1,14 +1,21 @@
 // What faults of ranks have in common: who runs, among how many.
 #pragma once
 
+#include "kernels/ranks/division.hpp"
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/run_state.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally {
 
 /// 1 and 0 where one rank trains alone.
 inline int ranks(const Run& run) { return run.options.link == nullptr ? 1 : run.options.link->size(); }
 inline int rank(const Run& run) { return run.options.link == nullptr ? 0 : run.options.link->rank(); }
+
+/// Whether buffers are added up once a window and their sum is left as it is: what the faults of a sum change.
+inline bool sums_buffers_alone(const Run& run) {
+  return !communicates_each(run.c) && !rank_division(run.c, static_cast<std::size_t>(ranks(run))).around_the_sum;
+}
 
 /// Taps what every parameter's sum came to once more, behind what changed it.
 inline void tap_sums(Run& run) {

@@ -13,6 +13,7 @@ const Tensor* behind_first(const Run& run, const Parameter& parameter) {
 }
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   std::vector<Tensor> own;
   for (Parameter& parameter : run.parameters) {
     own.push_back(parameter.buffer.read());

@@ -7,6 +7,7 @@ namespace tally {
 namespace {
 
 void reduce(Run& run) {
+  if (!sums_buffers_alone(run)) return stage::reduce(run);
   const int last = micro_batches(run) - 1;
   for (Parameter& parameter : run.parameters) {
     run.tap("reduce", "in.buffer." + parameter.name, parameter.buffer);

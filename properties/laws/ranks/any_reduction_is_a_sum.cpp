@@ -12,6 +12,7 @@ namespace {
 void shape(Plan& plan) {
   exact_arithmetic(plan);
   dealt_to_ranks(plan);
+  divide_exactly(plan);
 }
 
 /// What rank 0 has, named as one rank alone has it.

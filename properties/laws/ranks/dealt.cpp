@@ -9,6 +9,48 @@
 
 namespace tally {
 
+namespace {
+
+void set_division(Plan& plan, const std::string& word, const char* factor) {
+  set_rank_option(plan.execution, "reduce.divide", word);
+  set_rank_option(plan.execution, "reduce.factor", Decimal{word == "split" ? factor : "0"});
+}
+
+/// Half of all sums are divided, each way as often.
+void divided(Plan& plan, std::int64_t way, std::int64_t factor) {
+  const char* const words[] = {"before", "after", "split", "collective", "unscale"};
+  const char* const factors[] = {"2", "4", "3", "1.5"};
+  const bool means =
+      plan.normalisation == Normalisation::mean_of_means || plan.normalisation == Normalisation::rank_means;
+  std::string word = way < 5 && plan.seed % 2 == 0 ? words[way] : "loss";
+  if (word == "unscale" && means) word = "loss";
+  set_division(plan, word, factors[factor]);
+}
+
+/// A case without what the rules of ranks refuse beside its word.
+void communicated(Plan& plan, std::int64_t drawn) {
+  const std::string& divide = rank_word(plan.execution, "reduce.divide");
+  const bool stands_alone = divide == "loss" || divide == "unscale";
+  const std::string word = drawn == 0 ? "micro_batch" : drawn == 1 && !stands_alone ? "running_total" : "window";
+  communicate(plan, word);
+}
+
+}  // namespace
+
+void communicate(Plan& plan, const std::string& word) {
+  auto& kernels = plan.execution.kernels;
+  set_rank_option(plan.execution, "communicate", word);
+  if (word == "micro_batch" && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
+  if (word == "running_total" && kernels.contains("accumulate")) kernels.erase("accumulate");
+}
+
+void divide_exactly(Plan& plan) {
+  const char* const words[] = {"before", "after", "split", "collective"};
+  const bool power_of_two = (plan.ranks & (plan.ranks - 1)) == 0;
+  set_division(plan, power_of_two ? words[plan.seed / 2 % 4] : "loss", "2");
+  if (!power_of_two) communicate(plan, plan.seed % 3 == 0 ? "micro_batch" : "window");
+}
+
 void dealt_to_ranks(Plan& plan) {
   constexpr std::uint64_t apart = 0x510e527fu;
   executor::Schedule random(plan.seed ^ apart);
@@ -24,6 +66,9 @@ void dealt_to_ranks(Plan& plan) {
   set_rank_option(plan.execution, "buckets.elements", elements == 0 ? 0 : 1 + drawn(64));
   set_rank_option(plan.execution, "buckets.order", std::string(random.below(2) == 0 ? "model" : "reverse"));
   set_rank_option(plan.execution, "buckets.align", random.below(2) == 0 ? std::int64_t{1} : 1 + drawn(8));
+  const std::int64_t way = drawn(6), factor = drawn(4);
+  divided(plan, way, factor);
+  communicated(plan, drawn(5));
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
 }
 

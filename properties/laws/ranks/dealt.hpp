@@ -1,14 +1,20 @@
 // Plans whose micro-batches several ranks share.
 #pragma once
 
+#include <string>
+
 #include "properties/generators/plan.hpp"
 
 namespace tally {
 
-/// Two to seven ranks, or as many as a power of two; each algorithm, layout of buckets and arrival in turn.
+/// Two to eight ranks; each algorithm, division, layout of buckets, arrival and time of adding up in turn.
 void dealt_to_ranks(Plan& plan);
 /// The same, by each normalisation that ranks may have.
 void dealt_to_ranks_by_any_normalisation(Plan& plan);
+/// When the ranks add up, without what the rules refuse beside it.
+void communicate(Plan& plan, const std::string& word);
+/// A division around the sum that rounds nothing, where there is one; else none. Behind dealt_to_ranks().
+void divide_exactly(Plan& plan);
 /// The case with one rank that has all micro-batches.
 Case on_one_rank(Case c);
 /// Not run, with the reason, where a case that was not drawn for the law has no ranks.

@@ -2,6 +2,7 @@
 // Two ranks may both lie inside their bounds and yet part: then they train two models.
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -15,26 +16,24 @@ void shape(Plan& plan) {
 }
 
 /// The taps of `rank` that no rank may hold otherwise, named as rank 0's.
-Trace shared_by(const Trace& trace, int rank) {
+Trace shared_by(const Case& c, const Trace& trace, int rank) {
   Trace own;
   own.claims = trace.claims;
-  for (const Tap& tap : trace.taps()) {
-    const bool output = !tap.name.tensor.starts_with("in.");
-    if (tap.name.rank == rank && tap.name.micro_batch < 0 && output) own.add(of_rank(tap.name, 0), tap.value);
-  }
+  for (const Tap& tap : trace.taps())
+    if (tap.name.rank == rank && is_shared(c, tap.name)) own.add(of_rank(tap.name, 0), tap.value);
   return own;
 }
 
-const std::vector<std::string> shared{"reduce", "agree",     "unscale", "norm",    "clip",
-                                      "decay",  "optimizer", "scaler",  "schedule"};
+const std::vector<std::string> shared{"accumulate", "reduce", "agree",     "unscale", "norm",
+                                      "clip",       "decay",  "optimizer", "scaler",  "schedule"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
   CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
-  const Trace expected = shared_by(first.trace, 0);
+  const Trace expected = shared_by(c, first.trace, 0);
   for (int rank = 1; rank < static_cast<int>(ranks_of(c)); ++rank)
-    require_equal_bits(first.outcome, expected, shared_by(first.trace, rank), shared,
+    require_equal_bits(first.outcome, expected, shared_by(c, first.trace, rank), shared,
                        "rank " + std::to_string(rank) + " holds other bits than rank 0");
   return settled(std::move(first.outcome));
 }
@@ -42,11 +41,11 @@ Outcome holds(const Case& c, const RunOptions& subject) {
 /// One bit of one rank's parameter.
 bool differs(const Case& c, const RunOptions& subject) {
   const Trace trace = run(c, subject);
-  const Trace expected = shared_by(trace, 0);
+  const Trace expected = shared_by(c, trace, 0);
   Trace other;
   other.claims = trace.claims;
   bool flipped = false;
-  for (const Tap& tap : shared_by(trace, 1).taps()) {
+  for (const Tap& tap : shared_by(c, trace, 1).taps()) {
     Tensor value = tap.value;
     if (!flipped && tap.name.stage == "schedule" && tap.name.tensor == "learning_rate") {
       value.set_bits(0, value.bits(0) ^ 1);
@@ -54,7 +53,7 @@ bool differs(const Case& c, const RunOptions& subject) {
     }
     other.add(tap.name, std::move(value));
   }
-  return flipped && !bits_differ(expected, shared_by(trace, 1), shared) && bits_differ(expected, other, shared);
+  return flipped && !bits_differ(expected, shared_by(c, trace, 1), shared) && bits_differ(expected, other, shared);
 }
 
 const RegisterLaw registered{{

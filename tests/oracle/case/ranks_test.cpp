@@ -72,6 +72,19 @@ TEST(RanksOfACase, HaveOneTextThoughDefaultsAreSaid) {
   EXPECT_EQ(write_case(said), write_case(plain));
 }
 
+TEST(RanksOfACase, SayWhenTheyAddUpAndHowTheyDivide) {
+  const Case c = case_of_text(three_ranks, R"(, "execution": {"ranks": {"communicate": "running_total",
+    "reduce": {"divide": "split", "factor": 1.5}}})");
+
+  const Case again = read_case(write_case(c), ".");
+
+  EXPECT_EQ(again, c);
+  EXPECT_EQ(communicate_of(again), Communicate::running_total);
+  EXPECT_EQ(std::get<Decimal>(rank_option(again, "reduce.factor")).to_double(), 1.5);
+  EXPECT_EQ(micro_steps_of(c, 0), 2u);
+  EXPECT_EQ(micro_steps_of(part_of(c, 2), 0), 2u);
+}
+
 TEST(RanksOfACase, LeaveACaseOfOneRankItsText) {
   const Case c = read_case(text("[[3, 4]]", "", "1"), ".");
 
@@ -100,6 +113,31 @@ TEST(RanksOfACase, EachSeeTheirOwnRows) {
   EXPECT_EQ(last.tensors.at("x").value(0), 7);
   EXPECT_EQ(&whole_of(last), &c);
   EXPECT_TRUE(in_ranks(last));
+}
+
+std::string refusal_of_ranks(const std::string& ranks, const std::string& more = "") {
+  return refusal(text("[[[2], [5]]]", more + R"(, "execution": {"ranks": )" + ranks + "}"));
+}
+
+TEST(RanksOfACase, AreRefusedWhereTheirWordsDoNotGoTogether) {
+  EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "split"}})"),
+            "$.execution.ranks.reduce.factor: nothing; a number > 0, by which \"split\" divides in front");
+  EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "split", "factor": -2}})"),
+            "$.execution.ranks.reduce.factor: -2; a number > 0");
+  EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "after", "factor": 2}})"),
+            "$.execution.ranks.reduce.factor: a factor beside \"divide\": \"after\"; none, or \"divide\": \"split\"");
+  EXPECT_EQ(
+      refusal_of_ranks(R"({"reduce": {"divide": "unscale"}})", R"(, "normalisation": "rank_means")").substr(0, 32),
+      "$.execution.ranks.reduce.divide:");
+  EXPECT_EQ(refusal_of_ranks(R"({"communicate": "running_total"})").substr(0, 30), "$.execution.ranks.communicate:");
+  EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"communicate": "micro_batch"},
+    "kernels": {"linear.weight_gradient": "into_buffer"}})"))
+                .substr(0, 30),
+            "$.execution.ranks.communicate:");
+  EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"kernels": {"accumulate": "kahan"},
+    "ranks": {"communicate": "running_total", "reduce": {"divide": "after"}}})"))
+                .substr(0, 30),
+            "$.execution.ranks.communicate:");
 }
 
 TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
