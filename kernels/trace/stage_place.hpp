@@ -16,12 +16,20 @@ inline std::ptrdiff_t place_of_stage(std::string_view stage) {
 }
 
 /// Ranks go through a window in parts: each alone, then what all hand to their sum, the sum; each alone again up to what
-/// it found; and from what all found on.
+/// it found; from what all found on to its part of a norm; from the norm on to what it moved; and from what all moved on.
 inline int part_of_window(std::string_view stage, std::string_view tensor) {
-  const auto place = place_of_stage(stage), sum = place_of_stage("reduce"), agreement = place_of_stage("agree");
-  const bool input = tensor.starts_with("in.") || (stage == "reduce" && tensor.starts_with("wire."));
-  if (place <= sum) return place < sum ? 0 : input ? 1 : 2;
-  return place < agreement || (place == agreement && input) ? 3 : 4;
+  const auto place = place_of_stage(stage);
+  const auto is_behind = [&](std::string_view meeting, bool own) {
+    const auto at = place_of_stage(meeting);
+    return place > at || (place == at && !own);
+  };
+  const bool input = tensor.starts_with("in.");
+  if (place < place_of_stage("reduce")) return 0;
+  if (!is_behind("reduce", input || tensor.starts_with("wire."))) return 1;
+  if (place == place_of_stage("reduce")) return 2;
+  if (!is_behind("agree", input)) return 3;
+  if (!is_behind("norm", input || tensor == "part")) return 4;
+  return is_behind("gather_updated", input) ? 6 : 5;
 }
 
 }  // namespace tally

@@ -10,6 +10,7 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -217,6 +218,16 @@ std::optional<Extent> extent_at(const Case& c, const TapName& name) {
   return Extent{rows, pairs_of(c, first_row(c, window, micro_batch), rows)};
 }
 
+/// Of a tap that holds a rank's piece of a parameter: its elements in a row. Nothing where the rank has none.
+Layout cut_to_shard(const Case& c, const TapName& name, Layout whole) {
+  const std::string parameter = whole ? sharded_parameter(c, name.stage, name.tensor) : std::string();
+  if (parameter.empty()) return whole;
+  const ShardPiece piece = piece_of(whole_of(c), parameter, c.rank);
+  if (piece.count == 0) return std::nullopt;
+  whole->shape = {piece.count};
+  return whole;
+}
+
 Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, const TapName& name) {
   if (!runs(c.recipe, name.stage)) return std::nullopt;
   Place output{c, names, extent.rows, extent.pairs, name.micro_batch < 0, false, false, name.tensor};
@@ -227,7 +238,7 @@ Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, co
   both.gradient = take(both.rest, "d.");
   // A layer may be named "in" or "d": then what looks like a mark is its name.
   for (const Place* at : {&both, &input, &gradient, &output})
-    if (const Layout found = layout_at(*at, name.stage)) return found;
+    if (const Layout found = layout_at(*at, name.stage)) return cut_to_shard(c, name, found);
   return std::nullopt;
 }
 

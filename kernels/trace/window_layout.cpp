@@ -5,6 +5,7 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally::taps {
 namespace {
@@ -55,6 +56,14 @@ Layout agree_tap(const Place& at) {
   return at.only_if(in_ranks(at.c) && at.whole_window && at.rest == "found" && !at.gradient, Dtype::u8, {});
 }
 
+/// What a rank moved of a parameter, and what it has of all ranks.
+Layout gather_updated_tap(Place at) {
+  if (!shards_optimizer(at.c) || !at.whole_window || at.gradient) return std::nullopt;
+  if (at.input && !take(at.rest, "shard.")) return std::nullopt;
+  const Shape* shape = at.parameter();
+  return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.master, *shape}};
+}
+
 Layout overflow_check_tap(const Place& at) {
   if (!at.whole_window) return std::nullopt;
   if (at.rest == "found") return at.only_if(!at.input && !at.gradient, Dtype::u8, {});
@@ -80,6 +89,9 @@ Layout gradient_tap(const Place& at, std::string_view stage) {
   if (!by_norm && (at.rest == "norm" || at.rest == "coefficient")) return std::nullopt;
   if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
   if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
+  if (at.rest == "part")
+    return at.only_if(shards_optimizer(at.c) && by_norm && !at.gradient && !at.input && stage == "norm", Dtype::fp32,
+                      {});
   const Shape* shape = at.parameter();
   if (shape == nullptr) return std::nullopt;
   if (at.gradient) return at.only_if(at.input || stage != "norm", Dtype::fp32, *shape);
@@ -119,6 +131,7 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
 Layout window_layout(const Place& at, std::string_view stage) {
   if (stage == "accumulate") return accumulate_tap(at);
   if (stage == "reduce") return reduce_tap(at);
+  if (stage == "gather_updated") return gather_updated_tap(at);
   if (stage == "agree") return agree_tap(at);
   if (stage == "overflow_check") return overflow_check_tap(at);
   if (stage == "unscale") return unscale_tap(at);

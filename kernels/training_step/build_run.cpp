@@ -7,6 +7,7 @@
 #include "kernels/training_step/build_layers.hpp"
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
+#include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/grid_choice.hpp"
@@ -96,7 +97,8 @@ void declare(Run& run) {
 /// Norm partials, once the parameters stand.
 void add_norm_partials(Run& run) {
   std::vector<NormSource> sources;
-  for (Parameter& each : run.parameters) sources.push_back({each.unscaled.as<float>(), each.elements});
+  for (Parameter& each : run.pieces.empty() ? run.parameters : run.shards)
+    sources.push_back({each.unscaled.as<float>(), each.elements});
   run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
 }
 
@@ -178,6 +180,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
   add_head_and_loss(*this);
   add_scalars(*this);
+  add_shards(*this);
   add_norm_partials(*this);
   add_bias_partials(*this, alive.rows);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);

@@ -83,7 +83,7 @@ void unscale_check_norm(Run& run) {
                   .format = format,
                   .inverse_scale = run.inverse_scale.as<float>(),
                   .found = checks_overflow(recipe.loss_scale) ? run.found_flag.as<std::uint32_t>() : nullptr,
-                  .kind = by_norm ? norm_kind_of(recipe.clip) : NormKind::two,
+                  .kind = by_norm ? norm_kind_of(run) : NormKind::two,
                   .partial = run.norm_partials.as<float>(),
                   .norm = by_norm ? run.gradient_norm.as<float>() : nullptr});
 }
@@ -105,7 +105,10 @@ void clip_decay_step(Run& run) {
   if (optimizer.fuse == nullptr)
     throw NotSupported(std::string(step_once) + " has no step for the optimizer '" + recipe.optimizer.kind + "'");
   optimizer.fuse(run, arguments);
-  run.launch(step_once, arguments);
+  if (!tensors.empty())
+    run.launch(step_once, arguments);
+  else if (clips_by_norm(recipe.clip))
+    clip_steps(recipe.clip).coefficient(run);  // a rank without a piece has what the others clip by
   if (clips_by_norm(recipe.clip)) run.tap("clip", "coefficient", run.coefficient);
 }
 

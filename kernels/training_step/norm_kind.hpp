@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/training_step/run_state.hpp"
 #include "kernels/window/arguments.hpp"
 #include "oracle/case/case.hpp"
 
@@ -12,5 +13,8 @@ inline NormKind norm_kind_of(const Choice& clip) {
   const std::string& norm = clip.text("norm");
   return norm == "1" ? NormKind::one : norm == "inf" ? NormKind::infinity : NormKind::two;
 }
+
+/// Of what a rank has: of its own pieces what it hands to the others, by `execution.ranks.reduce.norm`.
+NormKind norm_kind_of(const Run& run);
 
 }  // namespace tally

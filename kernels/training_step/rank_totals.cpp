@@ -1,14 +1,16 @@
 #include "kernels/training_step/rank_totals.hpp"
 
+#include <cmath>
 #include <span>
 
 #include "kernels/ranks/link.hpp"
+#include "kernels/training_step/norm_kind.hpp"
 
 namespace tally {
 namespace {
 
-template <class T>
-T summed(Run& run, const char* about, T own) {
+template <class T, class Combine>
+T combined(Run& run, const char* about, T own, Combine combine) {
   Link* const link = run.options.link;
   if (link == nullptr) return own;
   constexpr int root = 0;
@@ -22,15 +24,30 @@ T summed(Run& run, const char* about, T own) {
   for (int from = 1; from < link->size(); ++from) {
     T other{};
     link->receive(from, name, std::as_writable_bytes(std::span(&other, 1)));
-    own += other;
+    own = combine(own, other);
   }
   for (int to = 1; to < link->size(); ++to) link->send(to, name, bytes);
   return own;
 }
 
+template <class T>
+T summed(Run& run, const char* about, T own) {
+  return combined(run, about, own, [](T a, T b) { return a + b; });
+}
+
+/// A NaN wins.
+float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
+
 }  // namespace
 
 std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own) { return summed(run, about, own); }
 double sum_over_ranks(Run& run, const char* about, double own) { return summed(run, about, own); }
+
+float norm_over_ranks(Run& run, float own) {
+  const NormKind kind = norm_kind_of(run);
+  if (kind == NormKind::infinity) return combined(run, "norm", own, larger);
+  const float sum = summed(run, "norm", kind == NormKind::two ? own * own : own);
+  return kind == NormKind::one ? sum : std::sqrt(sum);
+}
 
 }  // namespace tally

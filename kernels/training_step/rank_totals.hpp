@@ -9,5 +9,7 @@ namespace tally {
 /// that asks.
 std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own);
 double sum_over_ranks(Run& run, const char* about, double own);
+/// The norm of all, by what each rank found of its own pieces; fp32, in the order of the ranks.
+float norm_over_ranks(Run& run, float own);
 
 }  // namespace tally

@@ -95,7 +95,7 @@ void record_final_state(Run& run) {
   run.micro_batch = -1;
   if (run.last_step_window >= 0) {
     run.window = run.last_step_window;
-    for (const Parameter& parameter : run.parameters) {
+    for (const Parameter& parameter : run.pieces.empty() ? run.parameters : run.shards) {
       run.record("optimizer", parameter.name, parameter.master);
       for (const KeptState& kept : parameter.state)
         run.record("optimizer", kept.of->name + "." + parameter.name, kept.tensor);

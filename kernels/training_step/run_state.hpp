@@ -68,6 +68,12 @@ struct Parameter {
   std::vector<KeptState> state;  // the optimizer's, in the order of state_of(optimizer)
 };
 
+/// Neighbouring elements of a parameter that one rank updates for all.
+struct RankPiece {
+  std::size_t parameter;  // in model order
+  std::int64_t first, count;
+};
+
 /// One layer's activations and statistics. Rows are those of the micro-batches alive at once.
 struct LayerState {
   const Layer* layer = nullptr;
@@ -124,9 +130,11 @@ struct Run {
   // The batch, as the case gives it; never written.
   DeviceTensor x, target, item_weight, class_weight;  // the last two empty where there are none; x: or tokens
   DeviceTensor positions;                             // i64 [rows], of a model that reads them
-  DeviceTensor sequence_begin, sequence_end;  // i64 [rows], in the rows of its micro-batch; of a model that reads them
-  std::deque<Parameter> parameters;           // those that train, in model order
-  std::deque<Parameter> frozen;               // the others: master and copy alone
+  DeviceTensor sequence_begin, sequence_end;   // i64 [rows], in the rows of its micro-batch; of a model that reads them
+  std::deque<Parameter> parameters;            // those that train, in model order
+  std::deque<Parameter> frozen;                // the others: master and copy alone
+  std::deque<Parameter> shards;                // this rank's pieces, where ranks share the optimizer
+  std::vector<std::vector<RankPiece>> pieces;  // every rank's; empty where they do not
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
@@ -155,6 +163,7 @@ struct Run {
   bool has_micro_batch() const {
     return micro_batch < static_cast<int>(c.windows[static_cast<std::size_t>(window)].size());
   }
+  const std::vector<RankPiece>& own_pieces() const { return pieces[c.rank]; }
   /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
   std::int64_t rows(int k) const;
   std::int64_t first_row(int k) const;

@@ -23,6 +23,7 @@ const Stages& shipped_stages() {
                              .clip = stage::clip,
                              .decay = stage::decay,
                              .optimizer = stage::optimizer,
+                             .gather_updated = stage::gather_updated,
                              .scaler = stage::scaler,
                              .schedule = stage::schedule,
                              .end_window = stage::end_window,

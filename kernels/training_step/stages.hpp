@@ -13,7 +13,7 @@
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
 // fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
-// share.cpp, unscale.cpp, window.cpp.
+// share.cpp, shards.cpp, unscale.cpp, window.cpp.
 #pragma once
 
 #include <map>
@@ -50,8 +50,9 @@ struct Stages {
   Stage clip;
   Stage decay;
   Stage optimizer;
-  Stage scaler;    // dynamic scale only
-  Stage schedule;  // run.step after the window
+  Stage gather_updated;  // of ranks that share the optimizer, behind its step: what each moved, to all
+  Stage scaler;          // dynamic scale only
+  Stage schedule;        // run.step after the window
   Stage end_window;
   /// Every product of a linear layer, in this order of additions where the host computes it.
   void (*gemm)(Run& run, const GemmCall& call, const GemmOrder& order);
@@ -86,6 +87,7 @@ void norm(Run& run);
 void clip(Run& run);
 void decay(Run& run);
 void optimizer(Run& run);
+void gather_updated(Run& run);
 void scaler(Run& run);
 void schedule(Run& run);
 void end_window(Run& run);

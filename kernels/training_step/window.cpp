@@ -1,5 +1,6 @@
 // The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
 // before any goes on (one group); otherwise each micro-batch is a group of its own.
+#include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
@@ -68,9 +69,13 @@ void run_window(Run& run) {
   add_up_without_own(run);
   const bool together = run.options.link != nullptr, checks = checks_overflow(run.c.recipe.loss_scale);
   if (together && !communicates_each(run.c)) stages.reduce(run);
-  if (checks) stages.overflow_check(run);
-  if (checks && together) stages.agree(run);
-  if (!run.found) take_step(run);
+  {
+    const OwnPieces own(run);
+    if (checks) stages.overflow_check(run);
+    if (checks && together) stages.agree(run);
+    if (!run.found) take_step(run);
+  }
+  if (!run.found && together) stages.gather_updated(run);
   if (checks) stages.scaler(run);
   stages.schedule(run);
   stages.end_window(run);

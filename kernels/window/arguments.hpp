@@ -54,7 +54,8 @@ struct UnscaleArguments {
   std::int64_t elements;
 };
 
-enum class NormKind { one, two, infinity };
+/// squares: the 2-norm before its root.
+enum class NormKind { one, two, infinity, squares };
 
 struct NormSource {
   const float* values;

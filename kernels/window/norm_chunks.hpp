@@ -18,6 +18,11 @@ struct SumOfSquares {
   static __device__ float finish(float sum) { return __fsqrt_rn(sum); }
 };
 
+/// A rank's share of the 2-norm of all.
+struct SquaresAlone : SumOfSquares {
+  static __device__ float finish(float sum) { return sum; }
+};
+
 struct SumOfMagnitudes {
   static __device__ float term(float g) { return fabsf(g); }
   __device__ float operator()(float a, float b) const { return __fadd_rn(a, b); }
@@ -82,6 +87,7 @@ void by_norm_kind(NormKind kind, Use use) {
   };
   with(NormKind::one, "1-norm", SumOfMagnitudes{});
   with(NormKind::two, "2-norm", SumOfSquares{});
+  with(NormKind::squares, "squares", SquaresAlone{});
   with(NormKind::infinity, "inf-norm", LargestMagnitude{});
 }
 

@@ -33,10 +33,12 @@ RankKey factor_key(const char* object, const char* name) {
 
 const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
+      word_key("", "sharding", {"none", "optimizer"}),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
       word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
       word_key("reduce", "divide", {"loss", "before", "after", "split", "collective", "unscale"}),
       factor_key("reduce", "factor"),
+      word_key("reduce", "norm", {"squares", "norms"}),
       number_key("buckets", "elements", 0, "0"),
       word_key("buckets", "order", {"model", "reverse"}),
       number_key("buckets", "align", 1, "1"),

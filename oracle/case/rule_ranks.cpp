@@ -58,6 +58,9 @@ void check_communicated(const Case& c, Findings& findings) {
   if (communicate_of(c) == Communicate::micro_batch && kernel("linear.weight_gradient") == "into_buffer")
     findings.add(path, "\"micro_batch\" beside products that are added to the buffer",
                  "\"window\", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
+  if (communicate_of(c) == Communicate::running_total && rank_word(c, "sharding") != "none")
+    findings.add(path, "\"running_total\" beside \"sharding\": " + json_string(rank_word(c, "sharding")),
+                 "\"window\" or \"micro_batch\"");
   if (communicate_of(c) == Communicate::running_total && kernel("accumulate") == "kahan")
     findings.add(path, "\"running_total\" beside compensated sums, whose compensation is each rank's own",
                  "\"window\" or \"micro_batch\"");

@@ -74,6 +74,31 @@ Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensor
               [&](const KernelClaim& claim, const Term& term) { return relative_growth(claim, gradients, term); });
 }
 
+namespace {
+
+/// The sum before its root. The inputs move it by at most sum (|v| + e)^2 - v^2, sums of `count` binary64 numbers each.
+double squares_error(const NormTerms& all, double additions, bool atomics) {
+  const Arithmetic fp32 = single();
+  const double growth = additions + fp32.u() * (1 + additions);
+  const double lost = all.count() * (fp32.underflow() + (atomics ? flushed_by_an_atomic() : 0));
+  if (!(all.squares * (1 + growth) + lost < fp32.threshold())) return infinite;
+  const double moved = all.squares_e > 0 ? all.squares - static_cast<double>(all.power_sum) : 0;
+  const double summed_in_binary64 = all.squares_e > 0 ? 2 * all.count() * 0x1p-53 * all.squares : 0;
+  return (std::max(moved, 0.0) + summed_in_binary64 + growth * all.squares + lost) * inflation;
+}
+
+}  // namespace
+
+Expected squares_of(const Declared& declared, const ExpectedTensors& gradients) {
+  const Choice two{"global_norm", {{"norm", std::string("2")}}};
+  NormTerms terms;
+  for (const auto& [name, gradient] : gradients) terms.add(two, gradient);
+  if (!terms.finite) return scalar(terms.power_sum, terms.largest_e < infinite ? 0 : infinite);
+  const KernelClaim& claim = claim_of(declared, "norm");
+  const double growth = relative_growth(claim, gradients, [](double size) { return size * size; });
+  return scalar(terms.power_sum, squares_error(terms, growth, claim.global_float_atomics));
+}
+
 Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms) {
   return norm(declared, clip, terms,
               [&](const KernelClaim& claim, const Term&) { return gam(height_of(claim, terms.counts), single().u()); });

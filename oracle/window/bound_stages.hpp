@@ -65,6 +65,8 @@ Expected inverse_scale(const Declared& declared, const Case& c, std::size_t wind
 Expected norm(const Declared& declared, const Choice& clip, const ExpectedTensors& gradients);
 /// The same of gradients that are not at hand together. Of a claim in chunks the largest height holds.
 Expected norm(const Declared& declared, const Choice& clip, const NormTerms& terms);
+/// The sum of their squares, fp32 [1, 1]: the 2-norm before its root.
+Expected squares_of(const Declared& declared, const ExpectedTensors& gradients);
 /// Of a clip by norm.
 Expected coefficient(const Choice& clip, const Expected& norm);
 Expected clipped(const Choice& clip, const Expected& coefficient, const Expected& gradient);

@@ -46,27 +46,6 @@ Bounded read(const Expected& x, Eigen::Index i) {
 
 }  // namespace
 
-PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
-  const std::int64_t least = rank_number(whole, "buckets.elements"),
-                     multiple = static_cast<std::int64_t>(ranks_of(whole)) * rank_number(whole, "buckets.align");
-  std::vector<std::string> names = parameters_of(whole.model);
-  if (rank_word(whole, "buckets.order") == "reverse") names = {names.rbegin(), names.rend()};
-  PlaceInBucket place;
-  std::int64_t filled = 0;
-  bool found = false;
-  for (const std::string& name : names) {
-    if (least > 0 && filled >= least) {
-      if (found) break;
-      filled = 0;
-    }
-    if (name == parameter) place.first = filled, found = true;
-    filled += static_cast<std::int64_t>(whole.tensors.at(name).elements());
-  }
-  if (!found) throw std::logic_error("no parameter '" + parameter + "' travels");
-  place.chunk = (filled + multiple - 1) / multiple * multiple / static_cast<std::int64_t>(ranks_of(whole));
-  return place;
-}
-
 std::optional<Matrix<float>> rounded_over_ranks(const Declared& declared, const PlaceInBucket& place,
                                                 const std::vector<Matrix<float>>& addends) {
   if (!claims_an_order(algorithm_of(declared))) return {};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/case/shards.hpp"
 #include "oracle/tolerance/expected.hpp"
 #include "oracle/tolerance/rule.hpp"
 
@@ -24,13 +25,6 @@ struct RankAdditions {
 RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk);
 /// Whether the word claims an order.
 bool claims_an_order(const std::string& algorithm);
-
-/// Where a parameter's elements lie in their bucket, and how long the chunks are that a ring cuts the bucket into.
-struct PlaceInBucket {
-  std::int64_t first = 0, chunk = 1;
-  int chunk_of(std::int64_t element) const { return static_cast<int>((first + element) / chunk); }
-};
-PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter);
 
 /// The bits of a sum of what all ranks handed over, in their order, where the claim of `reduce` fixes them.
 std::optional<Matrix<float>> rounded_over_ranks(const Declared& declared, const PlaceInBucket& place,

@@ -5,6 +5,7 @@
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/gradient_drift.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/rank_rows.hpp"
 
 namespace tally {
 namespace {
@@ -55,7 +56,12 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
     record.failure = failure->failure;
     record.first_stage = failure->stage;
   }
-  if (outcome.status == Status::fail) record.suspects = outcome.suspects;
+  if (outcome.status == Status::fail) {
+    record.suspects = outcome.suspects;
+    record.ranks = rank_rows(outcome.checks);
+    const TensorCheck* first = record.ranks.empty() ? nullptr : first_failure(outcome.checks);
+    if (first != nullptr) record.first_tap = first->tap;
+  }
   for (const std::size_t i : worst_of(outcome.checks)) record.worst.push_back(outcome.checks[i]);
   return record;
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
@@ -41,7 +42,7 @@ oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracl
       addends.push_back(as_they_are
                             ? &each.at(p)
                             : &wires.emplace_back(oracle::on_the_wire(any.declared, division.front, each.at(p))));
-    Expected sum = oracle::summed_over_ranks(any.declared, oracle::place_in_bucket(whole_of(any.c), p), addends);
+    Expected sum = oracle::summed_over_ranks(any.declared, place_in_bucket(whole_of(any.c), p), addends);
     sums[p] = division.behind ? oracle::on_the_wire(any.declared, division.behind, sum) : std::move(sum);
   }
   return sums;
@@ -94,7 +95,7 @@ std::vector<int> places_of_sums(const Case& c, int window) {
 /// Where both hold the same bits behind the sum and began the window alike: the checks of the first, from `begin` on, and
 /// all that the next window starts from.
 bool goes_on_like(EndToEndWalk& walk, const EndToEndWalk& first, std::size_t begin) {
-  if (walk.kept != nullptr || first.ended) return false;
+  if (walk.kept != nullptr || first.ended || shards_optimizer(walk.c)) return false;
   for (int window = 0; window <= walk.window; ++window)
     if (!same_behind_sum(first.trace, walk.trace, window)) return false;
   walk.checks.insert(walk.checks.end(), first.checks.begin() + static_cast<std::ptrdiff_t>(begin), first.checks.end());

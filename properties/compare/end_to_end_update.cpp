@@ -5,8 +5,10 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/window/bound_stages.hpp"
+#include "oracle/window/rank_norm.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 
 namespace tally {
@@ -26,6 +28,17 @@ OverflowFound overflow_of(const oracle::ExpectedTensors& buffers) {
 namespace {
 
 using oracle::Expected;
+
+/// A rank's piece of a parameter's tensor, its elements in a row.
+Expected piece_of_expected(const Case& whole, const std::string& p, const Expected& all, std::size_t rank) {
+  const ShardPiece piece = piece_of(whole, p, rank);
+  Expected own{oracle::Matrix<long double>(piece.count, 1), oracle::Matrix<double>(piece.count, 1)};
+  for (Eigen::Index i = 0; i < own.v.size(); ++i) {
+    own.v.data()[i] = all.v.data()[piece.first + i];
+    own.e.data()[i] = all.e.data()[piece.first + i];
+  }
+  return own;
+}
 
 /// Where the walk holds a part of the model: the window's buffers of all of it.
 const BuffersOfAll* buffers_of_all(const EndToEndWalk& walk) {
@@ -76,6 +89,22 @@ void expect_cast(EndToEndWalk& walk) {
 
 namespace {
 
+/// What this rank's own search says: of its pieces alone where ranks share the optimizer.
+void expect_own_finding(EndToEndWalk& walk, OverflowFound overflow) {
+  if (shards_optimizer(walk.c)) {
+    oracle::ExpectedTensors pieces;
+    for (const std::string& p : walk.parameters)
+      pieces[p] = piece_of_expected(whole_of(walk.c), p, walk.buffers.at(p), walk.c.rank);
+    overflow = overflow_of(pieces);
+  }
+  if (overflow == OverflowFound::open) {
+    walk.check_output("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
+    return;
+  }
+  walk.check_output("overflow_check", "found", oracle::scalar(overflow == OverflowFound::certain ? 1 : 0));
+  if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
+}
+
 /// Of ranks: what one found all act upon, and what they agree on may be another's finding.
 void expect_agreement(EndToEndWalk& walk, OverflowFound overflow) {
   const bool open = overflow == OverflowFound::open;
@@ -89,18 +118,14 @@ void expect_agreement(EndToEndWalk& walk, OverflowFound overflow) {
 void expect_overflow_check(EndToEndWalk& walk) {
   const BuffersOfAll* all = buffers_of_all(walk);
   const OverflowFound overflow = all != nullptr ? all->overflow : overflow_of(walk.buffers);
-  const Tensor* found = walk.tap("overflow_check", "found");
+  const std::string decides = shards_optimizer(walk.c) ? "agree" : "overflow_check";
+  const Tensor* found = walk.tap(decides, "found");
   walk.skipped = overflow == OverflowFound::certain;
-  if (overflow != OverflowFound::open) {
-    walk.check_output("overflow_check", "found", oracle::scalar(walk.skipped ? 1 : 0));
-    if (walk.checks.back().status == Status::fail) walk.checks.back().failure = FailureClass::skip_decision;
-    if (in_ranks(walk.c)) expect_agreement(walk, overflow);
-    return;
-  }
-  walk.check_output("overflow_check", "found", oracle::scalar(0, std::numeric_limits<double>::infinity()));
+  expect_own_finding(walk, overflow);
   if (in_ranks(walk.c)) expect_agreement(walk, overflow);
+  if (overflow != OverflowFound::open) return;
   // Adopted only where the subject's own bits certify it; otherwise nothing can be expected any more.
-  walk.ended = found == nullptr || !walk.certified(walk.name("overflow_check", "found"));
+  walk.ended = found == nullptr || !walk.certified(walk.name(decides, "found"));
   walk.skipped = found != nullptr && found->integer(0) != 0;
 }
 
@@ -118,9 +143,31 @@ void unscale(EndToEndWalk& walk, const oracle::ExpectedTensors& buffers) {
   }
 }
 
+/// What one rank finds of its pieces, where ranks share the optimizer.
+Expected part_of_norm(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, std::size_t rank) {
+  oracle::ExpectedTensors pieces;
+  const Case& whole = whole_of(walk.c);
+  for (const std::string& p : walk.parameters)
+    if (Expected own = piece_of_expected(whole, p, gradients.at(p), rank); own.v.size() > 0)
+      pieces.emplace(p, std::move(own));
+  return oracle::norm_part(walk.declared, walk.c, pieces);
+}
+
+void hold_own_part(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
+  walk.held("norm", "part", [&] { return part_of_norm(walk, gradients, walk.c.rank); });
+}
+
+Expected norm_over_ranks(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
+  std::vector<Expected> parts;
+  for (std::size_t rank = 0; rank < ranks_of(whole_of(walk.c)); ++rank)
+    parts.push_back(part_of_norm(walk, gradients, rank));
+  return oracle::norm_of_parts(walk.c, parts);
+}
+
 /// The norm of all gradients, unscaled or the buffers themselves.
 Expected norm_of_all(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, bool unscaled) {
   const Choice& clip = walk.c.recipe.clip;
+  if (shards_optimizer(walk.c)) return norm_over_ranks(walk, gradients);
   const BuffersOfAll* all = buffers_of_all(walk);
   if (all == nullptr) return oracle::norm(walk.declared, clip, gradients);
   if (!unscaled) return oracle::norm(walk.declared, clip, all->terms);
@@ -134,6 +181,7 @@ void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients, bool
   Expected coefficient = oracle::scalar(1);
   if (clips_by_norm(clip)) {
     for (const std::string& p : walk.parameters) hold_input(walk, "norm", "in.d." + p, gradients.at(p));
+    if (shards_optimizer(walk.c)) hold_own_part(walk, gradients);
     const Expected norm = walk.held("norm", "norm", [&] { return norm_of_all(walk, gradients, unscaled); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }
@@ -209,6 +257,11 @@ void expect_update(EndToEndWalk& walk) {
     hold_input(walk, "optimizer", "in.d." + p, walk.gradients.at(p));
     hold_input(walk, "optimizer", "in." + p, parameter);
     step_of(walk, p, rate);
+  }
+  if (!shards_optimizer(walk.c)) return;
+  for (const std::string& p : walk.parameters) {
+    Expected& parameter = walk.state.slots[p].parameter;
+    parameter = walk.held("gather_updated", p, [&] { return parameter; });
   }
 }
 

@@ -1,6 +1,7 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -99,6 +100,7 @@ void check_overflow(LocalWalk& walk) {
   const WholeWindow* whole = whole_window(walk.window);
   found = found || (whole != nullptr && whole->non_finite);
   walk.overflows = complete ? std::optional(found) : std::nullopt;
+  if (shards_optimizer(walk.c)) return;  // each searches its own pieces
   if (complete) {
     const Tensor* decision = walk.check_output("overflow_check", "found", oracle::scalar(found ? 1 : 0));
     if (decision != nullptr && !walk.checks.empty() && walk.checks.back().status == Status::fail) {
@@ -130,6 +132,7 @@ void check_norm(LocalWalk& walk) {
     const Tensor* gradient = walk.handed("norm", "in.d." + p, walk.tap("unscale", "d." + p));
     if (gradient != nullptr) read[p] = gradient;
   }
+  if (shards_optimizer(walk.c)) return check_norm_over_ranks(walk);
   if (read.size() != walk.parameters.size()) return;
   const WholeWindow* whole = whole_window(walk.window);
   if (whole != nullptr && !whole->read_by_norm) {

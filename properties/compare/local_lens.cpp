@@ -2,6 +2,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
@@ -69,6 +70,7 @@ void check_step(LocalWalk& walk) {
   if (clips(recipe.clip)) check_clip(walk);
   if (decays(recipe.weight_decay)) check_decay(walk);
   check_optimizer(walk);
+  if (shards_optimizer(walk.c)) check_gathered(walk);
 }
 
 /// A window whose overflow was found must not touch the parameters.
@@ -99,6 +101,7 @@ void check_window(LocalWalk& walk) {
   check_micro_batches(walk);
   if (is_done(walk)) return;
   if (at_the_end) hand_over(walk);
+  if (together && shards_optimizer(walk.c)) check_own_pieces(walk);
   if (walk.like_first != nullptr && walk.like_first->take_over(walk)) return;
   const std::size_t begin = walk.checks.size();
   if (at_the_end) check_reduce(walk);

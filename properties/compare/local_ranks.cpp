@@ -2,15 +2,14 @@
 #include <algorithm>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {
-namespace {
 
-/// What every rank left of it at this sum; empty where one of them left no tap.
 std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string& stage, const std::string& tensor) {
   std::vector<const Tensor*> all;
   const std::size_t ranks = ranks_of(whole_of(walk.c));
@@ -20,6 +19,8 @@ std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string
   }
   return all;
 }
+
+namespace {
 
 /// What of a parameter a sum may be made of: what travels, or, where that is not tapped, what was handed over.
 struct Handed {
@@ -78,7 +79,7 @@ void check_reduce(LocalWalk& walk) {
       walk.require_tap("reduce", "reduced." + p);
       continue;
     }
-    const oracle::PlaceInBucket place = oracle::place_in_bucket(whole_of(walk.c), p);
+    const PlaceInBucket place = place_in_bucket(whole_of(walk.c), p);
     const auto travels = [&](const Tensor& each) {  // as it is
       return addends.travels || (!division.front && each.dtype == walk.c.precision.accumulate);
     };
@@ -109,7 +110,7 @@ void check_reduce(LocalWalk& walk) {
 }
 
 void check_agree(LocalWalk& walk) {
-  walk.handed("agree", "in.found", walk.tap("overflow_check", "found"));
+  if (!shards_optimizer(walk.c)) walk.handed("agree", "in.found", walk.tap("overflow_check", "found"));
   const std::vector<const Tensor*> found = of_all_ranks(walk, "agree", "in.found");
   const bool any = std::ranges::any_of(found, [](const Tensor* each) { return each->integer(0) != 0; });
   const Tensor* decision = found.empty() ? walk.require_tap("agree", "found")
@@ -128,8 +129,8 @@ void BehindTheSum::note(const LocalWalk& first, std::size_t begin) {
 
 bool BehindTheSum::take_over(LocalWalk& walk) const {
   const auto window = static_cast<std::size_t>(walk.window);
-  walk.follows_first =
-      walk.follows_first && window < windows_.size() && same_behind_sum(*trace_, walk.trace, walk.window);
+  walk.follows_first = walk.follows_first && window < windows_.size() &&
+                       same_behind_sum(*trace_, walk.trace, walk.window, shards_optimizer(walk.c));
   if (!walk.follows_first) return false;
   const Window& first = windows_[window];
   walk.checks.insert(walk.checks.end(), first.checks.begin(), first.checks.end());

@@ -1,5 +1,6 @@
 // What follows the step: the scaler, and the schedule.
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
 
@@ -22,7 +23,7 @@ void leave_open(LocalWalk& walk, const std::string& stage, const std::string& te
 /// that left nothing the flags of both stages agree.
 void check_found(LocalWalk& walk, const std::string& stage) {
   const bool searched = checks_overflow(walk.c.recipe.loss_scale);
-  const Tensor* found = walk.tap("overflow_check", "found");
+  const Tensor* found = walk.tap(in_ranks(walk.c) ? "agree" : "overflow_check", "found");
   const Tensor* read = walk.tap(stage, "in.found");
   if (!searched && read == nullptr) return;
   if (searched && (read == nullptr || found != nullptr)) {

@@ -1,6 +1,6 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
 // Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp,
-// local_ranks.cpp, local_schedule.cpp, local_update.cpp.
+// local_ranks.cpp, local_schedule.cpp, local_shards.cpp, local_update.cpp.
 #pragma once
 
 #include <deque>
@@ -199,10 +199,17 @@ void check_running_stats(LocalWalk& walk, int first, int last);
 void check_loss(LocalWalk& walk);
 void check_backward(LocalWalk& walk, int first, int last);
 void check_accumulate(LocalWalk& walk);
+/// What every rank left of it at this sum; empty where one of them left no tap.
+std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string& stage, const std::string& tensor);
 void hand_over(LocalWalk& walk);     // of ranks alone: what they hand to their sum
 void check_reduce(LocalWalk& walk);  // of ranks alone
 void check_overflow(LocalWalk& walk);
 void check_agree(LocalWalk& walk);  // of ranks alone
+// Of ranks that share the optimizer: what each found of its own pieces, the norm over all of them, and what each hands
+// to the others.
+void check_own_pieces(LocalWalk& walk);
+void check_norm_over_ranks(LocalWalk& walk);
+void check_gathered(LocalWalk& walk);
 void check_unscale(LocalWalk& walk);
 void check_norm(LocalWalk& walk);
 void check_clip(LocalWalk& walk);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
 namespace {
@@ -33,6 +34,7 @@ class Producers {
     if (stage == "fork") return of_fork();
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (stage == "reduce") return of_sum();
+    if (take(rest_, "shard.")) return {of_whole(read_.window, "optimizer", text())};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
     if (stage == "accumulate") return take(rest_, "d.") ? Names{gradient()} : Names{};
@@ -127,7 +129,8 @@ class Producers {
     Names names;
     if (read_.stage == "optimizer") names.push_back(of_whole(read_.window, "decay", text()));
     const bool of_the_scale = read_.stage == "scaler" || read_.stage == "schedule";
-    const std::string stage = of_the_scale ? read_.stage : read_.stage == "running_stats" ? "" : "optimizer";
+    const std::string step = shards_optimizer(c_) && read_.stage == "cast" ? "gather_updated" : "optimizer";
+    const std::string stage = of_the_scale ? read_.stage : read_.stage == "running_stats" ? "" : step;
     for (int window = read_.window - 1; window >= 0 && !stage.empty(); --window)
       names.push_back(of_whole(window, stage, text()));
     if (read_.stage == "clip" && rest_ == "norm") names = {of_whole(read_.window, "norm", "norm")};

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "kernels/trace/stage_place.hpp"
+#include "oracle/case/shards.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/promised_bits.hpp"
@@ -27,12 +28,28 @@ std::vector<TensorCheck> disagreements(const RanksOfTrace& ranks) {
   return found;
 }
 
+namespace {
+
+/// The rank whose piece has the worst element; of a tensor that is not all there, the first that has a piece.
+std::size_t holder_of(const RanksOfTrace& ranks, const Trace& trace, const TapName& name, const TensorCheck& check) {
+  const std::size_t owner = owner_of(ranks.whole, name, check.worst_index);
+  if (ranks.count() == 1 || trace.find(of_rank(name, static_cast<int>(owner)).view()) != nullptr) return owner;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+    if (trace.find(of_rank(name, static_cast<int>(rank)).view()) != nullptr) return rank;
+  return owner;
+}
+
+}  // namespace
+
 std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace& trace,
                                          const std::vector<GroupedChecks>& of_each) {
   std::vector<TensorCheck> on_own_bits, end_to_end;
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
     for (TensorCheck check : of_each[rank].checks) {
-      check.tap = ranks.name_in_whole(check.tap, rank);
+      const TapName name = tap_name_of(check.tap);
+      const bool in_pieces = !sharded_parameter(ranks.whole, name.stage, name.tensor).empty();
+      if (in_pieces && rank > 0) continue;  // rank 0's has all pieces
+      check.tap = ranks.name_in_whole(check.tap, in_pieces ? holder_of(ranks, trace, name, check) : rank);
       (check.lens == "end_to_end" ? end_to_end : on_own_bits).push_back(std::move(check));
     }
   }

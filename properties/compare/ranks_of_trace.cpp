@@ -1,11 +1,26 @@
 #include "properties/compare/ranks_of_trace.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "kernels/trace/stage_place.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
+
+namespace {
+
+/// Of a rank's own pieces alone.
+bool is_own_finding(const TapName& name) {
+  const bool found = name.tensor == "found" && name.stage == "overflow_check";
+  return found || (name.tensor == "in.found" && name.stage == "agree") ||
+         (name.tensor == "part" && name.stage == "norm");
+}
+
+}  // namespace
 
 const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
                           const std::string& stage, const std::string& tensor) {
@@ -16,7 +31,9 @@ const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t fro
 }
 
 bool is_shared(const Case& whole, const TapName& name) {
-  if (name.tensor.starts_with("in.") || name.stage == "overflow_check") return false;
+  if (!sharded_parameter(whole, name.stage, name.tensor).empty()) return false;  // each has its own piece
+  const bool own = name.stage == "overflow_check" || (name.stage == "norm" && name.tensor == "part");
+  if (own || name.tensor.starts_with("in.")) return false;
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
   const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;
   return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);
@@ -26,6 +43,51 @@ std::string handed_prefix(const Case& c) {
   return communicate_of(c) == Communicate::micro_batch ? "in.d." : "in.buffer.";
 }
 
+namespace {
+
+/// What the ranks hold of one tensor.
+struct Pieces {
+  std::string parameter;
+  std::vector<const Tensor*> of_rank;
+};
+
+/// Nothing where one of them is missing, or is not of its size.
+std::optional<Tensor> put_together(const Case& whole, const Pieces& pieces) {
+  const Tensor* any = nullptr;
+  for (const Tensor* each : pieces.of_rank) any = each != nullptr ? each : any;
+  Tensor all(any->dtype, whole.tensors.at(pieces.parameter).shape);
+  const std::size_t width = size_of(any->dtype);
+  for (std::size_t rank = 0; rank < pieces.of_rank.size(); ++rank) {
+    const ShardPiece place = piece_of(whole, pieces.parameter, rank);
+    if (place.count == 0) continue;
+    const Tensor* piece = pieces.of_rank[rank];
+    if (piece == nullptr || piece->dtype != any->dtype || static_cast<std::int64_t>(piece->elements()) != place.count)
+      return {};
+    std::ranges::copy(piece->bytes, all.bytes.data() + static_cast<std::size_t>(place.first) * width);
+  }
+  return all;
+}
+
+/// By their names, as one rank alone has them.
+using SharedTaps = std::map<std::string, std::pair<TapName, Pieces>>;
+
+/// A piece to those of its tensor; any other tap to the rank's own.
+void add_tap(const Case& whole, const Tap& tap, SharedTaps& shared, Trace* own) {
+  TapName name = of_rank(tap.name, -1);
+  std::string parameter = sharded_parameter(whole, name.stage, name.tensor);
+  if (parameter.empty()) {
+    if (own != nullptr) own->add(std::move(name), tap.value);
+    return;
+  }
+  auto& [under, pieces] = shared[name.text()];
+  under = std::move(name);
+  pieces.parameter = std::move(parameter);
+  pieces.of_rank.resize(ranks_of(whole));
+  pieces.of_rank[tap.name.rank < 0 ? 0 : static_cast<std::size_t>(tap.name.rank)] = &tap.value;
+}
+
+}  // namespace
+
 RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(the_whole), traces(ranks_of(the_whole)) {
   for (std::size_t rank = 0; rank < traces.size(); ++rank) parts.push_back(part_of(whole, rank));
   for (Trace& own : traces) {
@@ -34,15 +96,51 @@ RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(th
     own.case_hash = trace.case_hash;
     own.whole = &trace;
   }
+  SharedTaps shared;
   for (const Tap& tap : trace.taps()) {
     const auto rank = tap.name.rank < 0 ? 0 : static_cast<std::size_t>(tap.name.rank);
-    if (rank < traces.size()) traces[rank].add(of_rank(tap.name, -1), tap.value);
+    if (rank < traces.size()) add_tap(whole, tap, shared, &traces[rank]);
   }
+  for (const auto& [text, each] : shared)
+    if (const auto all = put_together(whole, each.second))
+      for (Trace& own : traces) own.add(each.first, *all);
 }
 
-bool same_behind_sum(const Trace& one, const Trace& other, int window) {
+Trace of_first_rank(const Case& whole, const Trace& trace) {
+  Trace own;
+  own.claims = trace.claims;
+  SharedTaps shared;
+  for (const Tap& tap : trace.taps()) add_tap(whole, tap, shared, tap.name.rank <= 0 ? &own : nullptr);
+  for (const auto& [text, each] : shared)
+    if (auto all = put_together(whole, each.second)) own.add(each.first, std::move(*all));
+  return own;
+}
+
+std::size_t owner_of(const Case& whole, const TapName& name, const std::vector<std::int64_t>& element) {
+  const std::string parameter = sharded_parameter(whole, name.stage, name.tensor);
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < element.size() && !parameter.empty(); ++i)
+    at = at * whole.tensors.at(parameter).shape[i] + element[i];
+  for (std::size_t rank = 0; rank < ranks_of(whole) && !parameter.empty(); ++rank) {
+    const ShardPiece piece = piece_of(whole, parameter, rank);
+    if (at >= piece.first && at < piece.first + piece.count) return rank;
+  }
+  return 0;
+}
+
+Tensor own_piece(const Case& part, const std::string& parameter, const Tensor& tensor) {
+  const ShardPiece piece = piece_of(whole_of(part), parameter, part.rank);
+  Tensor own(tensor.dtype, {piece.count});
+  const std::size_t width = size_of(tensor.dtype);
+  const std::byte* from = tensor.bytes.data() + static_cast<std::size_t>(piece.first) * width;
+  std::copy(from, from + static_cast<std::size_t>(piece.count) * width, own.bytes.data());
+  return own;
+}
+
+bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_findings) {
   std::size_t here = 0;
-  const auto counts = [window](const TapName& name) {
+  const auto counts = [=](const TapName& name) {
+    if (own_findings && is_own_finding(name)) return false;
     return name.window == window && name.micro_batch < 0 && part_of_window(name.stage, name.tensor) >= 2;
   };
   for (const Tap& tap : one.taps()) {

@@ -22,6 +22,8 @@ bool is_shared(const Case& whole, const TapName& name);
 /// "in.buffer." or "in.d.": the taps of what ranks hand to their sum begin with it.
 std::string handed_prefix(const Case& c);
 
+/// Where ranks share the optimizer, what each holds a piece of is put together again, and every rank's trace has it whole;
+/// a tensor of which a piece is missing is missing.
 struct RanksOfTrace {
   /// Both must outlive this object.
   RanksOfTrace(const Case& whole, const Trace& trace);
@@ -34,9 +36,17 @@ struct RanksOfTrace {
   std::string name_in_whole(const std::string& tap, std::size_t rank) const;
 };
 
+/// What rank 0 has, named as one rank alone has it; whole where ranks hold pieces.
+Trace of_first_rank(const Case& whole, const Trace& trace);
+
 /// Whether two ranks hold the same bits of everything from their sum in this window to its end, and of the copies that
-/// the window began with.
-bool same_behind_sum(const Trace& one, const Trace& other, int window);
+/// the window began with; where they share the optimizer, but for what each found of its own pieces.
+bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_findings = false);
+
+/// The rank whose piece of a parameter has this element. 0 where the tap holds no pieces.
+std::size_t owner_of(const Case& whole, const TapName& name, const std::vector<std::int64_t>& element);
+/// A rank's piece of a tensor that is whole; no element where it has none.
+Tensor own_piece(const Case& part, const std::string& parameter, const Tensor& tensor);
 
 /// The rank that a tap is of, 0 where it names none; and the tap as that rank alone has it.
 std::size_t rank_of_tap(const std::string& tap);

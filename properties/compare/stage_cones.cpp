@@ -5,6 +5,7 @@
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "properties/compare/layer_view.hpp"
 
@@ -76,7 +77,9 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
     add(found, w, steps - 1, totals ? "reduce" : "accumulate");
   };
   const std::string& stage = run.stage;
-  if (stage == "cast" || stage == "optimizer" || stage == "decay") before("optimizer");
+  if (stage == "optimizer" || stage == "decay") before("optimizer");
+  if (stage == "cast") before(shards_optimizer(c_) ? "gather_updated" : "optimizer");
+  if (stage == "gather_updated") window("optimizer");
   if (stage == "forward" || stage == "backward") window("cast");
   if (stage == "forward" && lockstep_) micro_batch("forward");
   if (stage == "running_stats" || stage == "loss" || stage == "backward") micro_batch("forward");

@@ -7,6 +7,7 @@
 #include "properties/compare/expectations.hpp"
 #include "properties/compare/judge.hpp"
 #include "properties/compare/layer_view.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {
 namespace {
@@ -21,7 +22,7 @@ std::string of_window(const Case& c, int window, const std::string& stage, const
 }
 
 bool skipped(const Case& c, const Trace& trace, int window) {
-  const Tensor* found = trace.find(of_window(c, window, "overflow_check", "found"));
+  const Tensor* found = trace.find(TapName{window, -1, in_ranks(c) ? "agree" : "overflow_check", "found"}.view());
   return found != nullptr && found->integer(0) != 0;
 }
 
@@ -32,7 +33,7 @@ TensorCheck parted_here(const Case& c, int window) {
   return check;
 }
 
-/// Each run's expectations, and the runs.
+/// Each run's expectations, and the runs as one rank has them.
 struct Sides {
   const Expectations &expected_a, &expected_f;
   const Trace &a, &f;
@@ -43,7 +44,8 @@ void compare_tensor(TwoRuns& found, const Sides& sides, int window, const std::s
                     const std::string& tensor) {
   const std::string tap = of_window(sides.case_a, window, stage, tensor),
                     other = of_window(sides.case_f, window, stage, tensor);
-  const Tensor *a = sides.a.find(tap), *f = sides.f.find(other);
+  const TapName alone{window, -1, stage, tensor};
+  const Tensor *a = sides.a.find(alone.view()), *f = sides.f.find(alone.view());
   const auto expected_a = sides.expected_a.find(tap), expected_f = sides.expected_f.find(other);
   const bool expected = expected_a != sides.expected_a.end() && expected_f != sides.expected_f.end();
   if (a == nullptr || f == nullptr || !expected) return;
@@ -72,10 +74,11 @@ double decision_drift_of(const Case& c, const Sides& sides) {
 TwoRuns compare_runs(const Case& accumulated, const Trace& a, const Case& full_batch, const Trace& f) {
   const Expectations expected_a = end_to_end_expectations(accumulated, a);
   const Expectations expected_f = end_to_end_expectations(full_batch, f);
-  const Sides sides{expected_a, expected_f, a, f, accumulated, full_batch};
+  const Trace first_a = of_first_rank(accumulated, a), first_f = of_first_rank(full_batch, f);
+  const Sides sides{expected_a, expected_f, first_a, first_f, accumulated, full_batch};
   TwoRuns found;
   for (int w = 0; w < static_cast<int>(accumulated.windows.size()); ++w) {
-    if (skipped(accumulated, a, w) != skipped(full_batch, f, w)) {
+    if (skipped(accumulated, first_a, w) != skipped(full_batch, first_f, w)) {
       found.checks.push_back(parted_here(accumulated, w));
       break;
     }

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/shards.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
@@ -110,6 +112,29 @@ bool sums_of_totals(const Sight& s) {
 }
 bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal_counts(s); }
 
+bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
+
+/// Elements that a rank has in all.
+std::int64_t elements_of(const Case& c, std::size_t rank) {
+  std::int64_t all = 0;
+  for (const std::string& p : parameters_of(c.model)) all += piece_of(c, p, rank).count;
+  return all;
+}
+bool an_empty_piece(const Sight& s) {
+  for (std::size_t rank = 0; shares_optimizer(s) && rank < ranks_of(s.c); ++rank)
+    if (elements_of(s.c, rank) == 0) return true;
+  return false;
+}
+/// Where buckets are one, a rank lacks what its chunk is longer than its elements.
+bool padding_on_two(const Sight& s) {
+  if (!shares_optimizer(s) || rank_number(s.c, "buckets.elements") != 0) return false;
+  const std::int64_t chunk = place_in_bucket(s.c, parameters_of(s.c.model).front()).chunk;
+  int padded = 0;
+  for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank) padded += elements_of(s.c, rank) < chunk;
+  return padded >= 2;
+}
+bool norm_of_pieces(const Sight& s) { return shares_optimizer(s) && clips_by_norm(s.c.recipe.clip); }
+
 bool means_of_ranks(const Sight& s) { return ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
 
 const RegisterTriggers registered{
@@ -139,7 +164,10 @@ const RegisterTriggers registered{
      {"ranks go on in a drawn order", TriggerKind::of_case, "", drawn_arrival},
      {"overflow on one rank only", TriggerKind::of_case, "of what ranks hand over, one's is not finite",
       overflow_on_one},
-     {"optimizer state sharded", TriggerKind::later, whole, nullptr},
+     {"optimizer state sharded", TriggerKind::of_case, "ranks share the optimizer", shares_optimizer},
+     {"a rank without a piece", TriggerKind::of_case, "fewer elements than ranks, or padding", an_empty_piece},
+     {"padding on two ranks", TriggerKind::of_case, "of one bucket", padding_on_two},
+     {"one norm over pieces of ranks", TriggerKind::of_case, "clip by norm", norm_of_pieces},
      {"gradients sharded", TriggerKind::later, whole, nullptr},
      {"parameters sharded", TriggerKind::later, whole, nullptr},
      {"sharded and replicated mixed", TriggerKind::later, whole, nullptr}}};

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "reports/census/census.hpp"
+#include "reports/html/rank_grid.hpp"
 #include "reports/html/sections.hpp"
 #include "reports/html/tensors.hpp"
 #include "reports/html/view.hpp"
@@ -21,6 +22,7 @@ void failure(Markup& page, const CaseRecord& c, const Environment& ran, bool det
   page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
                failure_text(c, ran));
   if (!detailed) return;
+  rank_grid(page, c);
   tensor_table(page, "Tensors of " + c.title + ", with the worst element of each", c.worst);
   tensor_elements(page, anchor_of(c), c.worst);
 }

@@ -74,6 +74,16 @@ void fields(Archive& a, R& r) {
   a.optional("unseen", r.unseen, !r.unseen.empty());
 }
 
+template <class Archive, Is<RankStage> R>
+void fields(Archive& a, R& r) {
+  a("stage", r.stage), a("status", r.status), a.optional("failed", r.failed, r.failed > 0);
+}
+
+template <class Archive, Is<RankRow> R>
+void fields(Archive& a, R& r) {
+  a("first", r.first), a("last", r.last), a("stages", r.stages);
+}
+
 template <class Archive, Is<CaseRecord> R>
 void fields(Archive& a, R& r) {
   a("id", r.id), a("law", r.law), a("precision", r.precision), a("title", r.title), a("token", r.token);
@@ -89,6 +99,7 @@ void fields(Archive& a, R& r) {
   a("rounding_drift", r.rounding_drift), a("semantic_gap", r.semantic_gap), a("drift_bound", r.drift_bound);
   a.later("decision_drift", r.decision_drift), a.later("adopted_share", r.adopted_share);
   a("worst", r.worst), a.later("suspects", r.suspects), a.later("operations", r.operations);
+  a.optional("ranks", r.ranks, !r.ranks.empty()), a.optional("first_tap", r.first_tap, !r.first_tap.empty());
 }
 
 template <class Archive, Is<LawRecord> R>

@@ -77,6 +77,19 @@ struct Suspicion {
 /// "looks like clip-before-unscale (explains 99.98 % of the error)"; empty for an empty list.
 std::string text_of(const std::vector<Suspicion>& suspects);
 
+/// What was found of one stage of a rank: its worst status, and how many tensors failed.
+struct RankStage {
+  std::string stage;
+  Status status = Status::not_run;
+  std::uint64_t failed = 0;
+  friend bool operator==(const RankStage&, const RankStage&) = default;
+};
+/// Neighbouring ranks of which all the same was found.
+struct RankRow {
+  std::int64_t first = 0, last = 0;
+  std::vector<RankStage> stages;  // in the order of a window
+};
+
 /// One case under one law.
 struct CaseRecord {
   std::string id;  // 12 hex digits of the case's hash and the law
@@ -105,6 +118,8 @@ struct CaseRecord {
   double adopted_share = 0;                 // largest of its checks
   std::vector<TensorCheck> worst;           // failing and near-limit checks, worst first, a few
   std::vector<Suspicion> suspects;          // of a failure, the likeliest first
+  std::vector<RankRow> ranks;               // of a failure of ranks that train together
+  std::string first_tap;                    // the same: what fails first
   std::vector<OperationRecord> operations;  // of the runs that the lenses judged, sorted by operation
 };
 

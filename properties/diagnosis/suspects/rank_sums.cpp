@@ -135,7 +135,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   bool in_last = false;  // a bucket begins with a parameter whose first element is its own
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& p = all[backwards ? all.size() - 1 - i : i];
-    if (oracle::place_in_bucket(whole, p).first == 0) in_last = false;
+    if (place_in_bucket(whole, p).first == 0) in_last = false;
     in_last = in_last || p == parameter;
   }
   return in_last ? share(evidence, held, evidence.c.rank) : std::nullopt;

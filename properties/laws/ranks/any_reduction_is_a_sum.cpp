@@ -2,6 +2,7 @@
 // rank with all micro-batches leaves.   Partial sums of multiples of q stay exact while they have no more than p bits.
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -15,26 +16,17 @@ void shape(Plan& plan) {
   divide_exactly(plan);
 }
 
-/// What rank 0 has, named as one rank alone has it.
-Trace of_first_rank(const Trace& trace) {
-  Trace own;
-  own.claims = trace.claims;
-  for (const Tap& tap : trace.taps())
-    if (tap.name.rank <= 0) own.add(of_rank(tap.name, -1), tap.value);
-  return own;
-}
-
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
   CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
   const Trace alone = run(on_one_rank(c), subject);
   const std::vector<std::string> stages{"unscale", "optimizer"};
-  require_equal_bits(first.outcome, alone, of_first_rank(first.trace), stages,
+  require_equal_bits(first.outcome, alone, of_first_rank(c, first.trace), stages,
                      "ranks left other bits than one rank alone, though every sum is exact");
   for (const std::string algorithm : {"in_order", "recursive_doubling", "ring"}) {
     const Case other = with_rank_option(c, "reduce.algorithm", algorithm);
-    require_equal_bits(first.outcome, alone, of_first_rank(run(other, subject)), stages,
+    require_equal_bits(first.outcome, alone, of_first_rank(other, run(other, subject)), stages,
                        algorithm + " left other bits, though every sum is exact");
   }
   return settled(std::move(first.outcome));

@@ -27,6 +27,13 @@ void divided(Plan& plan, std::int64_t way, std::int64_t factor) {
   set_division(plan, word, factors[factor]);
 }
 
+/// A third of all ranks share the optimizer, but for those whose sums are running totals.
+void sharded(Plan& plan, std::int64_t drawn) {
+  const bool shares = drawn < 2 && rank_word(plan.execution, "communicate") != "running_total";
+  set_rank_option(plan.execution, "sharding", std::string(shares ? "optimizer" : "none"));
+  set_rank_option(plan.execution, "reduce.norm", std::string(shares && drawn == 0 ? "norms" : "squares"));
+}
+
 /// A case without what the rules of ranks refuse beside its word.
 void communicated(Plan& plan, std::int64_t drawn) {
   const std::string& divide = rank_word(plan.execution, "reduce.divide");
@@ -40,6 +47,7 @@ void communicated(Plan& plan, std::int64_t drawn) {
 void communicate(Plan& plan, const std::string& word) {
   auto& kernels = plan.execution.kernels;
   set_rank_option(plan.execution, "communicate", word);
+  if (word == "running_total") set_rank_option(plan.execution, "sharding", std::string("none"));
   if (word == "micro_batch" && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
   if (word == "running_total" && kernels.contains("accumulate")) kernels.erase("accumulate");
 }
@@ -69,6 +77,7 @@ void dealt_to_ranks(Plan& plan) {
   const std::int64_t way = drawn(6), factor = drawn(4);
   divided(plan, way, factor);
   communicated(plan, drawn(5));
+  sharded(plan, drawn(6));
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
 }
 

@@ -24,8 +24,8 @@ Trace shared_by(const Case& c, const Trace& trace, int rank) {
   return own;
 }
 
-const std::vector<std::string> shared{"accumulate", "reduce", "agree",     "unscale", "norm",
-                                      "clip",       "decay",  "optimizer", "scaler",  "schedule"};
+const std::vector<std::string> shared{"accumulate", "reduce",    "agree",          "unscale", "norm",    "clip",
+                                      "decay",      "optimizer", "gather_updated", "scaler",  "schedule"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);

@@ -1,0 +1,32 @@
+// p_r is what rank r found of its own pieces g_r; every operation is rounded to fp32, in the order of the ranks.
+// (rank_norm.1)  squares: p_r = sum g_r^2, the norm is sqrt(p_0 + p_1 + ...)
+// (rank_norm.2)  norms: p_r = sqrt(sum g_r^2), the norm is sqrt(p_0^2 + p_1^2 + ...)
+// Of the 1-norm p_r = sum |g_r| and the norm is their sum, of the inf-norm the largest of all.
+#include <cmath>
+
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/recipe/recipe_rules.hpp"
+#include "oracle/window/rank_norm.hpp"
+
+namespace tally::oracle {
+
+bool hands_over_squares(const Case& c) {
+  return norm_of(c.recipe.clip) == NormOrder::two && rank_word(c, "reduce.norm") == "squares";
+}
+
+float rounded_norm(const Case& c, const std::vector<float>& parts) {
+  const NormOrder order = norm_of(c.recipe.clip);
+  const bool squares = order == NormOrder::two && !hands_over_squares(c);
+  const auto term = [&](float part) { return squares ? part * part : part; };
+  float all = term(parts.front());
+  for (std::size_t rank = 1; rank < parts.size(); ++rank) {
+    const float next = term(parts[rank]);
+    if (order == NormOrder::largest)
+      all = std::isnan(all) || all > next ? all : next;
+    else
+      all = all + next;
+  }
+  return order == NormOrder::two ? std::sqrt(all) : all;
+}
+
+}  // namespace tally::oracle

@@ -1,0 +1,55 @@
+#include "properties/compare/rank_rows.hpp"
+
+#include <map>
+#include <utility>
+
+#include "kernels/trace/stage_place.hpp"
+#include "kernels/trace/trace.hpp"
+
+namespace tally {
+namespace {
+
+/// The graver one, in the order of verdicts.
+int gravity(Status status) {
+  switch (status) {
+    case Status::fail:
+    case Status::error:
+      return 3;
+    case Status::not_run:
+      return 2;
+    case Status::vacuous:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+void take(RankStage& stage, const TensorCheck& check, bool first) {
+  stage.failed += check.status == Status::fail;
+  if (first || gravity(check.status) > gravity(stage.status)) stage.status = check.status;
+}
+
+}  // namespace
+
+std::vector<RankRow> rank_rows(const std::vector<TensorCheck>& checks) {
+  std::map<int, std::map<std::pair<std::ptrdiff_t, std::string>, RankStage>> found;  // by rank, in stage order
+  for (const TensorCheck& check : checks) {
+    const auto name = tap_view_of(check.tap);
+    if (!name || name->rank < 0 || check.lens == "end_to_end") continue;
+    const std::string stage(name->stage);
+    const auto [at, fresh] = found[name->rank].emplace(std::pair(place_of_stage(stage), stage), RankStage{stage});
+    take(at->second, check, fresh);
+  }
+  std::vector<RankRow> rows;
+  for (const auto& [rank, stages] : found) {
+    std::vector<RankStage> own;
+    for (const auto& [place, stage] : stages) own.push_back(stage);
+    if (!rows.empty() && rows.back().last == rank - 1 && rows.back().stages == own)
+      rows.back().last = rank;
+    else
+      rows.push_back({rank, rank, std::move(own)});
+  }
+  return rows;
+}
+
+}  // namespace tally

@@ -1,0 +1,14 @@
+// What was found of ranks that train together, rank by rank and stage by stage.
+#pragma once
+
+#include <vector>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// By the checks on own bits of all windows; a row for neighbouring ranks of which the same was found. Empty where no
+/// check names a rank.
+std::vector<RankRow> rank_rows(const std::vector<TensorCheck>& checks);
+
+}  // namespace tally

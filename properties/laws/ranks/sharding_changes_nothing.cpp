@@ -1,0 +1,60 @@
+// Law: ranks that share the optimizer, each moving its own pieces and handing them to the others, leave the bits of ranks
+// that each move all.   Every operation of a step is made on one element by one rank alone; only the norm adds in another
+// order, so that a clip by norm is asked within its bound, and to the bit where it is not active.
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/run_and_check.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  at_least_windows(plan, 2);
+  dealt_to_ranks_by_any_normalisation(plan);
+  if (rank_word(plan.execution, "communicate") == "running_total") communicate(plan, "window");
+  set_rank_option(plan.execution, "sharding", std::string("optimizer"));
+}
+
+Case sharing(const Case& c, const std::string& word) { return with_rank_option(c, "sharding", word); }
+
+/// Of every window the copies that its micro-batches read, as rank 0 has them: what the last step left, whoever moved it.
+Trace read_by_first(const Trace& trace) {
+  Trace own;
+  own.claims = trace.claims;
+  for (const Tap& tap : trace.taps())
+    if (tap.name.rank <= 0 && tap.name.stage == "cast") own.add(tap.name, tap.value);
+  return own;
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!has_ranks(c)) return not_for(needs_ranks);
+  CheckedRun whole = run_and_check(sharing(c, "none"), subject);
+  if (whole.outcome.status == Status::not_run) return whole.outcome;
+  CheckedRun pieces = run_and_check(sharing(c, "optimizer"), subject);
+  if (!clips_by_norm(c.recipe.clip))
+    require_equal_bits(whole.outcome, read_by_first(whole.trace), read_by_first(pieces.trace), {"cast"},
+                       "ranks that share the optimizer left other bits than ranks that do not");
+  add(whole.outcome, std::move(pieces.outcome));
+  return settled(std::move(whole.outcome));
+}
+
+bool differs(const Case& c, const RunOptions& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"reduce"});
+}
+
+const RegisterLaw registered{{
+    .name = "sharding_changes_nothing",
+    .family = "ranks",
+    .statement = "Ranks that share the optimizer leave the parameters that ranks with all of it leave.",
+    .shape = shape,
+    .holds = holds,
+    .control = "one row of x changed gives other sums",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally

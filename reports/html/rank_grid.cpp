@@ -1,0 +1,72 @@
+#include "reports/html/rank_grid.hpp"
+
+#include <algorithm>
+
+#include "reports/html/sections.hpp"
+#include "reports/html/table.hpp"
+#include "reports/text/numbers.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally {
+namespace {
+
+/// The stages of all rows; of each the most complete row gives the order.
+std::vector<std::string> stages_of(const std::vector<RankRow>& rows) {
+  std::vector<std::string> stages;
+  for (const RankRow& row : rows) {
+    auto behind = stages.begin();
+    for (const RankStage& stage : row.stages) {
+      const auto known = std::ranges::find(stages, stage.stage);
+      behind = known != stages.end() ? known + 1 : stages.insert(behind, stage.stage) + 1;
+    }
+  }
+  return stages;
+}
+
+std::string ranks_text(const RankRow& row) {
+  return row.first == row.last ? "rank " + std::to_string(row.first)
+                               : "ranks " + std::to_string(row.first) + " to " + std::to_string(row.last);
+}
+
+/// "w0/r2/m1/backward/d.fc1.weight": its rank, -1 where it names none.
+std::int64_t rank_of(const std::string& tap) {
+  const std::size_t at = tap.find("/r");
+  return at == std::string::npos || at + 2 >= tap.size() || tap[at + 2] < '0' || tap[at + 2] > '9'
+             ? -1
+             : std::stoll(tap.substr(at + 2));
+}
+
+bool names_stage(const std::string& tap, const std::string& stage) {
+  return tap.find("/" + stage + "/") != std::string::npos;
+}
+
+void cell_of(Markup& page, Table::Row& line, const RankStage& stage, bool first) {
+  const auto cell = line.open("t tint-" + class_of(stage.status));
+  page.text(std::string(mark_of(stage.status)) + (stage.failed > 0 ? " " + grouped(stage.failed) : ""));
+  if (first) page.element("small", {}, "fails first");
+}
+
+}  // namespace
+
+void rank_grid(Markup& page, const CaseRecord& c) {
+  if (c.ranks.empty()) return;
+  const std::vector<std::string> stages = stages_of(c.ranks);
+  std::vector<std::string> titles{"Ranks"};
+  titles.insert(titles.end(), stages.begin(), stages.end());
+  Table table(page, "Ranks of " + c.title + " by stage, over all windows, with how many tensors fail", titles);
+  for (const RankRow& row : c.ranks) {
+    auto line = table.row();
+    line.head(ranks_text(row));
+    for (const std::string& stage : stages) {
+      const auto found = std::ranges::find(row.stages, stage, &RankStage::stage);
+      const bool first =
+          rank_of(c.first_tap) >= row.first && rank_of(c.first_tap) <= row.last && names_stage(c.first_tap, stage);
+      if (found == row.stages.end())
+        line.cell("\u2013");
+      else
+        cell_of(page, line, *found, first);
+    }
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,47 @@
+#include "properties/compare/rank_rows.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally {
+namespace {
+
+TensorCheck check(const std::string& tap, Status status, const std::string& lens = "local") {
+  TensorCheck all;
+  all.tap = tap;
+  all.lens = lens;
+  all.status = status;
+  return all;
+}
+
+TEST(RankRows, FoldNeighbouringRanksThatAreAlike) {
+  std::vector<TensorCheck> checks;
+  for (int rank = 0; rank < 6; ++rank) {
+    const std::string window = "w0/r" + std::to_string(rank) + "/";
+    checks.push_back(check(window + "optimizer/fc.weight", Status::pass));
+    checks.push_back(check(window + "m0/forward/fc.y", rank == 3 ? Status::fail : Status::pass));
+    checks.push_back(check(window + "m1/forward/fc.y", Status::pass));
+  }
+
+  const std::vector<RankRow> rows = rank_rows(checks);
+
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].last, 2);
+  EXPECT_EQ(rows[1].first, 3);
+  EXPECT_EQ(rows[2].last, 5);
+  EXPECT_EQ(rows[1].stages, (std::vector<RankStage>{{"forward", Status::fail, 1}, {"optimizer", Status::pass, 0}}));
+}
+
+TEST(RankRows, KeepTheGravestOfAStage) {
+  const std::vector<RankRow> rows =
+      rank_rows({check("w0/r1/m0/loss/loss", Status::not_run), check("w0/r1/m1/loss/loss", Status::vacuous),
+                 check("w1/r1/m0/loss/loss", Status::fail), check("w1/r1/m1/loss/loss", Status::fail),
+                 check("w1/r1/m1/loss/loss", Status::fail, "end_to_end")});
+
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].stages, (std::vector<RankStage>{{"loss", Status::fail, 2}}));
+}
+
+TEST(RankRows, AreNoneOfOneRank) { EXPECT_TRUE(rank_rows({check("w0/m0/loss/loss", Status::fail)}).empty()); }
+
+}  // namespace
+}  // namespace tally
