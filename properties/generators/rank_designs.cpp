@@ -17,9 +17,17 @@ struct Bucket {
 };
 constexpr std::array<Bucket, 5> buckets{{{4, 8, 16},          // 64: one block, full
                                          {4, 8, 1},           // 40: its last warp cut
-                                         {16, 20, 64},        // 512: several blocks, the last one full
+                                         {16, 32, 64},        // 768, its weight 512: several blocks, the last one full
                                          {16, 20, 1},         // 340: the last one cut
                                          {16, 20, 1, "1"}}};  // strides over the grid
+
+/// Every parameter's gradients, divided in front of the sum: each is one launch.
+void travel_by_themselves(Plan& plan) {
+  plan.execution.kernels.erase("linear.weight_gradient");
+  set_rank_option(plan.execution, "communicate", std::string("micro_batch"));
+  set_rank_option(plan.execution, "reduce.divide", std::string("before"));
+  set_rank_option(plan.execution, "reduce.factor", Decimal{"0"});
+}
 
 }  // namespace
 
@@ -40,6 +48,7 @@ void design_ranks(Plan& plan) {
   plan.ranks = 4;
   plan.execution.kernels.erase(std::string(most_blocks_key));
   if (*bucket.most_blocks != '\0') plan.execution.kernels[std::string(most_blocks_key)] = bucket.most_blocks;
+  if (number >= rank_designs / 2) travel_by_themselves(plan);
   set_rank_option(plan.execution, "buckets.elements", std::int64_t{0});
   set_rank_option(plan.execution, "buckets.align", bucket.align);
 }

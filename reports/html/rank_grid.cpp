@@ -1,6 +1,7 @@
 #include "reports/html/rank_grid.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "reports/html/sections.hpp"
 #include "reports/html/table.hpp"
@@ -31,9 +32,10 @@ std::string ranks_text(const RankRow& row) {
 /// "w0/r2/m1/backward/d.fc1.weight": its rank, -1 where it names none.
 std::int64_t rank_of(const std::string& tap) {
   const std::size_t at = tap.find("/r");
-  return at == std::string::npos || at + 2 >= tap.size() || tap[at + 2] < '0' || tap[at + 2] > '9'
-             ? -1
-             : std::stoll(tap.substr(at + 2));
+  std::int64_t rank = -1;
+  if (at == std::string::npos) return rank;
+  const auto [end, error] = std::from_chars(tap.data() + at + 2, tap.data() + tap.size(), rank);
+  return error == std::errc() ? rank : -1;
 }
 
 bool names_stage(const std::string& tap, const std::string& stage) {

@@ -37,15 +37,17 @@ Tensor summed(Run& run, const Parameter& parameter, const Tensor& own, const std
 }
 
 void reduce(Run& run) {
-  if (!sums_buffers_alone(run)) return stage::reduce(run);
+  if (communicates_each(run.c)) return stage::reduce(run);
+  const RankDivision division = rank_division(run.c, static_cast<std::size_t>(ranks(run)));
   came.push_back(rank(run));
   sum_over_ranks(run, "all have come", std::int64_t{1});
   const std::vector<int> order = came;
   std::vector<Tensor> own;
-  for (const Parameter& parameter : run.parameters) own.push_back(parameter.buffer.read());
+  for (const Parameter& parameter : run.parameters)
+    own.push_back(times_constant(parameter.buffer.read(), division.front));
   stage::reduce(run);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const Tensor sum = summed(run, run.parameters[p], own[p], order);
+    const Tensor sum = times_constant(summed(run, run.parameters[p], own[p], order), division.behind);
     change(run, run.parameters[p].buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
   }
   tap_sums(run);

@@ -23,12 +23,14 @@ Tensor own_first(Run& run, const Parameter& parameter, const Tensor& own) {
 }
 
 void reduce(Run& run) {
-  if (!sums_buffers_alone(run)) return stage::reduce(run);
+  if (communicates_each(run.c)) return stage::reduce(run);
+  const RankDivision division = rank_division(run.c, static_cast<std::size_t>(ranks(run)));
   std::vector<Tensor> own;
-  for (const Parameter& parameter : run.parameters) own.push_back(parameter.buffer.read());
+  for (const Parameter& parameter : run.parameters)
+    own.push_back(times_constant(parameter.buffer.read(), division.front));
   stage::reduce(run);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const Tensor sum = own_first(run, run.parameters[p], own[p]);
+    const Tensor sum = times_constant(own_first(run, run.parameters[p], own[p]), division.behind);
     change(run, run.parameters[p].buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
   }
   tap_sums(run);

@@ -17,6 +17,13 @@ inline bool sums_buffers_alone(const Run& run) {
   return !communicates_each(run.c) && !rank_division(run.c, static_cast<std::size_t>(ranks(run))).around_the_sum;
 }
 
+/// Every number times a constant of the division, as a kernel stores it.
+inline Tensor times_constant(Tensor all, float constant) {
+  for (std::size_t i = 0; i < all.elements() && constant != 1; ++i)
+    all.set(i, static_cast<double>(static_cast<float>(all.value(i)) * constant));
+  return all;
+}
+
 /// Taps what every parameter's sum came to once more, behind what changed it.
 inline void tap_sums(Run& run) {
   for (const Parameter& parameter : run.parameters) run.tap("reduce", "reduced." + parameter.name, parameter.buffer);

@@ -27,7 +27,7 @@ const RegisterFault registered{{
     .condition = "a rank with K > 1",
     .knob = "value",
     .source = "DeepSpeed 5154, 5170",
-    .laws = {"ranks_equal_full_batch", "any_reduction_is_a_sum"},
+    .laws = {"ranks_equal_full_batch", "any_reduction_is_a_sum", "sync_each_or_last"},
     .stages = replaced<&Stages::reduce, reduce>,
 }};
 

@@ -19,7 +19,7 @@
 namespace tally {
 namespace {
 
-constexpr std::array kinds{NormKind::one, NormKind::two, NormKind::infinity};
+constexpr std::array kinds{NormKind::one, NormKind::two, NormKind::infinity, NormKind::squares};
 
 /// Strides of 256 elements, chunks of 4096, each end full and cut; `many`: more than 256 tensors, a launch's limit on a
 /// GPU, and more than 256 partial results.
@@ -59,6 +59,7 @@ class Ones {
   }
   double expected(NormKind kind) const {
     if (kind == NormKind::infinity) return 3;
+    if (kind == NormKind::squares) return static_cast<double>(static_cast<float>(squares_));
     return kind == NormKind::one ? sum_ : std::sqrt(static_cast<float>(squares_));
   }
 

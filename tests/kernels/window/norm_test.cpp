@@ -28,6 +28,7 @@ std::vector<double> ones(std::size_t n) { return std::vector<double>(n, 1.0); }
 TEST_P(Norm, IsExactWhereEverySumIs) {
   EXPECT_EQ(norm_of(variant(), NormKind::two, {{3}, {4}}), 5);
   EXPECT_EQ(norm_of(variant(), NormKind::one, {{3, -1}, {-4}}), 8);
+  EXPECT_EQ(norm_of(variant(), NormKind::squares, {{3}, {4}}), 25);
   EXPECT_EQ(norm_of(variant(), NormKind::infinity, {{3, -7}, {4}}), 7);
 }
 

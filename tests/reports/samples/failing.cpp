@@ -64,6 +64,9 @@ void spoil_all(Results& r) {
       if (!t.message.empty()) spoil(t.message);
       if (!t.place.empty()) spoil(t.place);
     }
+    for (RankRow& row : c.ranks)
+      for (RankStage& stage : row.stages) spoil(stage.stage);
+    if (!c.first_tap.empty()) spoil(c.first_tap);
     for (Suspicion& s : c.suspects) spoil(s.name), spoil(s.factor_word), spoil(s.sentence), spoil(s.formula);
   }
   r.studies.push_back(hostile_study());
@@ -108,6 +111,9 @@ Results failing() {
   r.laws[2].control_differs = false;
   const Suspicion suspect{"last-only", 0.9998, 1, 0.5, "1/K with K = 2", "only the last one counts", "A = s_k"};
   r.cases[40].suspects = r.faults[0].suspects = {suspect};
+  r.cases[40].ranks = {{0, 4, {{"forward", Status::pass}, {"backward", Status::pass}}},
+                       {5, 5, {{"forward", Status::pass}, {"backward", Status::fail, 2}}}};
+  r.cases[40].first_tap = "w0/r5/m1/backward/d.fc1.weight";
   r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
   r.cases[130].token = "tly1:" + std::string(1500, 'a');
   r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;
