@@ -25,8 +25,8 @@ std::vector<std::string> stages_of(const std::vector<RankRow>& rows) {
 }
 
 std::string ranks_text(const RankRow& row) {
-  return row.first == row.last ? "rank " + std::to_string(row.first)
-                               : "ranks " + std::to_string(row.first) + " to " + std::to_string(row.last);
+  const std::string first = std::to_string(row.first);
+  return row.first == row.last ? first : first + " to " + std::to_string(row.last);
 }
 
 /// "w0/r2/m1/backward/d.fc1.weight": its rank, -1 where it names none.
@@ -53,7 +53,7 @@ void cell_of(Markup& page, Table::Row& line, const RankStage& stage, bool first)
 void rank_grid(Markup& page, const CaseRecord& c) {
   if (c.ranks.empty()) return;
   const std::vector<std::string> stages = stages_of(c.ranks);
-  std::vector<std::string> titles{"Ranks"};
+  std::vector<std::string> titles{"Rank"};
   titles.insert(titles.end(), stages.begin(), stages.end());
   Table table(page, "Ranks of " + c.title + " by stage, over all windows, with how many tensors fail", titles);
   for (const RankRow& row : c.ranks) {

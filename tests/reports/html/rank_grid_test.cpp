@@ -31,9 +31,9 @@ CaseRecord failing() {
 TEST(RankGrid, HasARowForRanksThatAreAlike) {
   const std::string html = grid_of(failing());
 
-  EXPECT_EQ(count(html, "ranks 0 to 4"), 1u);
-  EXPECT_EQ(count(html, "rank 5"), 1u);
-  EXPECT_EQ(count(html, "ranks 6 to 7"), 1u);
+  EXPECT_EQ(count(html, ">0 to 4<"), 1u);
+  EXPECT_EQ(count(html, ">5<"), 1u);
+  EXPECT_EQ(count(html, ">6 to 7<"), 1u);
 }
 
 TEST(RankGrid, MarksTheCellThatFailsFirst) {
