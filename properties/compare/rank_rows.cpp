@@ -35,7 +35,8 @@ std::vector<RankRow> rank_rows(const std::vector<TensorCheck>& checks) {
   std::map<int, std::map<std::pair<std::ptrdiff_t, std::string>, RankStage>> found;  // by rank, in stage order
   for (const TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);
-    if (!name || name->rank < 0 || check.lens == "end_to_end") continue;
+    const bool of_the_run = check.lens == "end_to_end" || check.lens == "relation";
+    if (!name || name->rank < 0 || of_the_run) continue;
     const std::string stage(name->stage);
     const auto [at, fresh] = found[name->rank].emplace(std::pair(place_of_stage(stage), stage), RankStage{stage});
     take(at->second, check, fresh);

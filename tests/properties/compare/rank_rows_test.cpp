@@ -32,10 +32,10 @@ TEST(RankRows, FoldNeighbouringRanksThatAreAlike) {
 }
 
 TEST(RankRows, KeepTheGravestOfAStage) {
-  const std::vector<RankRow> rows =
-      rank_rows({check("w0/r1/m0/loss/loss", Status::not_run), check("w0/r1/m1/loss/loss", Status::vacuous),
-                 check("w1/r1/m0/loss/loss", Status::fail), check("w1/r1/m1/loss/loss", Status::fail),
-                 check("w1/r1/m1/loss/loss", Status::fail, "end_to_end")});
+  const std::vector<RankRow> rows = rank_rows(
+      {check("w0/r1/m0/loss/loss", Status::not_run), check("w0/r1/m1/loss/loss", Status::vacuous),
+       check("w1/r1/m0/loss/loss", Status::fail), check("w1/r1/m1/loss/loss", Status::fail),
+       check("w1/r1/m1/loss/loss", Status::fail, "end_to_end"), check("w1/r1/m1/loss/loss", Status::fail, "relation")});
 
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].stages, (std::vector<RankStage>{{"loss", Status::fail, 2}}));
