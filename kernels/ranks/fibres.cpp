@@ -14,6 +14,7 @@
 
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/ranks/fibre_stack.hpp"
+#include "kernels/ranks/traffic.hpp"
 
 namespace tally {
 namespace {
@@ -166,6 +167,7 @@ class Group {
 int FibreLink::size() const { return group_.size(); }
 
 void FibreLink::send(int to, const std::string& about, std::span<const std::byte> bytes) {
+  note_sent(rank_, about, bytes.size());
   group_.post(rank_, to, about, bytes);
 }
 

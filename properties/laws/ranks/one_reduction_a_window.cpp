@@ -1,0 +1,111 @@
+// Law: ranks that add up once a window send as many bytes for it as their algorithm needs for one sum, however many
+// micro-batches they have; ranks that share the optimizer hand over their pieces once, and none of a window that was
+// skipped.   What no_sync saves is this, and nothing else: numbers are the same without it.
+#include <bit>
+
+#include "kernels/ranks/traffic.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
+#include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/run_and_check.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+void shape(Plan& plan) {
+  at_least_micro_batches(plan, 2);
+  dealt_to_ranks_by_any_normalisation(plan);
+}
+
+/// Elements that the buckets hold together, padding included: a bucket begins with a parameter whose place is 0.
+std::uint64_t elements_of_buckets(const Case& c) {
+  std::int64_t all = 0;
+  for (const std::string& p : parameters_of(c.model))
+    if (const PlaceInBucket place = place_in_bucket(c, p); place.first == 0)
+      all += place.chunk * static_cast<std::int64_t>(ranks_of(c));
+  return static_cast<std::uint64_t>(all);
+}
+
+/// How many times its bucket a rank sends in one sum over R ranks, times R.
+std::uint64_t shares_sent(const std::string& algorithm, std::uint64_t rank, std::uint64_t ranks) {
+  if (algorithm == "ring") return 2 * (ranks - 1);
+  if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * ranks : ranks;
+  const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;
+  const auto steps = static_cast<std::uint64_t>(std::countr_zero(power));
+  if (rank >= 2 * too_many) return steps * ranks;
+  return rank % 2 == 0 ? ranks : (steps + 1) * ranks;
+}
+
+std::uint64_t expected_sums(const Case& c, std::size_t window, std::size_t rank) {
+  const std::size_t sums = communicates_each(c) ? micro_steps_of(c, window) : 1;
+  const std::uint64_t bytes = elements_of_buckets(c) * size_of(c.precision.accumulate);
+  return sums * bytes / ranks_of(c) * shares_sent(rank_word(c, "reduce.algorithm"), rank, ranks_of(c));
+}
+
+std::uint64_t expected_gathering(const Case& c, const Trace& trace, int window, std::size_t rank) {
+  const Tensor* found = trace.find(TapView{window, -1, "agree", "found", static_cast<int>(rank)});
+  if (!shards_optimizer(c) || (found != nullptr && found->integer(0) != 0)) return 0;
+  std::uint64_t own = 0;
+  for (const std::string& p : parameters_of(c.model)) own += static_cast<std::uint64_t>(piece_of(c, p, rank).count);
+  return own * size_of(c.precision.master) * (ranks_of(c) - 1);
+}
+
+std::uint64_t sent(const std::map<int, RankTraffic>& traffic, std::size_t rank, int window, const std::string& stage) {
+  const auto own = traffic.find(static_cast<int>(rank));
+  if (own == traffic.end()) return 0;
+  const auto found = own->second.find("w" + std::to_string(window) + "/" + stage);
+  return found == own->second.end() ? 0 : found->second;
+}
+
+void hold(Outcome& outcome, std::uint64_t found, std::uint64_t expected, const std::string& stage, std::size_t rank,
+          int window) {
+  require(outcome, found == expected, "w" + std::to_string(window) + "/" + stage, stage,
+          "rank " + std::to_string(rank) + " sends " + std::to_string(found) + " bytes in window " +
+              std::to_string(window) + " where one sum takes " + std::to_string(expected));
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!has_ranks(c)) return not_for(needs_ranks);
+  CheckedRun first = run_and_check(c, subject);
+  if (first.outcome.status == Status::not_run) return first.outcome;
+  const TrafficScope scope;
+  run(c, subject);
+  if (scope.ranks().empty()) return not_for("ranks of this process, whose messages are counted");
+  for (int window = 0; window < static_cast<int>(c.windows.size()); ++window)
+    for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
+      hold(first.outcome, sent(scope.ranks(), rank, window, "reduce"),
+           expected_sums(c, static_cast<std::size_t>(window), rank), "reduce", rank, window);
+      hold(first.outcome, sent(scope.ranks(), rank, window, "gather_updated"),
+           expected_gathering(c, first.trace, window, rank), "gather_updated", rank, window);
+    }
+  return settled(std::move(first.outcome));
+}
+
+std::uint64_t all_sent(const Case& c, const RunOptions& subject) {
+  const TrafficScope scope;
+  run(c, subject);
+  std::uint64_t all = 0;
+  for (const auto& [rank, traffic] : scope.ranks())
+    for (const auto& [stage, bytes] : traffic) all += bytes;
+  return all;
+}
+
+bool differs(const Case& c, const RunOptions& subject) {
+  return all_sent(c, subject) != all_sent(with_rank_option(c, "buckets.align", std::int64_t{1000}), subject);
+}
+
+const RegisterLaw registered{{
+    .name = "one_reduction_a_window",
+    .family = "ranks",
+    .statement = "Ranks send as many bytes as their sums take: once a window, or once for each micro-batch.",
+    .shape = shape,
+    .holds = holds,
+    .control = "buckets padded further take more bytes",
+    .differs = differs,
+    .weight = 0.5,
+}};
+
+}  // namespace
+}  // namespace tally
