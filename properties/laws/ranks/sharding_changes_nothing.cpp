@@ -1,6 +1,6 @@
 // Law: ranks that share the optimizer, each moving its own pieces and handing them to the others, leave the bits of ranks
 // that each move all.   Every operation of a step is made on one element by one rank alone; only the norm adds in another
-// order, so that a clip by norm is asked within its bound, and to the bit where it is not active.
+// order, so that of a clip by norm both are asked within their bounds alone.
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"

@@ -68,6 +68,9 @@ int height_of(const Part& part) {
   return part.algorithm == "recursive_doubling" ? pairs : part.ranks - 1;
 }
 
+/// The larger share; a NaN stays, and is no share of at most 1.
+double graver(double worst, double next) { return std::isnan(worst) || next <= worst ? worst : next; }
+
 /// Root mean square of |sum - exact| / sum of magnitudes over the elements, and the largest share of the bound
 /// gam(height, u).
 Numbers measured(const Part& part, const StudyOptions& options) {
@@ -85,7 +88,7 @@ Numbers measured(const Part& part, const StudyOptions& options) {
     }
     const auto off = static_cast<double>(std::fabs(sum.value(i) - exact) / size);
     squares += off * off;
-    worst = std::max(worst, off / oracle::gam(height_of(part), u));
+    worst = graver(worst, off / oracle::gam(height_of(part), u));
   }
   return {std::sqrt(squares / static_cast<double>(sum.elements())), worst};
 }
@@ -113,7 +116,7 @@ std::vector<Curve> curves_of(const std::vector<Part>& parts, const std::vector<N
     if (curves.empty() || curves.back().text != parts[i].text()) curves.push_back({parts[i].text(), {}, {}});
     curves.back().ranks.push_back(parts[i].ranks);
     curves.back().error.push_back(answers[i][0]);
-    curves.back().worst = std::max(curves.back().worst, answers[i][1]);
+    curves.back().worst = graver(curves.back().worst, answers[i][1]);
   }
   return curves;
 }
