@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kernels/device/probes/operands.hpp"
+#include "kernels/device/probes/probed_claims.hpp"
 #include "kernels/device/probes/sums.hpp"
 
 namespace tally {
@@ -63,7 +64,7 @@ std::string rounding_of(ProbeProducts& products, const ProductKind& kind, const 
 
 }  // namespace
 
-GemmTraits probe_gemm(Device& on, const GemmOrder& order, const GemmChoices& choices) {
+GemmTraits probe_gemm(Device& on, const GemmOrder& order, const GemmChoices& choices, const Precision* only) {
   if (choices.algorithm >= 0) throw std::invalid_argument("probe_gemm: an algorithm is of one shape's list");
   ProbeProducts products(on, order, choices);
   const std::vector<ProbeShape> shapes = shapes_for(on.kind());
@@ -77,6 +78,7 @@ GemmTraits probe_gemm(Device& on, const GemmOrder& order, const GemmChoices& cho
                                     {fp16, &traits.fp16},
                                     {bf16, &traits.bf16},
                                     {in_half, &traits.in_half}}) {
+    if (only != nullptr && found != &sums_of(traits, *only)) continue;
     *found = sums_of(products, kind, shapes);
     if (!found->answered) continue;
     const ProbeShape& last = shapes.back();
@@ -89,14 +91,16 @@ GemmTraits probe_gemm(Device& on, const GemmOrder& order, const GemmChoices& cho
   return traits;
 }
 
-const GemmTraits& probed_gemm(Device& on, const GemmChoices& choices) {
-  using Key = std::tuple<const Device*, GemmChoices::Math, bool, std::int64_t, std::int64_t>;
+const GemmTraits& probed_gemm(Device& on, const GemmChoices& choices, const Precision& precision) {
+  using Key = std::tuple<const Device*, GemmChoices::Math, bool, std::int64_t, std::int64_t, Dtype, Dtype, bool>;
   static std::mutex mutex;
   static std::map<Key, GemmTraits> known;
   const std::lock_guard lock(mutex);
-  const Key key(&on, choices.math, choices.reduced_reduction, choices.splits, choices.workspace);
+  const Key key(&on, choices.math, choices.reduced_reduction, choices.splits, choices.workspace, precision.storage,
+                precision.compute, precision.tf32);
   const auto found = known.find(key);
-  return found != known.end() ? found->second : known.emplace(key, probe_gemm(on, {}, choices)).first->second;
+  if (found != known.end()) return found->second;
+  return known.emplace(key, probe_gemm(on, {}, choices, &precision)).first->second;
 }
 
 }  // namespace tally

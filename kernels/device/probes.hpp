@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/device/blas.hpp"
+#include "oracle/case/case.hpp"
 
 namespace tally {
 
@@ -52,10 +53,13 @@ const std::vector<GenerationRow>& generation_rows();
 /// On the host `order` is the order of additions that is asked; one that has no instruction for some operands leaves
 /// those sequential. CUDA is asked as `choices` say; they name no algorithm (std::invalid_argument). Throws
 /// DeviceAbsent where the device is not there. A product that the device refuses leaves its kind unanswered.
-GemmTraits probe_gemm(Device& on, const GemmOrder& order = {}, const GemmChoices& choices = {});
+/// With `only`, products of that precision alone are asked, and every other kind stays unanswered.
+GemmTraits probe_gemm(Device& on, const GemmOrder& order = {}, const GemmChoices& choices = {},
+                      const Precision* only = nullptr);
 
-/// The same of the standing device, asked at the first call of a process and remembered.
-const GemmTraits& probed_gemm(Device& on, const GemmChoices& choices);
+/// The same of the standing device, asked of a kind at its first call in a process and remembered. A library has some
+/// twenty settings and five kinds: all of them at once would take longer than the cases that use a few.
+const GemmTraits& probed_gemm(Device& on, const GemmChoices& choices, const Precision& precision);
 
 /// What becomes of subnormal numbers in an atomicAdd of fp32.
 struct AtomicTraits {

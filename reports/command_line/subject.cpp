@@ -164,7 +164,7 @@ Environment environment_of(const RunOptions& subject, const SubjectOptions& opti
   claims.kernels = orders_and_functions(subject.executor);
   if (subject.executor == ExecutorKind::cuda) {
     claim_products(claims, Precision{}, {}, subject.executor, false);
-    const GemmTraits& probed = probed_gemm(device(subject.executor), {});
+    const GemmTraits probed = probe_gemm(device(subject.executor));
     claim_probed(claims, probed, Precision{});
     environment.ledger = probed_rows(probed);
   }

@@ -76,11 +76,13 @@ struct Problem {
     const auto workspace = static_cast<std::uint64_t>(call.choices.workspace);
     prefer(lt, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
     prefer(lt, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions(call.choices));
-    for (const auto alignment :
-         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-      prefer(lt, alignment, std::uint32_t{2});  // rows of a batch begin anywhere
-    }
+    // Rows of a batch begin at any element, and the library knows no kernel for less than an element's alignment.
+    const auto operand = static_cast<std::uint32_t>(size_of(call.operands));
+    const auto result_element = static_cast<std::uint32_t>(size_of(call.result));
+    prefer(lt, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, operand);
+    prefer(lt, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, operand);
+    prefer(lt, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, result_element);
+    prefer(lt, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, result_element);
   }
 
  private:
@@ -169,8 +171,11 @@ class CublasLt {
   std::vector<cublasLtMatmulHeuristicResult_t> listed(Problem& problem) {
     std::vector<cublasLtMatmulHeuristicResult_t> found(most_algorithms);
     int count = 0;
-    check_blas(lt_.heuristics(handle_, &problem.product, &problem.left, &problem.right, &problem.result,
-                              &problem.result, &problem.preference, most_algorithms, found.data(), &count));
+    const cublasStatus_t status =
+        lt_.heuristics(handle_, &problem.product, &problem.left, &problem.right, &problem.result, &problem.result,
+                       &problem.preference, most_algorithms, found.data(), &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};  // the library's word for an empty list
+    check_blas(status);
     found.resize(static_cast<std::size_t>(count));
     return found;
   }

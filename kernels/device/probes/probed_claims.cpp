@@ -36,7 +36,7 @@ void claim_probed(Claims& claims, const GemmTraits& traits, const Precision& pre
 void claim_probed_products(Claims& claims, const Precision& precision, const GemmChoices& choices, Device& on) {
   const bool documented = on.kind() != ExecutorKind::cuda, another_in_every_shape = choices.algorithm >= 0;
   if (documented || another_in_every_shape) return;
-  claim_probed(claims, probed_gemm(on, choices), precision);
+  claim_probed(claims, probed_gemm(on, choices, precision), precision);
 }
 
 std::vector<std::pair<std::string, std::string>> probed_rows(const GemmTraits& traits) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include "oracle/case/formats.hpp"
@@ -20,13 +19,21 @@ struct Pair {
   std::size_t first, second;
 };
 
-/// Places of a window of k that differ in one bit of their number in it.
+/// Places of a window of k that differ in that bit of their number in it.
+std::vector<Pair> pairs_of(std::size_t begin, std::size_t length, std::size_t bit) {
+  std::vector<Pair> all;
+  for (std::size_t p = 0; p < length; ++p) {
+    if ((p & bit) == 0 && (p | bit) < length) all.push_back({begin + p, begin + (p | bit)});
+  }
+  return all;
+}
+
+/// In any one bit.
 std::vector<Pair> pairs_of(std::size_t begin, std::size_t length) {
   std::vector<Pair> all;
   for (std::size_t bit = 1; bit < length; bit *= 2) {
-    for (std::size_t p = 0; p < length; ++p) {
-      if ((p & bit) == 0 && (p | bit) < length) all.push_back({begin + p, begin + (p | bit)});
-    }
+    const std::vector<Pair> those = pairs_of(begin, length, bit);
+    all.insert(all.end(), those.begin(), those.end());
   }
   return all;
 }
@@ -54,9 +61,21 @@ class SumProbe {
   }
 
  private:
-  /// The pair first, then the places around the window at which a small product is lost beside it.
+  /// The smallest of lost_beside() over all pairs. None is smaller than a pair alone: a bit that shows one is the last
+  /// that is asked.
   Places smallest_block(std::size_t begin, std::size_t length) {
-    const std::vector<Pair> pairs = pairs_of(begin, length);
+    Places smallest;
+    for (std::size_t bit = 1; bit < length; bit *= 2) {
+      for (Places& block : lost_beside(pairs_of(begin, length, bit), begin, length)) {
+        if (smallest.empty() || block.size() < smallest.size()) smallest = std::move(block);
+      }
+      if (smallest.size() == 2) return {};
+    }
+    return smallest;
+  }
+
+  /// Of each pair: the pair first, then the places around the window at which a small product is lost beside it.
+  std::vector<Places> lost_beside(const std::vector<Pair>& pairs, std::size_t begin, std::size_t length) {
     const std::size_t from = begin - std::min(begin, window), to = std::min(k_, begin + length + window);
     std::vector<Column> columns;
     for (const Pair& pair : pairs) {
@@ -66,16 +85,15 @@ class SumProbe {
       }
     }
     const std::vector<float> sums = ask(columns);
-    std::optional<Places> smallest;
+    std::vector<Places> blocks;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      Places block{pairs[i].first, pairs[i].second};
+      Places& block = blocks.emplace_back(Places{pairs[i].first, pairs[i].second});
       for (std::size_t q = from; q < to; ++q) {
         const bool asked = q != pairs[i].first && q != pairs[i].second;
         if (asked && sums[i * (to - from) + q - from] == 0) block.push_back(q);
       }
-      if (!smallest || block.size() < smallest->size()) smallest = block;
     }
-    return smallest->size() > 2 ? *smallest : Places{};
+    return blocks;
   }
 
   int fraction_bits(const Places& block) {

@@ -96,6 +96,25 @@ TEST(Probes, see_parts_of_k_that_meet_by_other_roundings) {
   EXPECT_TRUE(traits.fp16.parts_meet_to_nearest);
 }
 
+/// A case asks of its own kind of product alone; it must hear what all questions together would have told it.
+TEST(Probes, of_one_precision_answer_as_all_of_them_do_and_leave_the_others_open) {
+  const GemmTraits& all = traits_of(Kind::tensor_core_a100);
+  const Precision bf16 = [] {
+    Precision precision;
+    precision.storage = Dtype::bf16;
+    return precision;
+  }();
+
+  const GemmTraits one = probe_gemm(device(ExecutorKind::host), {Kind::tensor_core_a100, 0}, {}, &bf16);
+
+  EXPECT_EQ(one.bf16.row, all.bf16.row);
+  EXPECT_EQ(one.bf16.terms, all.bf16.terms);
+  EXPECT_EQ(one.bf16.fraction_bits, all.bf16.fraction_bits);
+  EXPECT_EQ(one.bf16.keeps_subnormals, all.bf16.keeps_subnormals);
+  for (const SumTraits* other : {&one.fp32, &one.tf32, &one.fp16, &one.in_half}) EXPECT_FALSE(other->answered);
+  EXPECT_EQ(one.tf32_rounding, "unknown");
+}
+
 TEST(Probes, refuse_an_algorithm_of_the_librarys_list) {
   EXPECT_THROW(probe_gemm(device(ExecutorKind::host), {}, {.algorithm = 0}), std::invalid_argument);
 }
