@@ -49,3 +49,6 @@ if(NOT TALLY_SANITIZE)
       ${PROJECT_SOURCE_DIR}/tests/readme/uneven_micro_batches.json)
   set_tests_properties(command_line.starts_without_libraries PROPERTIES LABELS unit TIMEOUT 60)
 endif()
+add_test(NAME command_line.keeps_long_double
+  COMMAND ${CMAKE_CURRENT_LIST_DIR}/keeps_long_double.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:tally>)
+set_tests_properties(command_line.keeps_long_double PROPERTIES LABELS unit TIMEOUT 120)

@@ -2,9 +2,11 @@
 #include <cublasLt.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/device/cuda/check.hpp"
@@ -146,7 +148,7 @@ class CublasLt {
   bool gemm(Stream& stream, const GemmCall& call) {
     const std::lock_guard lock(mutex_);
     Problem problem(lt_, call);
-    const std::optional<cublasLtMatmulAlgo_t> algorithm = chosen(problem, call.choices);
+    const std::optional<cublasLtMatmulAlgo_t>& algorithm = remembered(problem, call);
     if (!algorithm) return false;
     const Scalar one(call, 1), beta(call, call.beta);
     const auto bytes = static_cast<std::size_t>(call.choices.workspace);
@@ -191,6 +193,15 @@ class CublasLt {
     return {"", splits, reduction_in_words(scheme), arithmetic_in_words(flags)};
   }
 
+  /// chosen() of each kind of call once: the library takes far longer to list its algorithms than to multiply.
+  const std::optional<cublasLtMatmulAlgo_t>& remembered(Problem& problem, const GemmCall& call) {
+    const GemmChoices& by = call.choices;
+    const Key key(call.m, call.n, call.k, call.transpose_a, call.transpose_b, call.operands, call.result, call.compute,
+                  call.tf32, by.math, by.reduced_reduction, by.splits, by.workspace, by.algorithm);
+    const auto found = known_.find(key);
+    return found != known_.end() ? found->second : known_.emplace(key, chosen(problem, by)).first->second;
+  }
+
   /// The entry asked for; without one, the first that can be split as asked.
   std::optional<cublasLtMatmulAlgo_t> chosen(Problem& problem, const GemmChoices& choices) {
     const std::vector<cublasLtMatmulHeuristicResult_t> found = listed(problem);
@@ -220,8 +231,13 @@ class CublasLt {
            result.workspaceSize <= static_cast<std::size_t>(choices.workspace);
   }
 
+  /// All of a call that its algorithm depends on; neither addresses nor beta.
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype, Dtype, bool,
+                         GemmChoices::Math, bool, std::int64_t, std::int64_t, std::int64_t>;
+
   Functions lt_;
   std::mutex mutex_;
+  std::map<Key, std::optional<cublasLtMatmulAlgo_t>> known_;
   cublasLtHandle_t handle_ = nullptr;
   Workspace workspace_;
 };

@@ -15,6 +15,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
 }
 
 bool differs(const Case& c, const RunOptions& subject) {
+  if (subject.executor == ExecutorKind::cuda) return true;  // a library's order is its own, whatever is drawn
   RunOptions other = subject;
   other.order_seed = 1;
   return bits_differ(run(c, subject), run(c, other), {"forward", "backward"});
