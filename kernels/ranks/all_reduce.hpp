@@ -1,5 +1,5 @@
-// The sum over ranks of a bucket of numbers, left on every rank: what every algorithm is written over, and the table of
-// them.
+// The sum over ranks of a bucket of numbers, left on every rank, or each chunk of it on its own: what every algorithm is
+// written over, and the table of them.
 // Defined in all_reduce.cpp and the files of kernels/ranks/collectives, one algorithm each.
 #pragma once
 
@@ -34,6 +34,10 @@ class Addends {
   BucketStretch all() const { return {0, elements_}; }
   /// The elements cut into as many chunks as there are ranks, of one size: their number is a multiple of the ranks'.
   BucketStretch chunk(int number) const;
+  /// What a rank needs of the sum: its own chunk once scatter() was called, else all. More may be left there.
+  BucketStretch needed(int by) const { return scatters_ ? chunk(by) : all(); }
+  bool scatters() const { return scatters_; }
+  void scatter() { scatters_ = true; }
 
   void send(int to, BucketStretch stretch);
   /// values = received.
@@ -52,6 +56,7 @@ class Addends {
   Dtype format_;
   void* values_;
   std::int64_t elements_;
+  bool scatters_ = false;
   std::vector<std::byte> staged_;
   Buffer addend_;
 };

@@ -20,7 +20,7 @@ RankDivision rank_division(const Case& c, std::size_t ranks) {
   RankDivision division{.multiple = all, .around_the_sum = true};
   if (word == "before") division.front = static_cast<float>(1 / all);
   if (word == "after") division.behind = static_cast<float>(1 / all);
-  if (word == "collective") division.front = stored_in(c.precision.accumulate, 1 / all);
+  if (word == "collective") division.front = stored_in(wire_of(c), 1 / all);
   if (word == "split") {
     const double factor = std::get<Decimal>(rank_option(c, "reduce.factor")).to_double();
     division.front = static_cast<float>(1 / factor);

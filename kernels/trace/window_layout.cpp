@@ -4,6 +4,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 
@@ -45,10 +46,11 @@ Layout reduce_tap(Place at) {
     const Shape* shape = at.input && gradients ? at.parameter() : nullptr;
     return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.storage, *shape}};
   }
-  const bool known =
-      at.input ? !gradients && take(at.rest, "buffer.") : take(at.rest, "wire.") || take(at.rest, "reduced.");
+  const bool travels = !at.input && take(at.rest, "wire.");
+  const bool known = travels || (at.input ? !gradients && take(at.rest, "buffer.") : take(at.rest, "reduced."));
   const Shape* shape = known ? at.parameter() : nullptr;
-  return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.accumulate, *shape}};
+  if (shape == nullptr) return std::nullopt;
+  return TapLayout{travels ? wire_of(at.c) : at.c.precision.accumulate, *shape};
 }
 
 /// What a rank found, and what all of them act upon.

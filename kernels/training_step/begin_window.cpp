@@ -7,10 +7,11 @@
 namespace tally::stage {
 
 void begin_window(Run& run) {
-  for (Parameter& parameter : run.parameters) {
-    if (run.options.accumulate) parameter.buffer.zero_on(run.stream);
-    if (parameter.compensation) parameter.compensation.zero_on(run.stream);
-  }
+  for (std::deque<Parameter>* all : {&run.parameters, &run.shards})
+    for (Parameter& parameter : *all) {
+      if (run.options.accumulate && parameter.buffer) parameter.buffer.zero_on(run.stream);
+      if (parameter.compensation) parameter.compensation.zero_on(run.stream);
+    }
   run.found = false;
   run.found_flag.zero_on(run.stream);
   if (run.window > 0) {  // the first window's stand since the run was built: no wait for the device

@@ -8,6 +8,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally::stage {
 namespace {
@@ -24,8 +25,21 @@ struct HandedOver {
   std::string name;  // of its tap
   void* from;
   Dtype format;
-  DeviceTensor* to;
+  DeviceTensor* to;                   // nullptr where another rank alone keeps the sum
+  std::int64_t first = 0, count = 0;  // the elements of it that this rank keeps
 };
+
+/// Where the sum of the parameter goes of which nothing but this rank's piece is kept here.
+void keep_own_piece(Run& run, std::size_t parameter, HandedOver& handed) {
+  handed.to = nullptr;
+  for (std::size_t i = 0; i < run.shards.size(); ++i) {
+    const RankPiece& piece = run.own_pieces()[i];
+    if (piece.parameter != parameter) continue;
+    handed.to = &run.shards[i].reduced;
+    handed.first = piece.first;
+    handed.count = piece.count;
+  }
+}
 
 /// The gradients of this micro-batch, or zeros of a rank that has none; else the buffers.
 std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
@@ -33,7 +47,7 @@ std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
   for (Parameter& parameter : run.parameters) {
     if (communicate_of(run.c) != Communicate::micro_batch) {
       all.push_back({&parameter, "in.buffer." + parameter.name, parameter.buffer.data(), parameter.buffer.dtype,
-                     &parameter.buffer});
+                     &parameter.buffer, 0, parameter.elements});
       continue;
     }
     void* gradient = nullptr;
@@ -44,7 +58,9 @@ std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
       zeros.back().zero();
       gradient = zeros.back().data();
     }
-    all.push_back({&parameter, "in.d." + parameter.name, gradient, run.c.precision.storage, &parameter.reduced});
+    all.push_back({&parameter, "in.d." + parameter.name, gradient, run.c.precision.storage, &parameter.reduced, 0,
+                   parameter.elements});
+    if (shards_gradients(run.c)) keep_own_piece(run, all.size() - 1, all.back());
   }
   return all;
 }
@@ -60,7 +76,7 @@ std::string about(const Run& run, std::size_t bucket) {
   return "w" + std::to_string(run.window) + "/" + micro_batch + "reduce, bucket " + std::to_string(bucket);
 }
 
-/// A bucket's numbers as they travel, in the buffer's format.
+/// A bucket's numbers as they travel, in the wire's format.
 struct Sum {
   Run& run;
   const RankDivision& division;
@@ -90,8 +106,12 @@ struct Sum {
                                      {format, flat.data(), format, flat.data(), division.behind, bucket.elements});
     for (const Bucket::Place& place : bucket.places) {
       const HandedOver& each = handed[place.parameter];
-      copy(run, flat.row(place.first), each.to->data(),
-           static_cast<std::size_t>(each.parameter->elements) * size_of(format));
+      if (each.to == nullptr) continue;
+      void *const from = flat.row(place.first + each.first), *const to = each.to->data();
+      if (each.to->dtype == format)
+        copy(run, from, to, static_cast<std::size_t>(each.count) * size_of(format));
+      else
+        run.launch<RankScaleArguments>("rank_scale", {format, from, each.to->dtype, to, 1, each.count});
     }
   }
 };
@@ -107,7 +127,7 @@ void reduce(Run& run) {
   for (const HandedOver& each : handed)
     run.tap("reduce", each.name, each.from, each.format, each.parameter->master.shape);
   const auto buckets = buckets_of(run.c, ranks, sizes_of(run));
-  const Dtype format = run.c.precision.accumulate;
+  const Dtype format = wire_of(run.c);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     DeviceTensor flat(run.device, "bucket of ranks", format, {buckets[i].elements});
     flat.zero();
@@ -115,10 +135,12 @@ void reduce(Run& run) {
     sum.fill();
     const auto add = [&run](const RankSumArguments& arguments) { run.launch("rank_sum", arguments); };
     Addends addends(*run.options.link, run.device, add, about(run, i), format, flat.data(), buckets[i].elements);
+    if (shards_gradients(run.c)) addends.scatter();
     all_reduce(rank_word(run.c, "reduce.algorithm"))(addends);
     sum.take_out();
   }
-  for (const HandedOver& each : handed) run.tap("reduce", "reduced." + each.parameter->name, *each.to);
+  for (const HandedOver& each : handed)
+    if (each.to != nullptr) run.tap("reduce", "reduced." + each.parameter->name, *each.to);
 }
 
 void agree(Run& run) {

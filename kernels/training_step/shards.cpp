@@ -52,6 +52,12 @@ Parameter shard_of(Run& run, Parameter& whole, const RankPiece& piece) {
   shard.decays = whole.decays;
   shard.master = piece_of(run, whole.name, whole.master, piece);
   shard.buffer = DeviceTensor(run.device, "buffer of " + whole.name, whole.buffer.dtype, {piece.count});
+  if (shards_gradients(run.c)) {
+    const Dtype format = whole.buffer.dtype;
+    shard.reduced = DeviceTensor(run.device, "buffer of ranks of " + whole.name, format, {piece.count});
+    if (whole.compensation)
+      shard.compensation = DeviceTensor(run.device, "compensation of " + whole.name, format, {piece.count});
+  }
   shard.unscaled = DeviceTensor(run.device, "unscaled gradient of " + whole.name, Dtype::fp32, {piece.count});
   for (KeptState& kept : whole.state)
     shard.state.push_back({kept.of, piece_of(run, kept.of->name + "." + whole.name, kept.tensor, piece), kept.started});
@@ -68,12 +74,16 @@ void add_shards(Run& run) {
   for (Parameter& whole : run.parameters) {  // what is each rank's own, others do not keep
     whole.state.clear();
     whole.unscaled = {};
+    if (!shards_gradients(run.c)) continue;
+    whole.buffer = {};
+    whole.reduced = {};
+    whole.compensation = {};
   }
 }
 
 OwnPieces::OwnPieces(Run& run) : run_(run) {
   if (run.pieces.empty()) return;
-  for (std::size_t i = 0; i < run.shards.size(); ++i) {
+  for (std::size_t i = 0; i < run.shards.size() && !shards_gradients(run.c); ++i) {
     const RankPiece& piece = run.own_pieces()[i];
     copy_elements(run, run.parameters[piece.parameter].buffer, piece.first, run.shards[i].buffer, 0, piece.count);
   }

@@ -1,9 +1,12 @@
 // The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
 // before any goes on (one group); otherwise each micro-batch is a group of its own.
+#include <optional>
+
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally::stage {
 namespace {
@@ -17,7 +20,11 @@ void for_each_micro_batch(Run& run, Stage stage) {
 void add_up(Run& run) {
   const Communicate when = run.options.link == nullptr ? Communicate::window : communicate_of(run.c);
   if (when == Communicate::micro_batch) run.stages.reduce(run);
-  if (run.has_micro_batch() || when == Communicate::micro_batch) run.stages.accumulate(run);
+  if (run.has_micro_batch() || when == Communicate::micro_batch) {
+    std::optional<OwnPieces> own;
+    if (shards_gradients(run.c)) own.emplace(run);
+    run.stages.accumulate(run);
+  }
   if (when == Communicate::running_total) run.stages.reduce(run);
 }
 

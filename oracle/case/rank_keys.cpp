@@ -33,9 +33,10 @@ RankKey factor_key(const char* object, const char* name) {
 
 const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
-      word_key("", "sharding", {"none", "optimizer"}),
+      word_key("", "sharding", {"none", "optimizer", "gradients"}),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
       word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
+      word_key("reduce", "wire", {"buffer", "fp32", "fp16", "bf16"}),
       word_key("reduce", "divide", {"loss", "before", "after", "split", "collective", "unscale"}),
       factor_key("reduce", "factor"),
       word_key("reduce", "norm", {"squares", "norms"}),
@@ -66,6 +67,11 @@ const std::string& rank_word(const Execution& execution, std::string_view name) 
 const std::string& rank_word(const Case& c, std::string_view name) { return rank_word(c.execution, name); }
 
 std::int64_t rank_number(const Case& c, std::string_view name) { return std::get<std::int64_t>(rank_option(c, name)); }
+
+Dtype wire_of(const Case& c) {
+  const std::string& word = rank_word(c, "reduce.wire");
+  return word == "buffer" ? c.precision.accumulate : *dtype_of(word);
+}
 
 void set_rank_option(Execution& execution, const std::string& name, OptionValue value) {
   const bool standard = value == *key_called(name).option.standard;

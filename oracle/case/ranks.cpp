@@ -116,7 +116,7 @@ std::size_t busy_ranks_of(const Case& c, std::size_t window) {
 
 Communicate communicate_of(const Case& c) {
   const std::string& word = rank_word(c, "communicate");
-  if (word == "micro_batch") return Communicate::micro_batch;
+  if (word == "micro_batch" || rank_word(c, "sharding") == "gradients") return Communicate::micro_batch;
   return word == "running_total" ? Communicate::running_total : Communicate::window;
 }
 

@@ -55,10 +55,14 @@ void check_communicated(const Case& c, Findings& findings) {
     return found == c.execution.kernels.end() ? std::string() : found->second;
   };
   const std::string path = "$.execution.ranks.communicate";
+  const bool totals = rank_word(c, "communicate") == "running_total", shards = rank_word(c, "sharding") == "gradients";
   if (communicate_of(c) == Communicate::micro_batch && kernel("linear.weight_gradient") == "into_buffer")
-    findings.add(path, "\"micro_batch\" beside products that are added to the buffer",
-                 "\"window\", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
-  if (communicate_of(c) == Communicate::running_total && rank_word(c, "sharding") != "none")
+    findings.add(
+        shards ? "$.execution.ranks.sharding" : path,
+        std::string(shards ? "\"gradients\"" : "\"micro_batch\"") + " beside products that are added to the buffer",
+        std::string(shards ? "\"optimizer\"" : "\"window\"") +
+            ", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
+  if (totals && rank_word(c, "sharding") != "none")
     findings.add(path, "\"running_total\" beside \"sharding\": " + json_string(rank_word(c, "sharding")),
                  "\"window\" or \"micro_batch\"");
   if (communicate_of(c) == Communicate::running_total && kernel("accumulate") == "kahan")

@@ -15,6 +15,11 @@ namespace {
 constexpr std::array<std::string_view, 6> stages_of_shards{"overflow_check", "unscale", "norm",
                                                            "clip",           "decay",   "optimizer"};
 
+/// The sum of a micro-batch's gradients over the ranks, and the buffer that it is added to.
+bool holds_sums(const std::string& stage, const std::string& tensor) {
+  return stage == "accumulate" || (stage == "reduce" && tensor.starts_with("reduced."));
+}
+
 }  // namespace
 
 PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
@@ -46,12 +51,14 @@ ShardPiece piece_of(const Case& whole, const std::string& parameter, std::size_t
   return {first, std::clamp<std::int64_t>(begin + place.chunk, 0, elements) - first};
 }
 
-bool shards_optimizer(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") == "optimizer"; }
+bool shards_optimizer(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") != "none"; }
+bool shards_gradients(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") == "gradients"; }
 
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor) {
   if (!shards_optimizer(c)) return {};
   const bool shard = std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() ||
-                     (stage == "gather_updated" && tensor.starts_with("in.shard."));
+                     (stage == "gather_updated" && tensor.starts_with("in.shard.")) ||
+                     (shards_gradients(c) && holds_sums(stage, tensor));
   if (!shard) return {};
   for (const std::string& p : parameters_of(c.model))
     if (tensor == p || tensor.ends_with("." + p)) return p;

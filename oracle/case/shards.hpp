@@ -26,6 +26,8 @@ ShardPiece piece_of(const Case& whole, const std::string& parameter, std::size_t
 
 /// Whether each rank keeps and moves a part of the optimizer's state, and of the parameters.
 bool shards_optimizer(const Case& c);
+/// Whether it also keeps that part alone of the sums of gradients, and of the buffers that they are added to.
+bool shards_gradients(const Case& c);
 /// The parameter that a tap holds this rank's piece of; empty for every other tap.
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor);
 

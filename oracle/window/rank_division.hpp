@@ -25,8 +25,15 @@ RankDivision rank_division(const Case& c);
 /// By how much larger the factor of a loss is: the number of ranks where the sum is divided by it, else 1.
 long double rank_multiple(const Case& c);
 
-/// fl(x factor) stored in the buffer's format; without a factor only stored.
+/// What is declared of the wire: `declared`, with the wire's format in the place of the buffer's. The two below, and the
+/// sums of rank_sums.hpp, are of what travels, and take this.
+Declared of_the_wire(const Declared& declared, const Case& c);
+/// fl(x factor) stored in the wire's format; without a factor only stored.
 Matrix<float> rounded_wire(const Declared& declared, const std::optional<RankFactor>& factor, const Matrix<float>& x);
 Expected on_the_wire(const Declared& declared, const std::optional<RankFactor>& factor, const Expected& x);
+
+/// A sum that travelled in the wire's format, as the buffer of `declared` keeps it.
+Matrix<float> rounded_in_the_buffer(const Declared& declared, const Case& c, Matrix<float> sum);
+Expected in_the_buffer(const Declared& declared, const Case& c, Expected sum);
 
 }  // namespace tally::oracle

@@ -1,5 +1,5 @@
 // R is the number of ranks, f the case's factor, x_r what rank r hands over, s its sum; fl rounds to fp32, RN to the
-// buffer's format. A constant is the float nearest to it.
+// wire's format. A constant is the float nearest to it.
 // (rank_division.1)  before: RN(fl(x_r fl(1 / R))), summed
 // (rank_division.2)  after: the sum, then RN(fl(s fl(1 / R)))
 // (rank_division.3)  split: RN(fl(x_r fl(1 / f))), summed, then RN(fl(s fl(f / R)))
@@ -24,7 +24,7 @@ RankDivision rank_division(const Case& c) {
   if (word == "before") return {nearest_float(1 / ranks), {}};
   if (word == "after") return {{}, nearest_float(1 / ranks)};
   if (word == "collective") {
-    const double stored = rounded(format_of(c.precision.accumulate), static_cast<double>(1 / ranks));
+    const double stored = rounded(format_of(wire_of(c)), static_cast<double>(1 / ranks));
     return {RankFactor{1 / ranks, static_cast<float>(stored)}, {}};
   }
   if (word == "split") {

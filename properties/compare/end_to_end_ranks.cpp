@@ -1,6 +1,7 @@
 // Ranks end to end: each as one rank alone up to its buffers, then their sum, and each alone again.
 #include <utility>
 
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/tolerance/with_spread.hpp"
@@ -33,17 +34,19 @@ Expected gradient_of(const EndToEndWalk& walk, const std::string& p) {
 /// The sums of all parameters, by what each rank handed over.
 oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracle::ExpectedTensors>& handed) {
   const oracle::RankDivision division = oracle::rank_division(any.c);
-  const bool as_they_are = !division.front && communicate_of(any.c) != Communicate::micro_batch;
+  const oracle::Declared wire = oracle::of_the_wire(any.declared, any.c);
+  const bool as_they_are = !division.front && communicate_of(any.c) != Communicate::micro_batch &&
+                           wire_of(any.c) == any.c.precision.accumulate;
   oracle::ExpectedTensors sums;
   for (const std::string& p : any.parameters) {
     std::deque<Expected> wires;
     std::vector<const Expected*> addends;
     for (const oracle::ExpectedTensors& each : handed)
-      addends.push_back(as_they_are
-                            ? &each.at(p)
-                            : &wires.emplace_back(oracle::on_the_wire(any.declared, division.front, each.at(p))));
-    Expected sum = oracle::summed_over_ranks(any.declared, place_in_bucket(whole_of(any.c), p), addends);
-    sums[p] = division.behind ? oracle::on_the_wire(any.declared, division.behind, sum) : std::move(sum);
+      addends.push_back(as_they_are ? &each.at(p)
+                                    : &wires.emplace_back(oracle::on_the_wire(wire, division.front, each.at(p))));
+    Expected sum = oracle::summed_over_ranks(wire, place_in_bucket(whole_of(any.c), p), addends);
+    if (division.behind) sum = oracle::on_the_wire(wire, division.behind, sum);
+    sums[p] = oracle::in_the_buffer(any.declared, any.c, std::move(sum));
   }
   return sums;
 }

@@ -1,6 +1,7 @@
 // What ranks do together: the sum of their buffers, and the flag that all of them act upon.
 #include <algorithm>
 
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/window/rank_division.hpp"
@@ -53,27 +54,30 @@ const Tensor* left_gradient(LocalWalk& walk, const std::string& p, std::optional
 void check_wire(LocalWalk& walk, const std::string& p, const oracle::RankDivision& division) {
   const Tensor* handed = walk.tap("reduce", handed_prefix(walk.c) + p);
   if (handed == nullptr || walk.tap("reduce", "wire." + p) == nullptr) return;
-  walk.check_bits("reduce", "wire." + p,
-                  [&] { return oracle::rounded_wire(walk.declared, division.front, oracle::floats_of(*handed)); });
+  walk.check_bits("reduce", "wire." + p, [&] {
+    return oracle::rounded_wire(oracle::of_the_wire(walk.declared, walk.c), division.front, oracle::floats_of(*handed));
+  });
 }
 
 }  // namespace
 
 void hand_over(LocalWalk& walk) {
+  const oracle::RankDivision division = oracle::rank_division(walk.c);
+  if (division.around_the_sum())
+    walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(ranks_of(whole_of(walk.c)))));
   const bool gradients = communicate_of(walk.c) == Communicate::micro_batch;
   for (const std::string& p : walk.parameters) {
     std::optional<Tensor> zeros;
     walk.handed("reduce", handed_prefix(walk.c) + p,
                 gradients ? left_gradient(walk, p, zeros) : left_buffer(walk, p, zeros));
+    check_wire(walk, p, division);
   }
 }
 
 void check_reduce(LocalWalk& walk) {
   const oracle::RankDivision division = oracle::rank_division(walk.c);
-  if (division.around_the_sum())
-    walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(ranks_of(whole_of(walk.c)))));
+  const oracle::Declared wire = oracle::of_the_wire(walk.declared, walk.c);
   for (const std::string& p : walk.parameters) {
-    check_wire(walk, p, division);
     const Handed addends = handed_by_all(walk, p);
     if (addends.tensors.empty()) {
       walk.require_tap("reduce", "reduced." + p);
@@ -81,30 +85,32 @@ void check_reduce(LocalWalk& walk) {
     }
     const PlaceInBucket place = place_in_bucket(whole_of(walk.c), p);
     const auto travels = [&](const Tensor& each) {  // as it is
-      return addends.travels || (!division.front && each.dtype == walk.c.precision.accumulate);
+      return addends.travels || (!division.front && each.dtype == wire_of(walk.c));
     };
     const auto bound = [&] {
       std::vector<oracle::Expected> read;
       std::vector<const oracle::Expected*> all;
       for (const Tensor* each : addends.tensors) {
         const oracle::Expected handed = oracle::as_read(*each);
-        read.push_back(travels(*each) ? handed : oracle::on_the_wire(walk.declared, division.front, handed));
+        read.push_back(travels(*each) ? handed : oracle::on_the_wire(wire, division.front, handed));
       }
       for (const oracle::Expected& each : read) all.push_back(&each);
-      const oracle::Expected sum = oracle::summed_in_any_order(walk.declared, all);  // other bits: another order's
-      return division.behind ? oracle::on_the_wire(walk.declared, division.behind, sum) : sum;
+      oracle::Expected sum = oracle::summed_in_any_order(wire, all);  // other bits: another order's
+      if (division.behind) sum = oracle::on_the_wire(wire, division.behind, sum);
+      return oracle::in_the_buffer(walk.declared, walk.c, std::move(sum));
     };
-    const Bits bits{
-        [&]() -> oracle::Prediction {
-          std::vector<oracle::Matrix<float>> read;
-          for (const Tensor* each : addends.tensors) {
-            const oracle::Matrix<float> handed = oracle::floats_of(*each);
-            read.push_back(travels(*each) ? handed : oracle::rounded_wire(walk.declared, division.front, handed));
-          }
-          const auto sum = oracle::rounded_over_ranks(walk.declared, place, read);
-          return sum && division.behind ? oracle::rounded_wire(walk.declared, division.behind, *sum) : sum;
-        },
-        FailureClass::order};
+    const Bits bits{[&]() -> oracle::Prediction {
+                      std::vector<oracle::Matrix<float>> read;
+                      for (const Tensor* each : addends.tensors) {
+                        const oracle::Matrix<float> handed = oracle::floats_of(*each);
+                        read.push_back(travels(*each) ? handed : oracle::rounded_wire(wire, division.front, handed));
+                      }
+                      auto sum = oracle::rounded_over_ranks(wire, place, read);
+                      if (!sum) return sum;
+                      if (division.behind) sum = oracle::rounded_wire(wire, division.behind, *sum);
+                      return oracle::rounded_in_the_buffer(walk.declared, walk.c, std::move(*sum));
+                    },
+                    FailureClass::order};
     walk.check_output("reduce", "reduced." + p, bound, {}, bits);
   }
 }

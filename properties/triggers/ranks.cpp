@@ -104,6 +104,12 @@ bool divided_when_unscaling(const Sight& s) { return divides(s, "unscale"); }
 bool inexact_division(const Sight& s) {
   return no_power_of_two(s) && (divided_before(s) || divided_after(s) || divided_by_collective(s));
 }
+bool narrow_wire(const Sight& s) {
+  return ranks_of(s.c) > 1 && size_of(wire_of(s.c)) < size_of(s.c.precision.accumulate);
+}
+bool wide_wire(const Sight& s) {
+  return ranks_of(s.c) > 1 && size_of(wire_of(s.c)) > size_of(s.c.precision.accumulate);
+}
 bool sums_of_each(const Sight& s) {
   return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::micro_batch && accumulates(s);
 }
@@ -112,6 +118,7 @@ bool sums_of_totals(const Sight& s) {
 }
 bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal_counts(s); }
 
+bool shares_gradients(const Sight& s) { return ranks_of(s.c) > 1 && shards_gradients(s.c) && accumulates(s); }
 bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
 
 /// Elements that a rank has in all.
@@ -155,6 +162,8 @@ const RegisterTriggers registered{
      {"a sum over ranks divided in the collective's format", TriggerKind::of_case, "", divided_by_collective},
      {"a sum over ranks divided when its scale goes", TriggerKind::of_case, "", divided_when_unscaling},
      {"a rounded reciprocal of the ranks", TriggerKind::of_case, "", inexact_division},
+     {"a sum over ranks that travels in fewer bits than its buffer", TriggerKind::of_case, "", narrow_wire},
+     {"a sum over ranks that travels in more bits than its buffer", TriggerKind::of_case, "", wide_wire},
      {"every micro-batch added up over ranks", TriggerKind::of_case, "", sums_of_each},
      {"running totals added up over ranks", TriggerKind::of_case, "", sums_of_totals},
      {"a sum over ranks to which one brings no micro-batch", TriggerKind::of_case, "", sums_without_own},
@@ -168,7 +177,7 @@ const RegisterTriggers registered{
      {"a rank without a piece", TriggerKind::of_case, "fewer elements than ranks, or padding", an_empty_piece},
      {"padding on two ranks", TriggerKind::of_case, "of one bucket", padding_on_two},
      {"one norm over pieces of ranks", TriggerKind::of_case, "clip by norm", norm_of_pieces},
-     {"gradients sharded", TriggerKind::later, whole, nullptr},
+     {"gradients sharded", TriggerKind::of_case, "each rank keeps its piece of the sums; K_r > 1", shares_gradients},
      {"parameters sharded", TriggerKind::later, whole, nullptr},
      {"sharded and replicated mixed", TriggerKind::later, whole, nullptr}}};
 

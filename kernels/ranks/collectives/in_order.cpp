@@ -8,11 +8,11 @@ void in_order(Addends& addends) {
   constexpr int root = 0;
   if (addends.rank() != root) {
     addends.send(root, addends.all());
-    addends.receive(root, addends.all());
+    addends.receive(root, addends.needed(addends.rank()));
     return;
   }
   for (int from = 1; from < addends.ranks(); ++from) addends.receive_and_add(from, addends.all());
-  for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.all());
+  for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.needed(to));
 }
 
 const RegisterAllReduce registered("in_order", in_order);

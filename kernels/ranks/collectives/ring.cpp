@@ -12,7 +12,7 @@ void ring(Addends& addends) {
     addends.send(next, addends.chunk(rank - 1 - step));
     addends.receive_and_add(last, addends.chunk(rank - 2 - step));
   }
-  for (int step = 0; step + 1 < ranks; ++step) {
+  for (int step = 0; step + 1 < ranks && !addends.scatters(); ++step) {
     addends.send(next, addends.chunk(rank - step));
     addends.receive(last, addends.chunk(rank - 1 - step));
   }

@@ -100,7 +100,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
 
 const RegisterSuspect registered{{
     .name = "last-only",
-    .faults = {"overwrite-not-add", "zero-grad-inside-loop"},
+    .faults = {"overwrite-not-add", "zero-grad-inside-loop", "shard-reset-at-every-boundary"},
     .stages = {"accumulate"},
     .sentence = "every micro-batch overwrites the buffer, so that only the last one counts",
     .formula = "A = s_k",

@@ -50,6 +50,11 @@ void add_to(Values& sum, const Values& more, double factor = 1) {
   for (std::size_t i = 0; i < sum.size() && i < more.size(); ++i) sum[i] += factor * more[i];
 }
 
+/// A sum as it leaves the wire.
+double as_kept(const Evidence& evidence, const HeldTensor& held, double sum) {
+  return rounded_to(held.dtype, rounded_to(wire_of(evidence.c), sum));
+}
+
 /// Sums over ranks by whatever each brings, rounded once; nothing where one brings nothing that is known.
 template <class Share>
 std::optional<Values> summed(const Evidence& evidence, const HeldTensor& held, Share share_of) {
@@ -59,7 +64,7 @@ std::optional<Values> summed(const Evidence& evidence, const HeldTensor& held, S
     if (!part) return std::nullopt;
     add_to(sum, *part);
   }
-  for (double& each : sum) each = rounded_to(held.dtype, each);
+  for (double& each : sum) each = as_kept(evidence, held, each);
   return sum;
 }
 
@@ -167,7 +172,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   if (!sum || !own || !first) return std::nullopt;
   add_to(*sum, *own);
   add_to(*sum, *first, -1);
-  for (double& each : *sum) each = rounded_to(held.dtype, each);
+  for (double& each : *sum) each = as_kept(evidence, held, each);
   return sum;
 }
 

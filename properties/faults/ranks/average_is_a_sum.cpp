@@ -9,7 +9,7 @@ namespace {
 void reduce(Run& run) {
   stage::reduce(run);
   if (!rank_division(run.c, static_cast<std::size_t>(ranks(run))).around_the_sum) return;
-  for (Parameter& parameter : run.parameters) {
+  for (Parameter& parameter : keepers_of_sums(run)) {
     DeviceTensor& sum = parameter.reduced ? parameter.reduced : parameter.buffer;
     change(run, sum, [&](std::size_t, double value) { return blend(value, value * ranks(run)); });
     run.tap("reduce", "reduced." + parameter.name, sum);

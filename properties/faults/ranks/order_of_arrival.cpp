@@ -44,10 +44,10 @@ void reduce(Run& run) {
   const std::vector<int> order = came;
   std::vector<Tensor> own;
   for (const Parameter& parameter : run.parameters)
-    own.push_back(times_constant(parameter.buffer.read(), division.front));
+    own.push_back(times_constant(run, parameter.buffer.read(), division.front));
   stage::reduce(run);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const Tensor sum = times_constant(summed(run, run.parameters[p], own[p], order), division.behind);
+    const Tensor sum = times_constant(run, summed(run, run.parameters[p], own[p], order), division.behind);
     change(run, run.parameters[p].buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
   }
   tap_sums(run);

@@ -7,7 +7,7 @@
 namespace tally {
 namespace {
 
-/// Of this rank's numbers and what all others hand over, in fp32 rounded to the buffer's format.
+/// Of this rank's numbers and what all others hand over, in fp32 rounded to the wire's format.
 Tensor own_first(Run& run, const Parameter& parameter, const Tensor& own) {
   Link& link = *run.options.link;
   Tensor sum = own, other = own;
@@ -27,10 +27,10 @@ void reduce(Run& run) {
   const RankDivision division = rank_division(run.c, static_cast<std::size_t>(ranks(run)));
   std::vector<Tensor> own;
   for (const Parameter& parameter : run.parameters)
-    own.push_back(times_constant(parameter.buffer.read(), division.front));
+    own.push_back(times_constant(run, parameter.buffer.read(), division.front));
   stage::reduce(run);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const Tensor sum = times_constant(own_first(run, run.parameters[p], own[p]), division.behind);
+    const Tensor sum = times_constant(run, own_first(run, run.parameters[p], own[p]), division.behind);
     change(run, run.parameters[p].buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
   }
   tap_sums(run);

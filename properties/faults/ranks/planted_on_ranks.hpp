@@ -4,7 +4,9 @@
 #include "kernels/ranks/division.hpp"
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/run_state.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
 
@@ -17,11 +19,17 @@ inline bool sums_buffers_alone(const Run& run) {
   return !communicates_each(run.c) && !rank_division(run.c, static_cast<std::size_t>(ranks(run))).around_the_sum;
 }
 
-/// Every number times a constant of the division, as a kernel stores it.
-inline Tensor times_constant(Tensor all, float constant) {
-  for (std::size_t i = 0; i < all.elements() && constant != 1; ++i)
-    all.set(i, static_cast<double>(static_cast<float>(all.value(i)) * constant));
-  return all;
+/// Every number times a constant of the division, as a kernel stores it on the wire.
+inline Tensor times_constant(const Run& run, const Tensor& all, float constant) {
+  Tensor on_wire(wire_of(run.c), all.shape);
+  for (std::size_t i = 0; i < all.elements(); ++i)
+    on_wire.set(i, static_cast<double>(static_cast<float>(all.value(i)) * constant));
+  return on_wire;
+}
+
+/// What keeps the sums over ranks: the parameters, or this rank's pieces of them.
+inline std::deque<Parameter>& keepers_of_sums(Run& run) {
+  return shards_gradients(run.c) ? run.shards : run.parameters;
 }
 
 /// Taps what every parameter's sum came to once more, behind what changed it.

@@ -27,11 +27,17 @@ void divided(Plan& plan, std::int64_t way, std::int64_t factor) {
   set_division(plan, word, factors[factor]);
 }
 
-/// A third of all ranks share the optimizer, but for those whose sums are running totals.
+/// Half of all ranks share the optimizer or the gradients too, but for those whose sums are running totals.
 void sharded(Plan& plan, std::int64_t drawn) {
-  const bool shares = drawn < 2 && rank_word(plan.execution, "communicate") != "running_total";
-  set_rank_option(plan.execution, "sharding", std::string(shares ? "optimizer" : "none"));
+  const bool shares = drawn < 3 && rank_word(plan.execution, "communicate") != "running_total";
+  share(plan, !shares ? "none" : drawn < 2 ? "optimizer" : "gradients");
   set_rank_option(plan.execution, "reduce.norm", std::string(shares && drawn == 0 ? "norms" : "squares"));
+}
+
+/// Half of all sums travel in a format of their own, which may be the buffer's too.
+void wired(Plan& plan, std::int64_t drawn) {
+  const char* const words[] = {"fp32", "fp16", "bf16"};
+  set_rank_option(plan.execution, "reduce.wire", std::string(drawn < 3 ? words[drawn] : "buffer"));
 }
 
 /// A case without what the rules of ranks refuse beside its word.
@@ -47,12 +53,19 @@ void communicated(Plan& plan, std::int64_t drawn) {
 void communicate(Plan& plan, const std::string& word) {
   auto& kernels = plan.execution.kernels;
   set_rank_option(plan.execution, "communicate", word);
-  if (word == "running_total") set_rank_option(plan.execution, "sharding", std::string("none"));
+  if (word == "running_total") share(plan, "none");
   if (word == "micro_batch" && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
   if (word == "running_total" && kernels.contains("accumulate")) kernels.erase("accumulate");
 }
 
+void share(Plan& plan, const std::string& word) {
+  auto& kernels = plan.execution.kernels;
+  set_rank_option(plan.execution, "sharding", word);
+  if (word == "gradients" && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
+}
+
 void divide_exactly(Plan& plan) {
+  set_rank_option(plan.execution, "reduce.wire", std::string("buffer"));
   const char* const words[] = {"before", "after", "split", "collective"};
   const bool power_of_two = (plan.ranks & (plan.ranks - 1)) == 0;
   set_division(plan, power_of_two ? words[plan.seed / 2 % 4] : "loss", "2");
@@ -79,6 +92,7 @@ void dealt_to_ranks(Plan& plan) {
   communicated(plan, drawn(5));
   sharded(plan, drawn(6));
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
+  wired(plan, drawn(6));
 }
 
 void dealt_to_ranks_by_any_normalisation(Plan& plan) {

@@ -7,12 +7,14 @@
 
 namespace tally {
 
-/// Two to eight ranks; each algorithm, division, layout of buckets, arrival and time of adding up in turn.
+/// Two to eight ranks; each algorithm, division, wire, layout of buckets, arrival and time of adding up in turn.
 void dealt_to_ranks(Plan& plan);
 /// The same, by each normalisation that ranks may have.
 void dealt_to_ranks_by_any_normalisation(Plan& plan);
 /// When the ranks add up, without what the rules refuse beside it.
 void communicate(Plan& plan, const std::string& word);
+/// What the ranks share, without what the rules refuse beside it.
+void share(Plan& plan, const std::string& word);
 /// A division around the sum that rounds nothing, where there is one; else none. Behind dealt_to_ranks().
 void divide_exactly(Plan& plan);
 /// The case with one rank that has all micro-batches.

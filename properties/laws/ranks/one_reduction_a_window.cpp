@@ -28,10 +28,11 @@ std::uint64_t elements_of_buckets(const Case& c) {
   return static_cast<std::uint64_t>(all);
 }
 
-/// How many times its bucket a rank sends in one sum over R ranks, times R.
-std::uint64_t shares_sent(const std::string& algorithm, std::uint64_t rank, std::uint64_t ranks) {
-  if (algorithm == "ring") return 2 * (ranks - 1);
-  if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * ranks : ranks;
+/// How many times its bucket a rank sends in one sum over R ranks, times R; where each keeps its chunk alone, the last
+/// half of a ring falls away, and the first rank of a sum in order hands out chunks.
+std::uint64_t shares_sent(const std::string& algorithm, bool scatters, std::uint64_t rank, std::uint64_t ranks) {
+  if (algorithm == "ring") return (scatters ? 1 : 2) * (ranks - 1);
+  if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * (scatters ? 1 : ranks) : ranks;
   const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;
   const auto steps = static_cast<std::uint64_t>(std::countr_zero(power));
   if (rank >= 2 * too_many) return steps * ranks;
@@ -40,8 +41,9 @@ std::uint64_t shares_sent(const std::string& algorithm, std::uint64_t rank, std:
 
 std::uint64_t expected_sums(const Case& c, std::size_t window, std::size_t rank) {
   const std::size_t sums = communicates_each(c) ? micro_steps_of(c, window) : 1;
-  const std::uint64_t bytes = elements_of_buckets(c) * size_of(c.precision.accumulate);
-  return sums * bytes / ranks_of(c) * shares_sent(rank_word(c, "reduce.algorithm"), rank, ranks_of(c));
+  const std::uint64_t bytes = elements_of_buckets(c) * size_of(wire_of(c));
+  return sums * bytes / ranks_of(c) *
+         shares_sent(rank_word(c, "reduce.algorithm"), shards_gradients(c), rank, ranks_of(c));
 }
 
 std::uint64_t expected_gathering(const Case& c, const Trace& trace, int window, std::size_t rank) {

@@ -41,11 +41,11 @@ Outcome holds(const Case& c, const RunOptions& subject) {
 /// One bit of one rank's parameter.
 bool differs(const Case& c, const RunOptions& subject) {
   const Trace trace = run(c, subject);
-  const Trace expected = shared_by(c, trace, 0);
+  const Trace expected = shared_by(c, trace, 0), second = shared_by(c, trace, 1);
   Trace other;
   other.claims = trace.claims;
   bool flipped = false;
-  for (const Tap& tap : shared_by(c, trace, 1).taps()) {
+  for (const Tap& tap : second.taps()) {
     Tensor value = tap.value;
     if (!flipped && tap.name.stage == "schedule" && tap.name.tensor == "learning_rate") {
       value.set_bits(0, value.bits(0) ^ 1);
@@ -53,7 +53,7 @@ bool differs(const Case& c, const RunOptions& subject) {
     }
     other.add(tap.name, std::move(value));
   }
-  return flipped && !bits_differ(expected, shared_by(c, trace, 1), shared) && bits_differ(expected, other, shared);
+  return flipped && !bits_differ(expected, second, shared) && bits_differ(expected, other, shared);
 }
 
 const RegisterLaw registered{{

@@ -1,6 +1,7 @@
 // Law: ranks that share the optimizer, each moving its own pieces and handing them to the others, leave the bits of ranks
-// that each move all.   Every operation of a step is made on one element by one rank alone; only the norm adds in another
+// that each move all; so do ranks that share the sums of gradients and the buffers too.   Every operation of a step is made on one element by one rank alone; only the norm adds in another
 // order, so that of a clip by norm both are asked within their bounds alone.
+#include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -15,7 +16,7 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   dealt_to_ranks_by_any_normalisation(plan);
   if (rank_word(plan.execution, "communicate") == "running_total") communicate(plan, "window");
-  set_rank_option(plan.execution, "sharding", std::string("optimizer"));
+  share(plan, "gradients");
 }
 
 Case sharing(const Case& c, const std::string& word) { return with_rank_option(c, "sharding", word); }
@@ -29,15 +30,23 @@ Trace read_by_first(const Trace& trace) {
   return own;
 }
 
+/// Adds how `pieces` ran to `outcome`, and that it left the bits of `whole`.
+void add_shared(Outcome& outcome, const Case& c, const Trace& whole, const RunOptions& subject) {
+  CheckedRun pieces = run_and_check(c, subject);
+  if (!clips_by_norm(c.recipe.clip))
+    require_equal_bits(outcome, read_by_first(whole), read_by_first(pieces.trace), {"cast"},
+                       "ranks that share the " + rank_word(c, "sharding") + " left other bits than ranks that do not");
+  add(outcome, std::move(pieces.outcome));
+}
+
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
   CheckedRun whole = run_and_check(sharing(c, "none"), subject);
   if (whole.outcome.status == Status::not_run) return whole.outcome;
-  CheckedRun pieces = run_and_check(sharing(c, "optimizer"), subject);
-  if (!clips_by_norm(c.recipe.clip))
-    require_equal_bits(whole.outcome, read_by_first(whole.trace), read_by_first(pieces.trace), {"cast"},
-                       "ranks that share the optimizer left other bits than ranks that do not");
-  add(whole.outcome, std::move(pieces.outcome));
+  add_shared(whole.outcome, sharing(c, "optimizer"), whole.trace, subject);
+  const Case each = with_rank_option(sharing(c, "none"), "communicate", std::string("micro_batch"));
+  if (!validate(each).empty()) return settled(std::move(whole.outcome));  // a case of a user's may not add up each
+  add_shared(whole.outcome, sharing(each, "gradients"), run(each, subject), subject);
   return settled(std::move(whole.outcome));
 }
 
@@ -48,7 +57,8 @@ bool differs(const Case& c, const RunOptions& subject) {
 const RegisterLaw registered{{
     .name = "sharding_changes_nothing",
     .family = "ranks",
-    .statement = "Ranks that share the optimizer leave the parameters that ranks with all of it leave.",
+    .statement =
+        "Ranks that share the optimizer, or the gradients too, leave the parameters that ranks with all of it leave.",
     .shape = shape,
     .holds = holds,
     .control = "one row of x changed gives other sums",

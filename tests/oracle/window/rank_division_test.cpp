@@ -40,23 +40,23 @@ Matrix<float> one(float value) { return Matrix<float>::Constant(1, 1, value); }
 
 /// What is left of one number of each rank.
 float left(const Case& c, const std::vector<float>& numbers) {
-  const Declared in = adding_in_pairs(c.precision.accumulate);
+  const Declared buffer = adding_in_pairs(c.precision.accumulate), in = of_the_wire(buffer, c);
   const RankDivision division = rank_division(c);
   std::vector<Matrix<float>> wires;
   for (const float number : numbers) wires.push_back(rounded_wire(in, division.front, one(number)));
   const Matrix<float> sum = *rounded_over_ranks(in, {}, wires);
-  return (division.behind ? rounded_wire(in, division.behind, sum) : sum)(0, 0);
+  return rounded_in_the_buffer(buffer, c, division.behind ? rounded_wire(in, division.behind, sum) : sum)(0, 0);
 }
 
 Expected bounded(const Case& c, const std::vector<float>& numbers) {
-  const Declared in = adding_in_pairs(c.precision.accumulate);
+  const Declared buffer = adding_in_pairs(c.precision.accumulate), in = of_the_wire(buffer, c);
   const RankDivision division = rank_division(c);
   std::deque<Expected> wires;
   std::vector<const Expected*> addends;
   for (const float number : numbers)
     addends.push_back(&wires.emplace_back(on_the_wire(in, division.front, known(one(number)))));
   const Expected sum = summed_over_ranks(in, {}, addends);
-  return division.behind ? on_the_wire(in, division.behind, sum) : sum;
+  return in_the_buffer(buffer, c, division.behind ? on_the_wire(in, division.behind, sum) : sum);
 }
 
 TEST(RankDivision, LosesSmallOrLargeNumbersByWhereItStands) {
@@ -80,6 +80,43 @@ TEST(RankDivision, OfACollectiveHasOneConstantInItsFormat) {
   EXPECT_EQ(in_bf16.front->held, 171.0f / 512);  // (1 + 2^-9) / 3
   EXPECT_EQ(in_fp32.front->held, 1.0f / 3);
   EXPECT_FALSE(in_bf16.behind);
+}
+
+Case travelling(Dtype wire, Dtype buffer, const std::string& divide = "loss") {
+  return with_rank_option(dividing(3, divide, buffer), "reduce.wire", std::string(name_of(wire)));
+}
+
+TEST(RankWire, RoundsWhatTravelsEverySumAndWhatTheBufferKeeps) {
+  const float half = 0x1p-8f;  // of the distance between 1 and the next number of bf16
+
+  EXPECT_EQ(left(travelling(Dtype::bf16, Dtype::fp32), {1, half, half}), 1);
+  EXPECT_EQ(left(travelling(Dtype::bf16, Dtype::fp32), {1 + half, half, 0x1.8p-8f}), 1 + 2 * half);
+  EXPECT_EQ(left(travelling(Dtype::fp32, Dtype::bf16), {1, half, half}), 1 + 2 * half);
+  EXPECT_EQ(left(travelling(Dtype::fp32, Dtype::bf16), {1, half, 0}), 1);
+  EXPECT_EQ(left(dividing(3, "loss", Dtype::bf16), {1, half, half}), 1);
+  EXPECT_EQ(left(dividing(3, "loss", Dtype::fp32), {1, half, half}), 1 + 2 * half);
+}
+
+TEST(RankWire, OverflowsWhereTheBufferWouldNot) {
+  const std::vector<float> large{60000, 60000, 1};
+
+  EXPECT_TRUE(std::isinf(left(travelling(Dtype::fp16, Dtype::fp32), large)));
+  EXPECT_EQ(left(travelling(Dtype::bf16, Dtype::fp32), {0x1p127f, -0x1p127f, 1}), 1);
+  EXPECT_EQ(left(dividing(3, "loss", Dtype::fp32), large), 120001);
+}
+
+TEST(RankWire, HasTheConstantOfACollective) {
+  EXPECT_EQ(rank_division(travelling(Dtype::bf16, Dtype::fp32, "collective")).front->held, 171.0f / 512);
+}
+
+TEST(RankWire, CostsARoundingMoreWhereTheBufferIsNarrower) {
+  const std::vector<float> numbers{1, 2, 4};
+  const auto off = [&](const Case& c) { return bounded(c, numbers).e(0, 0); };
+
+  EXPECT_EQ(bounded(travelling(Dtype::fp32, Dtype::bf16), numbers).v(0, 0), 7);
+  EXPECT_GT(off(travelling(Dtype::fp32, Dtype::bf16)), off(dividing(3, "loss", Dtype::fp32)));
+  EXPECT_LT(off(travelling(Dtype::fp32, Dtype::bf16)), off(dividing(3, "loss", Dtype::bf16)));
+  EXPECT_GE(off(travelling(Dtype::bf16, Dtype::fp32)), off(dividing(3, "loss", Dtype::bf16)));
 }
 
 TEST(RankDivision, OfAPowerOfTwoRoundsNothing) {

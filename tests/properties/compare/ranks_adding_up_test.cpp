@@ -66,6 +66,33 @@ TEST(RanksThatAddUp, NameADamagedTapOfWhatTheyAddUpBehindEachMicroBatch) {
   }
 }
 
+TEST(RanksThatAddUp, PassInWhateverFormatTheirSumsTravel) {
+  for (const std::string wire : {"fp32", "fp16", "bf16"})
+    for (const std::string when : {"window", "micro_batch", "running_total"})
+      for (const std::string divide : {"before", "after", "split", "collective"})
+        for (const Precision& precision : {Precision{}, narrow()}) {
+          const Case c = with_rank_option(adding_up(when, divide, precision), "reduce.wire", wire);
+          ASSERT_TRUE(validate(c).empty());
+
+          const Trace trace = run(c);
+          const Outcome outcome = judge(c, trace);
+
+          EXPECT_EQ(outcome.status, Status::pass) << wire << " " << when << " " << divide << ": " << outcome.message;
+          for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
+          const Tensor* travels = trace.find(TapView{0, when == "window" ? -1 : 0, "reduce", "wire.fc1.bias", 0});
+          ASSERT_NE(travels, nullptr);
+          EXPECT_EQ(name_of(travels->dtype), wire);
+        }
+}
+
+TEST(RanksThatAddUp, NameADamagedTapOfWhatTravelsInAnotherFormat) {
+  for (const std::string tap : {"w0/r0/reduce/in.buffer.out.bias", "w0/r2/reduce/wire.fc1.weight",
+                                "w0/r1/reduce/reduced.fc1.bias", "w1/r2/unscale/in.buffer.fc1.bias"}) {
+    const Case c = with_rank_option(adding_up("window", "loss"), "reduce.wire", std::string("bf16"));
+    EXPECT_EQ(first_failing(checks_of(c, damaged(run(c), tap, 1))), tap);
+  }
+}
+
 void divides_no_more(Run& run) {
   stage::fix_factor(run);
   run.factor *= static_cast<float>(run.options.link->size());
