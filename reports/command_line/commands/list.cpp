@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/rank_presets.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/studies/study.hpp"
@@ -55,6 +56,11 @@ void print_subjects() {
   std::cout << "checked  the kernels on the host, every access to memory watched for races\n";
 }
 
+void print_rank_presets() {
+  for (const RankPreset& each : rank_presets())
+    std::cout << each.name << "  " << each.what << "  (" << each.source << ")\n";
+}
+
 void print_studies(const std::string& family) {
   for (const StudyRunner* study : studies(family)) std::cout << study->name << "  " << study->question << "\n";
 }
@@ -73,6 +79,7 @@ const std::vector<Kind>& kinds() {
                                      {"paths", print_paths},
                                      {"kernels", print_kernels},
                                      {"subjects", print_subjects},
+                                     {"ranks", print_rank_presets},
                                      {"sweeps", [] { print_studies("sweep"); }},
                                      {"benches", [] { print_studies("bench"); }}};
   return all;

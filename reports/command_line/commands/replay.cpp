@@ -6,6 +6,7 @@
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/rank_presets.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
@@ -32,7 +33,19 @@ struct ReplayOptions {
   std::string law;   // empty: the lenses alone, or the law in a kept case's file name
   std::string dump;  // folder for trace.safetensors and case.json
   int rank = -1;     // whose stages are shown; -1: of all
+  std::string as;    // the framework whose way its ranks take; empty: the case's own
 };
+
+/// The case as a framework runs it.
+Case as_framework(const Case& c, const std::string& name) {
+  const RankPreset* preset = find_rank_preset(name);
+  if (preset == nullptr) throw UsageError("--ranks-as: '" + name + "' is none of `./tally list ranks`");
+  if (!in_ranks(c))
+    throw UsageError("--ranks-as: the case has one rank; expected windows that are lists of sizes, one list a rank");
+  Case other = as_preset(c, *preset);
+  if (auto errors = validate(other); !errors.empty()) throw InvalidCase(std::move(errors));
+  return other;
+}
 
 /// The law a kept case's file name carries (`<law>@<id>.json`), else nothing.
 std::string law_in(const std::string& what) {
@@ -84,7 +97,8 @@ void dump(const std::string& folder, const Case& c, const RunOptions& subject) {
 int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool given_as_token = is_token(options.what);
-  const Case c = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
+  const Case given = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
+  const Case c = options.as.empty() ? given : as_framework(given, options.as);
   require_stated(c);
   const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
@@ -124,6 +138,7 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   command.add_option("case", options.what, "a token (tly1:…) or a case file")->required();
   command.add_option("--law", options.law, "the law to hold it to");
   command.add_option("--dump", options.dump, "folder for the case and its trace");
+  command.add_option("--ranks-as", options.as, "run its ranks as a framework does (./tally list ranks)");
   command.add_option("--rank", options.rank, "show this rank's stages alone")->check(CLI::NonNegativeNumber);
 }
 

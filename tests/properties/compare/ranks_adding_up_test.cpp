@@ -8,6 +8,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/rank_presets.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
@@ -83,6 +84,18 @@ TEST(RanksThatAddUp, PassInWhateverFormatTheirSumsTravel) {
           ASSERT_NE(travels, nullptr);
           EXPECT_EQ(name_of(travels->dtype), wire);
         }
+}
+
+TEST(RanksThatAddUp, PassAsEveryFrameworkRunsThem) {
+  for (const RankPreset& preset : rank_presets())
+    for (const std::string wire : {"buffer", "fp16"}) {
+      const Case c = as_preset(with_rank_option(adding_up("window", "loss"), "reduce.wire", wire), preset);
+      ASSERT_TRUE(validate(c).empty()) << preset.name;
+
+      const Outcome outcome = judge(c, run(c));
+
+      EXPECT_EQ(outcome.status, Status::pass) << preset.name << ": " << outcome.message;
+    }
 }
 
 TEST(RanksThatAddUp, NameADamagedTapOfWhatTravelsInAnotherFormat) {
