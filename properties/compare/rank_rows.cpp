@@ -1,5 +1,6 @@
 #include "properties/compare/rank_rows.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -29,16 +30,28 @@ void take(RankStage& stage, const TensorCheck& check, bool first) {
   if (first || gravity(check.status) > gravity(stage.status)) stage.status = check.status;
 }
 
+/// Gradients that are summed over ranks are added to the buffers behind their sum.
+bool sums_gradients(const std::vector<TensorCheck>& checks) {
+  return std::ranges::any_of(checks, [](const TensorCheck& check) {
+    const auto name = tap_view_of(check.tap);
+    return name && name->stage == "reduce" && name->tensor.starts_with("in.d.");
+  });
+}
+
 }  // namespace
 
 std::vector<RankRow> rank_rows(const std::vector<TensorCheck>& checks) {
   std::map<int, std::map<std::pair<std::ptrdiff_t, std::string>, RankStage>> found;  // by rank, in stage order
+  const bool behind_sums = sums_gradients(checks);
+  const auto place_of = [&](const std::string& stage) {
+    return behind_sums && stage == "accumulate" ? 2 * place_of_stage("reduce") + 1 : 2 * place_of_stage(stage);
+  };
   for (const TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);
     const bool of_the_run = check.lens == "end_to_end" || check.lens == "relation";
     if (!name || name->rank < 0 || of_the_run) continue;
     const std::string stage(name->stage);
-    const auto [at, fresh] = found[name->rank].emplace(std::pair(place_of_stage(stage), stage), RankStage{stage});
+    const auto [at, fresh] = found[name->rank].emplace(std::pair(place_of(stage), stage), RankStage{stage});
     take(at->second, check, fresh);
   }
   std::vector<RankRow> rows;

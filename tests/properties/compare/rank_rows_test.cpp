@@ -41,6 +41,20 @@ TEST(RankRows, KeepTheGravestOfAStage) {
   EXPECT_EQ(rows[0].stages, (std::vector<RankStage>{{"loss", Status::fail, 2}}));
 }
 
+TEST(RankRows, HaveTheBuffersBehindTheSumsThatTheyAdd) {
+  const auto stages = [](const std::string& handed) {
+    const std::vector<RankRow> rows =
+        rank_rows({check("w0/r0/m0/accumulate/buffer.fc.weight", Status::pass),
+                   check("w0/r0/m0/reduce/" + handed, Status::pass), check("w0/r0/unscale/d.fc.weight", Status::pass)});
+    std::vector<std::string> names;
+    for (const RankStage& each : rows.at(0).stages) names.push_back(each.stage);
+    return names;
+  };
+
+  EXPECT_EQ(stages("in.d.fc.weight"), (std::vector<std::string>{"reduce", "accumulate", "unscale"}));
+  EXPECT_EQ(stages("in.buffer.fc.weight"), (std::vector<std::string>{"accumulate", "reduce", "unscale"}));
+}
+
 TEST(RankRows, AreNoneOfOneRank) { EXPECT_TRUE(rank_rows({check("w0/m0/loss/loss", Status::fail)}).empty()); }
 
 }  // namespace
