@@ -13,7 +13,7 @@ struct RankPreset {
   std::string name, what;
   /// Where it was read: the framework's own name of the code.
   std::string source;
-  /// Sets the division, the sharding and the buckets; what else the case says of ranks stays, but for these.
+  /// Sets sharding, division and the order of buckets, of a case that has them at their defaults.
   void (*apply)(Case& c);
 };
 const std::vector<RankPreset>& rank_presets();

@@ -133,8 +133,9 @@ TEST(RankDivision, MakesTheFactorOfALossSoMuchLarger) {
 }
 
 /// Of drawn numbers in the format: the worst distance from the exact mean, in bounds.
-double worst_in_bounds(std::size_t ranks, const std::string& word, Dtype format, int exponent) {
-  const Case c = dividing(ranks, word, format, "3");
+double worst_in_bounds(std::size_t ranks, const std::string& word, Dtype format, int exponent,
+                       const std::string& wire = "buffer") {
+  const Case c = with_rank_option(dividing(ranks, word, format, "3"), "reduce.wire", wire);
   const Declared in = adding_in_pairs(format);
   std::mt19937 random(static_cast<unsigned>(ranks));
   std::normal_distribution<float> normal;
@@ -164,6 +165,16 @@ TEST(RankDivision, StaysInsideItsBound) {
         for (const int exponent : {0, -13}) {
           const double worst = worst_in_bounds(ranks, word, format, exponent);
           EXPECT_TRUE(ranks > 7 || ranks == 2 || worst > 0.1) << word << " of " << ranks << ": " << worst;
+        }
+}
+
+TEST(RankWire, StaysInsideItsBound) {
+  for (const Dtype format : {Dtype::fp32, Dtype::bf16, Dtype::fp16})
+    for (const std::string wire : {"fp32", "bf16", "fp16"})
+      for (const std::string word : {"before", "after", "split", "collective"})
+        for (const std::size_t ranks : {3u, 7u}) {
+          const double worst = worst_in_bounds(ranks, word, format, 0, wire);
+          EXPECT_GT(worst, 0.1) << wire << " into " << name_of(format) << ", " << word << " of " << ranks;
         }
 }
 
