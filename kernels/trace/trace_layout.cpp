@@ -198,10 +198,10 @@ Layout layout_at(const Place& at, std::string_view stage) {
 struct Extent {
   std::int64_t rows = 0, pairs = 0;
 };
-/// Of a rank that has fewer micro-batches than another and takes part in the sums of those.
+/// Of a rank that has fewer micro-batches than another and takes part in what all do together at those.
 std::optional<Extent> extent_without_rows(const Case& c, const TapName& name) {
-  const bool sums =
-      name.stage == "reduce" || (name.stage == "accumulate" && communicate_of(c) == Communicate::micro_batch);
+  const bool sums = name.stage == "reduce" || name.stage == "all_gather" ||
+                    (name.stage == "accumulate" && communicate_of(c) == Communicate::micro_batch);
   const bool takes_part =
       in_ranks(c) && communicates_each(c) && sums &&
       static_cast<std::size_t>(name.micro_batch) < micro_steps_of(c, static_cast<std::size_t>(name.window));

@@ -58,9 +58,18 @@ Layout agree_tap(const Place& at) {
   return at.only_if(in_ranks(at.c) && at.whole_window && at.rest == "found" && !at.gradient, Dtype::u8, {});
 }
 
+/// What a rank has of what layers read, and what all ranks have of it together: before forward, and before backward.
+Layout all_gather_tap(Place at) {
+  if (!shards_parameters(at.c) || at.whole_window || at.gradient) return std::nullopt;
+  if (at.input && !take(at.rest, "shard.")) return std::nullopt;
+  if (!at.input) take(at.rest, "again.");
+  const Shape* shape = at.parameter();
+  return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.storage, *shape}};
+}
+
 /// What a rank moved of a parameter, and what it has of all ranks.
 Layout gather_updated_tap(Place at) {
-  if (!shards_optimizer(at.c) || !at.whole_window || at.gradient) return std::nullopt;
+  if (!shards_optimizer(at.c) || shards_parameters(at.c) || !at.whole_window || at.gradient) return std::nullopt;
   if (at.input && !take(at.rest, "shard.")) return std::nullopt;
   const Shape* shape = at.parameter();
   return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.master, *shape}};
@@ -133,6 +142,7 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
 Layout window_layout(const Place& at, std::string_view stage) {
   if (stage == "accumulate") return accumulate_tap(at);
   if (stage == "reduce") return reduce_tap(at);
+  if (stage == "all_gather") return all_gather_tap(at);
   if (stage == "gather_updated") return gather_updated_tap(at);
   if (stage == "agree") return agree_tap(at);
   if (stage == "overflow_check") return overflow_check_tap(at);

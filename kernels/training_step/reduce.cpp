@@ -54,7 +54,7 @@ std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
     if (run.has_micro_batch()) {
       gradient = run.gradient_of(&parameter, run.micro_batch);
     } else {
-      zeros.emplace_back(run.device, "gradient of " + parameter.name, run.c.precision.storage, parameter.master.shape);
+      zeros.emplace_back(run.device, "gradient of " + parameter.name, run.c.precision.storage, parameter.copy.shape);
       zeros.back().zero();
       gradient = zeros.back().data();
     }
@@ -94,7 +94,7 @@ struct Sum {
       else
         run.launch<RankScaleArguments>("rank_scale",
                                        {each.format, each.from, format, to, division.front, each.parameter->elements});
-      if (is_tapped(each)) run.tap("reduce", "wire." + each.parameter->name, to, format, each.parameter->master.shape);
+      if (is_tapped(each)) run.tap("reduce", "wire." + each.parameter->name, to, format, each.parameter->copy.shape);
     }
   }
   /// Where other bits may travel than were handed over.
@@ -125,7 +125,7 @@ void reduce(Run& run) {
   std::deque<DeviceTensor> zeros;
   const std::vector<HandedOver> handed = handed_over(run, zeros);
   for (const HandedOver& each : handed)
-    run.tap("reduce", each.name, each.from, each.format, each.parameter->master.shape);
+    run.tap("reduce", each.name, each.from, each.format, each.parameter->copy.shape);
   const auto buckets = buckets_of(run.c, ranks, sizes_of(run));
   const Dtype format = wire_of(run.c);
   for (std::size_t i = 0; i < buckets.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/ranks/link.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally {
@@ -18,6 +19,10 @@ DeviceTensor& LayerState::row_statistic(std::string_view name) {
   if (name == "lse") return lse;
   if (name == "delta") return delta;
   throw std::logic_error("no layer leaves '" + std::string(name) + "' row by row");
+}
+
+const std::vector<RankPiece>& Run::own_pieces() const {
+  return pieces[static_cast<std::size_t>(sharers ? sharers->rank() : options.link->rank())];
 }
 
 std::int64_t Run::rows(int k) const { return c.windows[at(window)][at(k)]; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -135,6 +136,7 @@ struct Run {
   std::deque<Parameter> frozen;                // the others: master and copy alone
   std::deque<Parameter> shards;                // this rank's pieces, where ranks share the optimizer
   std::vector<std::vector<RankPiece>> pieces;  // every rank's; empty where they do not
+  std::shared_ptr<Link> sharers, replicas;     // this rank's groups: who share the parts, who keep the same part
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
@@ -147,6 +149,7 @@ struct Run {
   int window = 0;
   int micro_batch = -1;                // -1 outside the stages marked (k)
   int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
+  bool behind_forward = false;         // of this group: what is left of it is the loss and backward
   bool recomputing = false;            // forward runs again inside backward
   std::int64_t step = 0;               // steps taken: t
   double window_items = 0;             // N of this window, over all ranks
@@ -163,7 +166,8 @@ struct Run {
   bool has_micro_batch() const {
     return micro_batch < static_cast<int>(c.windows[static_cast<std::size_t>(window)].size());
   }
-  const std::vector<RankPiece>& own_pieces() const { return pieces[c.rank]; }
+  /// This rank's.
+  const std::vector<RankPiece>& own_pieces() const;
   /// Rows of micro-batch k of this window, its first row in x, and its first row among those alive.
   std::int64_t rows(int k) const;
   std::int64_t first_row(int k) const;

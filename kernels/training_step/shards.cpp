@@ -5,13 +5,12 @@
 
 #include "kernels/ranks/buckets.hpp"
 #include "kernels/ranks/link.hpp"
-#include "kernels/training_step/stages.hpp"
 #include "oracle/case/shards.hpp"
 
 namespace tally {
-namespace {
 
-/// Neighbouring elements, by their bytes.
+Link& sharers_of(Run& run) { return run.sharers ? *run.sharers : *run.options.link; }
+
 void copy_elements(Run& run, const DeviceTensor& from, std::int64_t first, const DeviceTensor& to, std::int64_t at,
                    std::int64_t count) {
   const std::size_t width = size_of(from.dtype);
@@ -19,6 +18,8 @@ void copy_elements(Run& run, const DeviceTensor& from, std::int64_t first, const
   run.device.read(from.as<std::byte>() + static_cast<std::size_t>(first) * width, bytes.data(), bytes.size());
   run.device.write(to.as<std::byte>() + static_cast<std::size_t>(at) * width, bytes.data(), bytes.size());
 }
+
+namespace {
 
 DeviceTensor piece_of(Run& run, const std::string& name, const DeviceTensor& whole, const RankPiece& piece) {
   DeviceTensor part(run.device, name, whole.dtype, {piece.count});
@@ -51,6 +52,8 @@ Parameter shard_of(Run& run, Parameter& whole, const RankPiece& piece) {
   shard.elements = piece.count;
   shard.decays = whole.decays;
   shard.master = piece_of(run, whole.name, whole.master, piece);
+  if (shards_parameters(run.c))
+    shard.copy = DeviceTensor(run.device, "copy of " + whole.name, whole.copy.dtype, {piece.count});
   shard.buffer = DeviceTensor(run.device, "buffer of " + whole.name, whole.buffer.dtype, {piece.count});
   if (shards_gradients(run.c)) {
     const Dtype format = whole.buffer.dtype;
@@ -74,6 +77,7 @@ void add_shards(Run& run) {
   for (Parameter& whole : run.parameters) {  // what is each rank's own, others do not keep
     whole.state.clear();
     whole.unscaled = {};
+    if (shards_parameters(run.c)) whole.master = {};
     if (!shards_gradients(run.c)) continue;
     whole.buffer = {};
     whole.reduced = {};
@@ -94,46 +98,4 @@ OwnPieces::~OwnPieces() {
   if (!run_.pieces.empty()) run_.parameters.swap(run_.shards);
 }
 
-namespace stage {
-namespace {
-
-constexpr const char* about_pieces = "gather_updated";
-
-void send_pieces(Run& run, int to, const std::string& about) {
-  for (const Parameter& shard : run.shards) {
-    const Tensor bits = shard.master.read();
-    run.options.link->send(to, about, {bits.bytes.data(), bits.bytes.size()});
-  }
-}
-
-void receive_pieces(Run& run, int from, const std::string& about) {
-  for (const RankPiece& piece : run.pieces[static_cast<std::size_t>(from)]) {
-    DeviceTensor& master = run.parameters[piece.parameter].master;
-    const std::size_t width = size_of(master.dtype);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(piece.count) * width);
-    run.options.link->receive(from, about, bytes);
-    run.device.write(master.as<std::byte>() + static_cast<std::size_t>(piece.first) * width, bytes.data(),
-                     bytes.size());
-  }
-}
-
-}  // namespace
-
-void gather_updated(Run& run) {
-  if (run.pieces.empty()) return;
-  const std::string about = "w" + std::to_string(run.window) + "/" + about_pieces;
-  const int own = run.options.link->rank(), ranks = run.options.link->size();
-  for (const Parameter& shard : run.shards) run.tap("gather_updated", "in.shard." + shard.name, shard.master);
-  for (int to = 0; to < ranks; ++to)
-    if (to != own) send_pieces(run, to, about);
-  for (int from = 0; from < ranks; ++from)
-    if (from != own) receive_pieces(run, from, about);
-  for (std::size_t i = 0; i < run.shards.size(); ++i) {
-    const RankPiece& piece = run.own_pieces()[i];
-    copy_elements(run, run.shards[i].master, 0, run.parameters[piece.parameter].master, piece.first, piece.count);
-  }
-  for (const Parameter& parameter : run.parameters) run.tap("gather_updated", parameter.name, parameter.master);
-}
-
-}  // namespace stage
 }  // namespace tally

@@ -13,7 +13,7 @@ void share(Run& run) {
     const void* before = nullptr;
     for (auto user = shared.users.rbegin(); user != shared.users.rend(); ++user) {
       void* given = run.gradient_by(run.layers[*user], &parameter, k);
-      run.tap("fork", "in." + gradient_name(run.c.model, *user, "weight"), given, storage, parameter.master.shape);
+      run.tap("fork", "in." + gradient_name(run.c.model, *user, "weight"), given, storage, parameter.copy.shape);
       if (before != nullptr) {
         run.launch<AddArguments>("gradient.add", {storage, before, given, sum, parameter.elements});
         before = sum;
@@ -21,7 +21,7 @@ void share(Run& run) {
         before = given;
       }
     }
-    run.tap("fork", "d." + shared.name, sum, storage, parameter.master.shape);
+    run.tap("fork", "d." + shared.name, sum, storage, parameter.copy.shape);
   }
 }
 

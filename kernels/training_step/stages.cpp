@@ -7,6 +7,7 @@ const Stages& shipped_stages() {
                              .begin_window = stage::begin_window,
                              .learning_rate = stage::fix_learning_rate,
                              .cast = stage::cast,
+                             .all_gather = stage::all_gather,
                              .forward = stage::forward,
                              .running_stats = stage::running_stats,
                              .factor = stage::fix_factor,

@@ -32,6 +32,9 @@ struct Stages {
   Stage begin_window;   // clears the buffers and `found`, takes over the scale
   Stage learning_rate;  // run.learning_rate from run.step
   Stage cast;
+  /// Of ranks that share the parameters: what the layers read, put together of all pieces, before forward and, where
+  /// run.behind_forward says so, again before backward.
+  Stage all_gather;
   Stage forward;        // the micro-batches of run.group, layer by layer
   Stage running_stats;  // the same group; once for it with window statistics
   Stage factor;         // (k) run.factor, the c of the loss's gradient
@@ -71,6 +74,7 @@ void run_window(Run& run);
 void begin_window(Run& run);
 void fix_learning_rate(Run& run);
 void cast(Run& run);
+void all_gather(Run& run);
 void forward(Run& run);
 void running_stats(Run& run);
 void fix_factor(Run& run);

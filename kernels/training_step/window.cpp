@@ -28,24 +28,37 @@ void add_up(Run& run) {
   if (when == Communicate::running_total) run.stages.reduce(run);
 }
 
-/// A rank that has fewer micro-batches than another takes part in the sums of those as well.
+/// What the layers read, while they read it: in between no rank has it whole.
+void gather_parameters(Run& run, bool behind_forward) {
+  if (run.options.link == nullptr || !shards_parameters(run.c)) return;
+  run.behind_forward = behind_forward;
+  for (Parameter& parameter : run.parameters) parameter.copy.poison_on(run.stream);
+  run.stream.synchronize();
+  run.stages.all_gather(run);
+}
+
+/// A rank that has fewer micro-batches than another takes part in what all do together at those as well.
 void add_up_without_own(Run& run) {
   if (run.options.link == nullptr || !communicates_each(run.c)) return;
   const auto window = static_cast<std::size_t>(run.window);
   const auto steps = static_cast<int>(micro_steps_of(run.c, window));
-  for (run.micro_batch = static_cast<int>(run.c.windows[window].size()); run.micro_batch < steps; ++run.micro_batch)
+  for (run.micro_batch = static_cast<int>(run.c.windows[window].size()); run.micro_batch < steps; ++run.micro_batch) {
+    for (const bool behind_forward : {false, true}) gather_parameters(run, behind_forward);
     add_up(run);
+  }
   run.micro_batch = -1;
 }
 
 void run_group(Run& run) {
   const Stages& stages = run.stages;
+  for_each_micro_batch(run, [](Run& each) { gather_parameters(each, false); });
   stages.forward(run);
   stages.running_stats(run);
   for_each_micro_batch(run, [](Run& each) {
     each.stages.factor(each);
     each.stages.loss(each);
   });
+  for_each_micro_batch(run, [](Run& each) { gather_parameters(each, true); });
   stages.backward(run);
   if (run.options.accumulate) for_each_micro_batch(run, add_up);
 }
@@ -66,7 +79,11 @@ void run_window(Run& run) {
   const Stages& stages = run.stages;
   stages.begin_window(run);
   stages.learning_rate(run);
-  stages.cast(run);
+  {
+    std::optional<OwnPieces> own;
+    if (shards_parameters(run.c)) own.emplace(run);
+    stages.cast(run);
+  }
   const int count = static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());
   const int at_once = run.lockstep ? count : 1;
   for (run.group_begin = 0; run.group_begin < count; run.group_begin += at_once) {

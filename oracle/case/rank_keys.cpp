@@ -33,7 +33,7 @@ RankKey factor_key(const char* object, const char* name) {
 
 const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
-      word_key("", "sharding", {"none", "optimizer", "gradients"}),
+      word_key("", "sharding", {"none", "optimizer", "gradients", "parameters"}),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
       word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
       word_key("reduce", "wire", {"buffer", "fp32", "fp16", "bf16"}),

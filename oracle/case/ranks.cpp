@@ -11,6 +11,7 @@
 #include "oracle/case/json.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
 namespace {
@@ -116,7 +117,7 @@ std::size_t busy_ranks_of(const Case& c, std::size_t window) {
 
 Communicate communicate_of(const Case& c) {
   const std::string& word = rank_word(c, "communicate");
-  if (word == "micro_batch" || rank_word(c, "sharding") == "gradients") return Communicate::micro_batch;
+  if (word == "micro_batch" || shards_gradients(c)) return Communicate::micro_batch;
   return word == "running_total" ? Communicate::running_total : Communicate::window;
 }
 

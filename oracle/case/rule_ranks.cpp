@@ -6,6 +6,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
 namespace {
@@ -55,13 +56,13 @@ void check_communicated(const Case& c, Findings& findings) {
     return found == c.execution.kernels.end() ? std::string() : found->second;
   };
   const std::string path = "$.execution.ranks.communicate";
-  const bool totals = rank_word(c, "communicate") == "running_total", shards = rank_word(c, "sharding") == "gradients";
+  const bool totals = rank_word(c, "communicate") == "running_total", shards = shards_gradients(c);
   if (communicate_of(c) == Communicate::micro_batch && kernel("linear.weight_gradient") == "into_buffer")
-    findings.add(
-        shards ? "$.execution.ranks.sharding" : path,
-        std::string(shards ? "\"gradients\"" : "\"micro_batch\"") + " beside products that are added to the buffer",
-        std::string(shards ? "\"optimizer\"" : "\"window\"") +
-            ", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
+    findings.add(shards ? "$.execution.ranks.sharding" : path,
+                 json_string(shards ? rank_word(c, "sharding") : "micro_batch") +
+                     " beside products that are added to the buffer",
+                 std::string(shards ? "\"optimizer\"" : "\"window\"") +
+                     ", or \"linear.weight_gradient\": \"separate\" in $.execution.kernels");
   if (totals && rank_word(c, "sharding") != "none")
     findings.add(path, "\"running_total\" beside \"sharding\": " + json_string(rank_word(c, "sharding")),
                  "\"window\" or \"micro_batch\"");

@@ -52,13 +52,16 @@ ShardPiece piece_of(const Case& whole, const std::string& parameter, std::size_t
 }
 
 bool shards_optimizer(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") != "none"; }
-bool shards_gradients(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") == "gradients"; }
+bool shards_gradients(const Case& c) {
+  return in_ranks(c) && (rank_word(c, "sharding") == "gradients" || shards_parameters(c));
+}
+bool shards_parameters(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") == "parameters"; }
 
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor) {
   if (!shards_optimizer(c)) return {};
   const bool shard = std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() ||
-                     (stage == "gather_updated" && tensor.starts_with("in.shard.")) ||
-                     (shards_gradients(c) && holds_sums(stage, tensor));
+                     tensor.starts_with("in.shard.") || (shards_gradients(c) && holds_sums(stage, tensor)) ||
+                     (shards_parameters(c) && stage == "cast");
   if (!shard) return {};
   for (const std::string& p : parameters_of(c.model))
     if (tensor == p || tensor.ends_with("." + p)) return p;

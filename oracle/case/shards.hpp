@@ -28,6 +28,8 @@ ShardPiece piece_of(const Case& whole, const std::string& parameter, std::size_t
 bool shards_optimizer(const Case& c);
 /// Whether it also keeps that part alone of the sums of gradients, and of the buffers that they are added to.
 bool shards_gradients(const Case& c);
+/// Whether it keeps that part alone of the parameters as well, which are put together whenever layers read them.
+bool shards_parameters(const Case& c);
 /// The parameter that a tap holds this rank's piece of; empty for every other tap.
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor);
 

@@ -23,12 +23,17 @@ void expect_buffers(EndToEndWalk& walk) {
     if (is_opaque(walk.c.model)) {
       expect_given(walk, group);
     } else {
+      for (int k = group.first; k < group.last; ++k) expect_all_gathered(walk, k, "");
       expect_forward(walk, group);
       expect_loss(walk, group);
+      for (int k = group.first; k < group.last; ++k) expect_all_gathered(walk, k, "again.");
       expect_backward(walk, group);
     }
     if (walk.is_done()) return;
   }
+  const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
+  for (int k = walk.micro_batches(); k < steps; ++k)
+    for (const char* when : {"", "again."}) expect_all_gathered(walk, k, when);
 }
 
 void expect_behind_buffers(EndToEndWalk& walk) {

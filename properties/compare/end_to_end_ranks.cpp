@@ -110,6 +110,15 @@ bool goes_on_like(EndToEndWalk& walk, const EndToEndWalk& first, std::size_t beg
 
 }  // namespace
 
+void expect_all_gathered(EndToEndWalk& walk, int micro_batch, const std::string& when) {
+  if (!shards_parameters(walk.c)) return;
+  walk.micro_batch = micro_batch;
+  for (const std::string& p : walk.parameters)
+    if (const auto copy = walk.copies.find(p); copy != walk.copies.end())
+      copy->second = walk.held("all_gather", when + p, [&] { return copy->second; });
+  walk.micro_batch = -1;
+}
+
 void expect_reduce(EndToEndWalk& walk) {
   for (const int place : places_of_sums(walk.c, walk.window)) {
     walk.micro_batch = place;

@@ -198,6 +198,8 @@ void hold_input(EndToEndWalk& walk, const std::string& stage, const std::string&
                 const oracle::Expected& expected);
 
 void expect_cast(EndToEndWalk& walk);
+/// Of ranks that share the parameters: what they put together for a micro-batch, "" or "again.".
+void expect_all_gathered(EndToEndWalk& walk, int micro_batch, const std::string& when);
 void expect_forward(EndToEndWalk& walk, Group& group);  // running statistics too
 void expect_loss(EndToEndWalk& walk, Group& group);
 void expect_backward(EndToEndWalk& walk, Group& group);  // accumulate too

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/window/predicted_stages.hpp"
@@ -160,11 +161,23 @@ const Tensor* output_read(LocalWalk& walk, LayerInput from) {
   return walk.tap("forward", walk.layers[static_cast<std::size_t>(from)].label + ".y");
 }
 
+namespace {
+
+/// What a layer reads of a weight: the stored copy, or, of ranks that share the parameters, what they put together.
+const Tensor* copy_read(LocalWalk& walk, const std::string& weight, const std::string& stage) {
+  const bool gathered = shards_parameters(walk.c) && std::ranges::count(walk.parameters, weight) > 0;
+  return gathered && !walk.passes_over("all_gather", weight)
+             ? walk.tap("all_gather", (stage == "backward" ? "again." : "") + weight)
+             : walk.cast_copy(weight);
+}
+
+}  // namespace
+
 LayerInputs layer_inputs(LocalWalk& walk, const LayerView& layer, const std::string& stage) {
   LayerInputs inputs;
   for (const std::string& name : layer.weights()) {
     const std::string full = layer.full_name(name);
-    add(inputs, name, walk.handed(stage, "in." + full, walk.cast_copy(full)));
+    add(inputs, name, walk.handed(stage, "in." + full, copy_read(walk, full, stage)));
   }
   const bool forward = stage == "forward";  // backward reads mask and running values again, untapped
   const auto more = [&](const std::string& name, const Tensor* producer) {

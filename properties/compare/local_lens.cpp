@@ -49,6 +49,8 @@ void check_micro_batches(LocalWalk& walk) {
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
   for (int first = 0; first < walk.micro_batches() && !is_done(walk); first += together) {
     const int last = first + together;
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_all_gathered(walk);
+    walk.micro_batch = -1;
     check_forward(walk, first, last);
     check_running_stats(walk, first, last);
     for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_loss(walk);
@@ -58,8 +60,10 @@ void check_micro_batches(LocalWalk& walk) {
   }
   if (!in_ranks(walk.c) || !communicates_each(walk.c)) return;
   const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
-  for (walk.micro_batch = walk.micro_batches(); walk.micro_batch < steps && !is_done(walk); ++walk.micro_batch)
+  for (walk.micro_batch = walk.micro_batches(); walk.micro_batch < steps && !is_done(walk); ++walk.micro_batch) {
+    check_all_gathered(walk);
     check_added_up(walk);
+  }
   walk.micro_batch = -1;
 }
 
@@ -70,7 +74,7 @@ void check_step(LocalWalk& walk) {
   if (clips(recipe.clip)) check_clip(walk);
   if (decays(recipe.weight_decay)) check_decay(walk);
   check_optimizer(walk);
-  if (shards_optimizer(walk.c)) check_gathered(walk);
+  if (shards_optimizer(walk.c) && !shards_parameters(walk.c)) check_gathered(walk);
 }
 
 /// A window whose overflow was found must not touch the parameters.

@@ -68,6 +68,17 @@ void check_norm_over_ranks(LocalWalk& walk) {
   });
 }
 
+void check_all_gathered(LocalWalk& walk) {
+  if (!shards_parameters(walk.c)) return;
+  for (const std::string& p : walk.parameters) {
+    if (walk.passes_over("all_gather", p) && walk.cast_copy(p) != nullptr) continue;
+    const Tensor* kept = walk.handed("all_gather", "in.shard." + p, walk.cast_copy(p));
+    if (kept == nullptr) continue;
+    for (const char* when : {"", "again."})
+      walk.check_bits("all_gather", when + p, [&] { return oracle::floats_of(*kept); });
+  }
+}
+
 void check_gathered(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* moved = walk.handed("gather_updated", "in.shard." + p, walk.tap("optimizer", p));

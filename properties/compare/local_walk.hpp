@@ -209,6 +209,7 @@ void check_agree(LocalWalk& walk);  // of ranks alone
 // to the others.
 void check_own_pieces(LocalWalk& walk);
 void check_norm_over_ranks(LocalWalk& walk);
+void check_all_gathered(LocalWalk& walk);
 void check_gathered(LocalWalk& walk);
 void check_unscale(LocalWalk& walk);
 void check_norm(LocalWalk& walk);

@@ -34,7 +34,7 @@ class Producers {
     if (stage == "fork") return of_fork();
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (stage == "reduce") return of_sum();
-    if (take(rest_, "shard.")) return {of_whole(read_.window, "optimizer", text())};
+    if (take(rest_, "shard.")) return {of_whole(read_.window, stage == "all_gather" ? "cast" : "optimizer", text())};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
     if (stage == "accumulate") return take(rest_, "d.") ? Names{gradient()} : Names{};
@@ -70,6 +70,8 @@ class Producers {
     for (const LayerView& layer : layers_)
       for (const std::string& kept : layer.contract->kept_for_backward)
         if (rest_ == layer.label + "." + kept) return {here("forward", text())};
+    if (shards_parameters(c_) && std::ranges::count(parameters_of(c_.model), rest_) > 0)
+      return {here("all_gather", (read_.stage == "backward" ? "again." : "") + text())};
     return {of_whole(read_.window, "cast", text())};
   }
 
@@ -129,7 +131,8 @@ class Producers {
     Names names;
     if (read_.stage == "optimizer") names.push_back(of_whole(read_.window, "decay", text()));
     const bool of_the_scale = read_.stage == "scaler" || read_.stage == "schedule";
-    const std::string step = shards_optimizer(c_) && read_.stage == "cast" ? "gather_updated" : "optimizer";
+    const bool gathered = shards_optimizer(c_) && !shards_parameters(c_) && read_.stage == "cast";
+    const std::string step = gathered ? "gather_updated" : "optimizer";
     const std::string stage = of_the_scale ? read_.stage : read_.stage == "running_stats" ? "" : step;
     for (int window = read_.window - 1; window >= 0 && !stage.empty(); --window)
       names.push_back(of_whole(window, stage, text()));

@@ -78,9 +78,10 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   };
   const std::string& stage = run.stage;
   if (stage == "optimizer" || stage == "decay") before("optimizer");
-  if (stage == "cast") before(shards_optimizer(c_) ? "gather_updated" : "optimizer");
+  if (stage == "cast") before(shards_optimizer(c_) && !shards_parameters(c_) ? "gather_updated" : "optimizer");
+  if (stage == "all_gather") window("cast");
   if (stage == "gather_updated") window("optimizer");
-  if (stage == "forward" || stage == "backward") window("cast");
+  if (stage == "forward" || stage == "backward") window("cast"), add(found, w, m, "all_gather");
   if (stage == "forward" && lockstep_) micro_batch("forward");
   if (stage == "running_stats" || stage == "loss" || stage == "backward") micro_batch("forward");
   if (stage == "running_stats") m > 0 ? add(found, w, m - 1, stage) : before_of_any(stage);

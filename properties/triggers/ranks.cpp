@@ -119,6 +119,8 @@ bool sums_of_totals(const Sight& s) {
 bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal_counts(s); }
 
 bool shares_gradients(const Sight& s) { return ranks_of(s.c) > 1 && shards_gradients(s.c) && accumulates(s); }
+bool shares_parameters(const Sight& s) { return ranks_of(s.c) > 1 && shards_parameters(s.c); }
+bool gathers_without_own(const Sight& s) { return shares_parameters(s) && unequal_counts(s); }
 bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
 
 /// Elements that a rank has in all.
@@ -178,7 +180,8 @@ const RegisterTriggers registered{
      {"padding on two ranks", TriggerKind::of_case, "of one bucket", padding_on_two},
      {"one norm over pieces of ranks", TriggerKind::of_case, "clip by norm", norm_of_pieces},
      {"gradients sharded", TriggerKind::of_case, "each rank keeps its piece of the sums; K_r > 1", shares_gradients},
-     {"parameters sharded", TriggerKind::later, whole, nullptr},
+     {"parameters sharded", TriggerKind::of_case, "put together whenever layers read them", shares_parameters},
+     {"parameters put together by a rank without a micro-batch", TriggerKind::of_case, "", gathers_without_own},
      {"sharded and replicated mixed", TriggerKind::later, whole, nullptr}}};
 
 }  // namespace

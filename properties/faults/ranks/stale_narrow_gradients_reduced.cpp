@@ -13,7 +13,7 @@ void reduce(Run& run) {
     run.tap("reduce", "in.buffer." + parameter.name, parameter.buffer);
     if (last < 0 || parameter.into_buffer) continue;
     run.group_begin = last;
-    const Tensor stale = read(run, run.gradient_of(&parameter, last), parameter.gradient.dtype, parameter.master.shape);
+    const Tensor stale = read(run, run.gradient_of(&parameter, last), parameter.gradient.dtype, parameter.copy.shape);
     change(run, parameter.buffer, [&](std::size_t i, double value) { return blend(value, stale.value(i)); });
   }
   stage::reduce(run);

@@ -7,10 +7,10 @@ namespace tally {
 namespace {
 
 void gather_updated(Run& run) {
+  if (run.pieces.empty() || shards_parameters(run.c)) return stage::gather_updated(run);
   std::vector<Tensor> before;
   for (const Parameter& parameter : run.parameters) before.push_back(parameter.master.read());
   stage::gather_updated(run);
-  if (run.pieces.empty()) return;
   for (std::size_t p = 0; p < before.size(); ++p) {
     Parameter& parameter = run.parameters[p];
     std::int64_t first = 0, count = 0;

@@ -27,10 +27,12 @@ void divided(Plan& plan, std::int64_t way, std::int64_t factor) {
   set_division(plan, word, factors[factor]);
 }
 
-/// Half of all ranks share the optimizer or the gradients too, but for those whose sums are running totals.
+/// Half of all ranks share the optimizer, some the gradients too, or the parameters as well, but for those whose sums are
+/// running totals.
 void sharded(Plan& plan, std::int64_t drawn) {
   const bool shares = drawn < 3 && rank_word(plan.execution, "communicate") != "running_total";
-  share(plan, !shares ? "none" : drawn < 2 ? "optimizer" : "gradients");
+  const char* const most = plan.seed % 2 == 0 ? "gradients" : "parameters";
+  share(plan, !shares ? "none" : drawn < 2 ? "optimizer" : most);
   set_rank_option(plan.execution, "reduce.norm", std::string(shares && drawn == 0 ? "norms" : "squares"));
 }
 
@@ -61,7 +63,8 @@ void communicate(Plan& plan, const std::string& word) {
 void share(Plan& plan, const std::string& word) {
   auto& kernels = plan.execution.kernels;
   set_rank_option(plan.execution, "sharding", word);
-  if (word == "gradients" && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
+  if ((word == "gradients" || word == "parameters") && kernels.contains("linear.weight_gradient"))
+    kernels.erase("linear.weight_gradient");
 }
 
 void divide_exactly(Plan& plan) {

@@ -1,6 +1,7 @@
 // Law: ranks that add up once a window send as many bytes for it as their algorithm needs for one sum, however many
 // micro-batches they have; ranks that share the optimizer hand over their pieces once, and none of a window that was
-// skipped.   What no_sync saves is this, and nothing else: numbers are the same without it.
+// skipped, ranks that share the parameters twice for every micro-batch.   What no_sync saves is this, and nothing else:
+// numbers are the same without it.
 #include <bit>
 
 #include "kernels/ranks/traffic.hpp"
@@ -46,12 +47,23 @@ std::uint64_t expected_sums(const Case& c, std::size_t window, std::size_t rank)
          shares_sent(rank_word(c, "reduce.algorithm"), shards_gradients(c), rank, ranks_of(c));
 }
 
-std::uint64_t expected_gathering(const Case& c, const Trace& trace, int window, std::size_t rank) {
-  const Tensor* found = trace.find(TapView{window, -1, "agree", "found", static_cast<int>(rank)});
-  if (!shards_optimizer(c) || (found != nullptr && found->integer(0) != 0)) return 0;
+/// What a rank hands to all others of its own pieces, in elements.
+std::uint64_t own_pieces_sent(const Case& c, std::size_t rank) {
   std::uint64_t own = 0;
   for (const std::string& p : parameters_of(c.model)) own += static_cast<std::uint64_t>(piece_of(c, p, rank).count);
-  return own * size_of(c.precision.master) * (ranks_of(c) - 1);
+  return own * (ranks_of(c) - 1);
+}
+
+std::uint64_t expected_gathering(const Case& c, const Trace& trace, int window, std::size_t rank) {
+  const Tensor* found = trace.find(TapView{window, -1, "agree", "found", static_cast<int>(rank)});
+  if (!shards_optimizer(c) || shards_parameters(c) || (found != nullptr && found->integer(0) != 0)) return 0;
+  return own_pieces_sent(c, rank) * size_of(c.precision.master);
+}
+
+/// Before forward and before backward of every micro-batch.
+std::uint64_t expected_parameters(const Case& c, std::size_t window, std::size_t rank) {
+  if (!shards_parameters(c)) return 0;
+  return 2 * micro_steps_of(c, window) * own_pieces_sent(c, rank) * size_of(c.precision.storage);
 }
 
 std::uint64_t sent(const std::map<int, RankTraffic>& traffic, std::size_t rank, int window, const std::string& stage) {
@@ -65,7 +77,7 @@ void hold(Outcome& outcome, std::uint64_t found, std::uint64_t expected, const s
           int window) {
   require(outcome, found == expected, "w" + std::to_string(window) + "/" + stage, stage,
           "rank " + std::to_string(rank) + " sends " + std::to_string(found) + " bytes in window " +
-              std::to_string(window) + " where one sum takes " + std::to_string(expected));
+              std::to_string(window) + " where its design takes " + std::to_string(expected));
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
@@ -81,6 +93,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
            expected_sums(c, static_cast<std::size_t>(window), rank), "reduce", rank, window);
       hold(first.outcome, sent(scope.ranks(), rank, window, "gather_updated"),
            expected_gathering(c, first.trace, window, rank), "gather_updated", rank, window);
+      hold(first.outcome, sent(scope.ranks(), rank, window, "all_gather"),
+           expected_parameters(c, static_cast<std::size_t>(window), rank), "all_gather", rank, window);
     }
   return settled(std::move(first.outcome));
 }
