@@ -139,6 +139,7 @@ double Evidence::scalar(int window, const std::string& stage, const std::string&
 }
 
 std::int64_t Evidence::rows(int window, int micro_batch) const {
+  if (micro_batch < 0 || micro_batch >= micro_batches(window)) return 0;
   return c.windows[static_cast<std::size_t>(window)][static_cast<std::size_t>(micro_batch)];
 }
 
@@ -149,6 +150,7 @@ std::int64_t Evidence::rows(int window) const {
 }
 
 double Evidence::items(int window, int micro_batch) const {
+  if (rows(window, micro_batch) == 0) return 0;
   double sum = 0;
   const std::int64_t first = first_row(c, static_cast<std::size_t>(window), static_cast<std::size_t>(micro_batch));
   for (std::int64_t i = 0; i < rows(window, micro_batch); ++i) sum += item_weight(c, first + i).to_double();

@@ -37,6 +37,7 @@ class Evidence {
   /// A number that was tapped, else `otherwise`.
   double scalar(int window, const std::string& stage, const std::string& tensor, double otherwise) const;
   int micro_batches(int window) const { return static_cast<int>(c.windows[static_cast<std::size_t>(window)].size()); }
+  /// 0 where the window has no such micro-batch, as of a rank that adds up with others without one of its own.
   std::int64_t rows(int window, int micro_batch) const;
   std::int64_t rows(int window) const;
   /// n_k and N.
