@@ -58,6 +58,28 @@ void Addends::receive_and_add(int from, BucketStretch stretch) {
   add_({format_, address(stretch), addend_.data(), stretch.count});
 }
 
+void Addends::add_in_fp32(Convert convert) { convert_ = std::move(convert); }
+
+void Addends::receive_all_and_add(BucketStretch stretch) {
+  const Dtype in = convert_ ? Dtype::fp32 : format_;
+  const std::size_t width = static_cast<std::size_t>(stretch.count) * size_of(format_);
+  std::vector<std::byte> own(width);
+  device_.read(address(stretch), own.data(), width);
+  Buffer sum(device_, "sum of ranks", in, static_cast<std::size_t>(stretch.count)),
+      wide(device_, "addend of ranks", in, static_cast<std::size_t>(stretch.count));
+  for (int from = 0; from < ranks(); ++from) {
+    const std::vector<std::byte>& bytes = from == rank() ? own : received(from, stretch);
+    void* const next = from == 0 ? sum.data() : wide.data();
+    device_.write(convert_ ? addend_.data() : next, bytes.data(), width);
+    if (convert_) convert_({format_, addend_.data(), in, next, 1, stretch.count});
+    if (from > 0) add_({in, sum.data(), wide.data(), stretch.count});
+  }
+  if (convert_) return convert_({in, sum.data(), format_, address(stretch), 1, stretch.count});
+  std::vector<std::byte> all(width);
+  device_.read(sum.data(), all.data(), width);
+  device_.write(address(stretch), all.data(), width);
+}
+
 RegisterAllReduce::RegisterAllReduce(const char* algorithm, AllReduce run, std::source_location at) {
   note_registered(at);
   if (!registered_algorithms().emplace(algorithm, run).second)

@@ -44,6 +44,12 @@ class Addends {
   void receive(int from, BucketStretch stretch);
   /// values = fl(values + received).
   void receive_and_add(int from, BucketStretch stretch);
+  /// values = what every rank sends of the stretch and this one has, added in the order of the ranks.
+  void receive_all_and_add(BucketStretch stretch);
+  /// From then on receive_all_and_add() adds in fp32 and rounds the sum once. `convert` launches the kernel that stores
+  /// numbers in another format.
+  using Convert = std::function<void(const RankScaleArguments& arguments)>;
+  void add_in_fp32(Convert convert);
 
  private:
   void* address(BucketStretch stretch) const;
@@ -57,6 +63,7 @@ class Addends {
   void* values_;
   std::int64_t elements_;
   bool scatters_ = false;
+  Convert convert_;  // empty: partial sums are in the format that travels
   std::vector<std::byte> staged_;
   Buffer addend_;
 };

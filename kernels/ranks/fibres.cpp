@@ -68,6 +68,7 @@ class Group {
   }
 
   int size() const { return static_cast<int>(ranks_.size()); }
+  int now() const { return now_; }
 
   void post(int from, int to, const std::string& about, std::span<const std::byte> bytes) {
     rank(to).messages[{from, about}].emplace_back(bytes.begin(), bytes.end());
@@ -180,5 +181,7 @@ void FibreLink::receive(int from, const std::string& about, std::span<std::byte>
 void run_ranks_on_fibres(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work) {
   Group(ranks, arrival, work).run();
 }
+
+int running_rank() { return running == nullptr ? 0 : running->now(); }
 
 }  // namespace tally

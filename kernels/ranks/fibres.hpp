@@ -14,5 +14,7 @@ namespace tally {
 /// thrown again once all have ended. Ranks that all wait are a deadlock: every wait throws BrokenLink, whose text says
 /// who waits for whom.
 void run_ranks_on_fibres(int ranks, std::uint64_t arrival, const std::function<void(Link& link)>& work);
+/// The rank whose fibre runs on this thread; 0 outside.
+int running_rank();
 
 }  // namespace tally

@@ -220,7 +220,7 @@ std::optional<Extent> extent_at(const Case& c, const TapName& name) {
 
 /// Of a tap that holds a rank's piece of a parameter: its elements in a row. Nothing where the rank has none.
 Layout cut_to_shard(const Case& c, const TapName& name, Layout whole) {
-  const std::string parameter = whole ? sharded_parameter(c, name.stage, name.tensor) : std::string();
+  const std::string parameter = whole ? sharded_parameter(c, name.stage, name.tensor, name.micro_batch) : std::string();
   if (parameter.empty()) return whole;
   const ShardPiece piece = piece_of(whole_of(c), parameter, c.rank);
   if (piece.count == 0) return std::nullopt;

@@ -39,9 +39,10 @@ Layout accumulate_tap(const Place& at) {
 
 /// What a rank hands to the sum over ranks, what travels of it, and the sum.
 Layout reduce_tap(Place at) {
-  if (!in_ranks(at.c) || at.whole_window == communicates_each(at.c)) return std::nullopt;
+  const bool of_replicas = at.whole_window && replicas_of(at.c) > 1;
+  if (!in_ranks(at.c) || (at.whole_window == communicates_each(at.c) && !of_replicas)) return std::nullopt;
   if (at.input && at.rest == "divisor") return TapLayout{Dtype::fp32, {}};
-  const bool gradients = communicate_of(at.c) == Communicate::micro_batch;
+  const bool gradients = communicate_of(at.c) == Communicate::micro_batch && !of_replicas;
   if (at.gradient) {
     const Shape* shape = at.input && gradients ? at.parameter() : nullptr;
     return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.storage, *shape}};

@@ -62,7 +62,7 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
     if (parameter == nullptr || !parameter->trains || parameter->into_buffer) continue;
     const bool shared = layer.shared_gradient && parameter == layer.weight;
     run.tap("backward", "d." + parameter->name + (shared ? "@" + layer.label : ""),
-            run.gradient_by(layer, parameter, k), storage, parameter->master.shape);
+            run.gradient_by(layer, parameter, k), storage, parameter->copy.shape);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/layers/attention.hpp"
 #include "oracle/layers/contract.hpp"
 
@@ -83,8 +84,10 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   parameter.name = name;
   parameter.trains = layer.trainable;
   parameter.elements = static_cast<std::int64_t>(place->second.elements());
-  parameter.master = DeviceTensor(run.device, name, place->second);
-  const auto& shape = parameter.master.shape;
+  const auto& shape = place->second.shape;
+  const bool of_pieces = run.options.link != nullptr && parameter.trains && shards_optimizer(run.c);  // shards.cpp
+  const bool sums_of_pieces = of_pieces && shards_gradients(run.c);
+  if (!of_pieces || !shards_parameters(run.c)) parameter.master = DeviceTensor(run.device, name, place->second);
   parameter.copy = DeviceTensor(run.device, "copy of " + name, precision.storage, shape);
   if (!parameter.trains) return &parameter;
   parameter.decays = decays(run.c, layer, tensor);
@@ -95,9 +98,10 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   if (!parameter.into_buffer) {
     parameter.gradient = DeviceTensor(run.device, "gradient of " + name, precision.storage, slots);
   }
-  if (run.options.accumulate) add_buffer(run, parameter);
-  if (run.options.link != nullptr && communicate_of(run.c) == Communicate::micro_batch)
+  if (run.options.accumulate && !sums_of_pieces) add_buffer(run, parameter);
+  if (run.options.link != nullptr && communicate_of(run.c) == Communicate::micro_batch && !sums_of_pieces)
     parameter.reduced = DeviceTensor(run.device, "buffer of ranks of " + name, precision.accumulate, shape);
+  if (of_pieces) return &parameter;
   parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
   add_optimizer_state(run, parameter);
   return &parameter;
@@ -160,7 +164,7 @@ void add_look_up(Run& run, LayerState& state, const Alive& alive) {
   if (!looks_up(contract) || !state.weight->trains) return;
   const bool by_atomics = run.kernels.claim("embedding.gradient").variant == "atomic_add";
   if (by_atomics)
-    state.table_sums = DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, state.weight->master.shape);
+    state.table_sums = DeviceTensor(run.device, "sums of " + state.label, Dtype::fp32, state.weight->copy.shape);
   else
     state.row_order = DeviceTensor(run.device, "order of " + state.label, Dtype::i64, {alive.rows});
 }

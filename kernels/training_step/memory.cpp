@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "kernels/device/memory_account.hpp"
+#include "kernels/ranks/fibres.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/ranks.hpp"
 
 namespace tally {
 namespace {
@@ -30,7 +32,7 @@ std::string memory_kind(const std::string& buffer_name) {
     return "gradients";
   if (!parameter_of_state(name).empty()) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms",
-                       "bucket of ranks", "addend of ranks"}))
+                       "bucket of ranks", "addend of ranks", "sum of ranks"}))
     return "workspace";
   if (name == "partial bias gradients" || starts_with_one_of(name, {"order of ", "sums of "})) return "workspace";
   if (name == "loss") return "activations";
@@ -53,6 +55,27 @@ MemoryUse memory_of(const Case& c, RunOptions options) {
   const MemoryAccount account(device(options.executor), memory_kind);
   run(c, options);
   return {account.peak(), account.peaks()};
+}
+
+namespace {
+
+/// "3 gradients" of the rank that asks for the buffer.
+std::string kind_by_rank(const std::string& buffer_name) {
+  return std::to_string(running_rank()) + " " + memory_kind(buffer_name);
+}
+
+}  // namespace
+
+std::vector<MemoryUse> memory_of_ranks(const Case& c, RunOptions options) {
+  options.taps = false;
+  const MemoryAccount account(device(options.executor), kind_by_rank);
+  run(c, options);
+  std::vector<MemoryUse> all(ranks_of(c));
+  for (const auto& [kind, bytes] : account.peaks()) {
+    const std::size_t blank = kind.find(' ');
+    all.at(std::stoul(kind.substr(0, blank))).kinds[kind.substr(blank + 1)] = bytes;
+  }
+  return all;
 }
 
 }  // namespace tally

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kernels/training_step/run.hpp"
 
@@ -17,7 +18,7 @@ namespace tally {
 std::string memory_kind(const std::string& buffer_name);
 
 struct MemoryUse {
-  std::size_t peak = 0;                      // of everything at once
+  std::size_t peak = 0;                      // of everything at once; 0 of one rank among several
   std::map<std::string, std::size_t> kinds;  // each kind's own peak; kinds that took nothing are left out
   std::size_t of(const std::string& kind) const;
 };
@@ -25,5 +26,7 @@ struct MemoryUse {
 /// Runs the case (without taps) and counts. The device must be idle. cuBLAS's workspace, the same for every case, is
 /// not counted. Throws what run() throws.
 MemoryUse memory_of(const Case& c, RunOptions options);
+/// The same of each rank, where several train in this process.
+std::vector<MemoryUse> memory_of_ranks(const Case& c, RunOptions options);
 
 }  // namespace tally

@@ -5,13 +5,13 @@
 
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/norm_kind.hpp"
+#include "kernels/training_step/shards.hpp"
 
 namespace tally {
 namespace {
 
 template <class T, class Combine>
-T combined(Run& run, const char* about, T own, Combine combine) {
-  Link* const link = run.options.link;
+T combined(Run& run, Link* link, const char* about, T own, Combine combine) {
   if (link == nullptr) return own;
   constexpr int root = 0;
   const std::string name = "w" + std::to_string(run.window) + "/" + about;
@@ -31,8 +31,8 @@ T combined(Run& run, const char* about, T own, Combine combine) {
 }
 
 template <class T>
-T summed(Run& run, const char* about, T own) {
-  return combined(run, about, own, [](T a, T b) { return a + b; });
+T summed(Run& run, Link* link, const char* about, T own) {
+  return combined(run, link, about, own, [](T a, T b) { return a + b; });
 }
 
 /// A NaN wins.
@@ -40,13 +40,16 @@ float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
 
 }  // namespace
 
-std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own) { return summed(run, about, own); }
-double sum_over_ranks(Run& run, const char* about, double own) { return summed(run, about, own); }
+std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own) {
+  return summed(run, run.options.link, about, own);
+}
+double sum_over_ranks(Run& run, const char* about, double own) { return summed(run, run.options.link, about, own); }
 
 float norm_over_ranks(Run& run, float own) {
   const NormKind kind = norm_kind_of(run);
-  if (kind == NormKind::infinity) return combined(run, "norm", own, larger);
-  const float sum = summed(run, "norm", kind == NormKind::two ? own * own : own);
+  Link* const link = &sharers_of(run);  // what replicas keep counts once
+  if (kind == NormKind::infinity) return combined(run, link, "norm", own, larger);
+  const float sum = summed(run, link, "norm", kind == NormKind::two ? own * own : own);
   return kind == NormKind::one ? sum : std::sqrt(sum);
 }
 

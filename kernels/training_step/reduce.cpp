@@ -5,6 +5,7 @@
 #include "kernels/ranks/buckets.hpp"
 #include "kernels/ranks/division.hpp"
 #include "kernels/training_step/rank_totals.hpp"
+#include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -41,11 +42,21 @@ void keep_own_piece(Run& run, std::size_t parameter, HandedOver& handed) {
   }
 }
 
+/// Behind a micro-batch; at the window's end replicas add up the buffers of their pieces.
+bool sums_gradients(const Run& run) {
+  return communicate_of(run.c) == Communicate::micro_batch && run.micro_batch >= 0;
+}
+
+/// Of a piece, or a whole parameter, of which several ranks may keep pieces alone.
+const std::vector<std::int64_t>& shape_of(const Parameter& parameter) {
+  return parameter.master ? parameter.master.shape : parameter.copy.shape;
+}
+
 /// The gradients of this micro-batch, or zeros of a rank that has none; else the buffers.
 std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
   std::vector<HandedOver> all;
   for (Parameter& parameter : run.parameters) {
-    if (communicate_of(run.c) != Communicate::micro_batch) {
+    if (!sums_gradients(run)) {
       all.push_back({&parameter, "in.buffer." + parameter.name, parameter.buffer.data(), parameter.buffer.dtype,
                      &parameter.buffer, 0, parameter.elements});
       continue;
@@ -65,10 +76,23 @@ std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
   return all;
 }
 
-std::vector<std::int64_t> sizes_of(const Run& run) {
+/// All parameters side by side; at the window's end, of replicas, this rank's chunk of every bucket.
+std::vector<Bucket> buckets_added(Run& run) {
   std::vector<std::int64_t> sizes;
-  for (const Parameter& parameter : run.parameters) sizes.push_back(parameter.elements);
-  return sizes;
+  const auto& whole = run.replicas && run.micro_batch < 0 ? run.shards : run.parameters;  // swapped while pieces go
+  for (const Parameter& parameter : whole) sizes.push_back(parameter.elements);
+  std::vector<Bucket> buckets = buckets_of(run.c, static_cast<std::size_t>(run.options.link->size()), sizes);
+  if (&whole == &run.parameters) return buckets;
+  for (Bucket& bucket : buckets) {
+    const std::int64_t chunk = bucket.elements / run.sharers->size(), begin = chunk * run.sharers->rank();
+    std::vector<Bucket::Place> own;
+    for (std::size_t i = 0; i < run.own_pieces().size(); ++i)
+      for (const Bucket::Place& place : bucket.places)
+        if (place.parameter == run.own_pieces()[i].parameter)
+          own.push_back({i, place.first + run.own_pieces()[i].first - begin});
+    bucket = Bucket{std::move(own), chunk};
+  }
+  return buckets;
 }
 
 std::string about(const Run& run, std::size_t bucket) {
@@ -94,7 +118,7 @@ struct Sum {
       else
         run.launch<RankScaleArguments>("rank_scale",
                                        {each.format, each.from, format, to, division.front, each.parameter->elements});
-      if (is_tapped(each)) run.tap("reduce", "wire." + each.parameter->name, to, format, each.parameter->copy.shape);
+      if (is_tapped(each)) run.tap("reduce", "wire." + each.parameter->name, to, format, shape_of(*each.parameter));
     }
   }
   /// Where other bits may travel than were handed over.
@@ -119,14 +143,14 @@ struct Sum {
 }  // namespace
 
 void reduce(Run& run) {
-  const auto ranks = static_cast<std::size_t>(run.options.link->size());
+  Link& link = run.micro_batch >= 0 || !run.replicas ? sharers_of(run) : *run.replicas;
+  const auto ranks = static_cast<std::size_t>(link.size());
   const RankDivision division = rank_division(run.c, ranks);
   if (division.around_the_sum) run.tap("reduce", "in.divisor", static_cast<float>(ranks));
   std::deque<DeviceTensor> zeros;
   const std::vector<HandedOver> handed = handed_over(run, zeros);
-  for (const HandedOver& each : handed)
-    run.tap("reduce", each.name, each.from, each.format, each.parameter->copy.shape);
-  const auto buckets = buckets_of(run.c, ranks, sizes_of(run));
+  for (const HandedOver& each : handed) run.tap("reduce", each.name, each.from, each.format, shape_of(*each.parameter));
+  const auto buckets = buckets_added(run);
   const Dtype format = wire_of(run.c);
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     DeviceTensor flat(run.device, "bucket of ranks", format, {buckets[i].elements});
@@ -134,8 +158,10 @@ void reduce(Run& run) {
     Sum sum{run, division, handed, buckets[i], format, flat};
     sum.fill();
     const auto add = [&run](const RankSumArguments& arguments) { run.launch("rank_sum", arguments); };
-    Addends addends(*run.options.link, run.device, add, about(run, i), format, flat.data(), buckets[i].elements);
-    if (shards_gradients(run.c)) addends.scatter();
+    Addends addends(link, run.device, add, about(run, i), format, flat.data(), buckets[i].elements);
+    if (shards_gradients(run.c) && run.micro_batch >= 0) addends.scatter();
+    if (adds_in_fp32(run.c))
+      addends.add_in_fp32([&run](const RankScaleArguments& arguments) { run.launch("rank_scale", arguments); });
     all_reduce(rank_word(run.c, "reduce.algorithm"))(addends);
     sum.take_out();
   }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernels/ranks/buckets.hpp"
-#include "kernels/ranks/link.hpp"
+#include "kernels/ranks/group_link.hpp"
 #include "oracle/case/shards.hpp"
 
 namespace tally {
@@ -21,18 +21,31 @@ void copy_elements(Run& run, const DeviceTensor& from, std::int64_t first, const
 
 namespace {
 
-DeviceTensor piece_of(Run& run, const std::string& name, const DeviceTensor& whole, const RankPiece& piece) {
-  DeviceTensor part(run.device, name, whole.dtype, {piece.count});
-  copy_elements(run, whole, piece.first, part, 0, piece.count);
-  return part;
+DeviceTensor piece_of(Run& run, const std::string& name, const Tensor& whole, const RankPiece& piece) {
+  Tensor part(whole.dtype, {piece.count});
+  const std::size_t width = size_of(whole.dtype);
+  std::copy_n(whole.bytes.begin() + static_cast<std::ptrdiff_t>(piece.first) * static_cast<std::ptrdiff_t>(width),
+              part.bytes.size(), part.bytes.begin());
+  return DeviceTensor(run.device, name, part);
 }
 
-/// The pieces that the chunks of all buckets cut out of the parameters, rank by rank.
-std::vector<std::vector<RankPiece>> pieces_of_all(const Run& run, std::size_t ranks) {
+/// Where several groups keep the same: this rank's, and those who keep what it keeps.
+void add_groups(Run& run) {
+  Link& all = *run.options.link;
+  const auto replicas = static_cast<int>(replicas_of(run.c));
+  if (replicas == 1) return;
+  const int sharers = all.size() / replicas, own = all.rank() % sharers;
+  run.sharers = std::make_shared<GroupLink>(all, all.rank() - own, 1, sharers);
+  run.replicas = std::make_shared<GroupLink>(all, own, sharers, replicas);
+}
+
+/// The pieces that the chunks of all buckets cut out of the parameters, sharer by sharer.
+std::vector<std::vector<RankPiece>> pieces_of_all(Run& run) {
+  const auto ranks = static_cast<std::size_t>(sharers_of(run).size());
   std::vector<std::int64_t> sizes;
   for (const Parameter& parameter : run.parameters) sizes.push_back(parameter.elements);
   std::vector<std::vector<RankPiece>> all(ranks);
-  for (const Bucket& bucket : buckets_of(run.c, ranks, sizes)) {
+  for (const Bucket& bucket : buckets_of(run.c, static_cast<std::size_t>(run.options.link->size()), sizes)) {
     const std::int64_t chunk = bucket.elements / static_cast<std::int64_t>(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank)
       for (const Bucket::Place& place : bucket.places) {
@@ -46,24 +59,36 @@ std::vector<std::vector<RankPiece>> pieces_of_all(const Run& run, std::size_t ra
   return all;
 }
 
-Parameter shard_of(Run& run, Parameter& whole, const RankPiece& piece) {
+/// The case's, or zeros.
+KeptState state_of_piece(Run& run, const StateTensor* of, const std::string& parameter, const RankPiece& piece) {
+  const std::string name = of->name + "." + parameter;
+  if (const auto given = run.c.tensors.find(name); given != run.c.tensors.end())
+    return {of, piece_of(run, name, given->second, piece), true};
+  DeviceTensor zeros(run.device, name, run.c.precision.master, {piece.count});
+  zeros.zero();
+  return {of, std::move(zeros), !of->begins_with_gradient};
+}
+
+/// Whatever is kept of a piece alone: nothing of it is ever there whole.
+Parameter shard_of(Run& run, const Parameter& whole, const RankPiece& piece) {
+  const auto make = [&](const char* what, Dtype format) {
+    return DeviceTensor(run.device, what + whole.name, format, {piece.count});
+  };
+  const Dtype format = run.c.precision.accumulate;
   Parameter shard;
   shard.name = whole.name;
   shard.elements = piece.count;
   shard.decays = whole.decays;
-  shard.master = piece_of(run, whole.name, whole.master, piece);
-  if (shards_parameters(run.c))
-    shard.copy = DeviceTensor(run.device, "copy of " + whole.name, whole.copy.dtype, {piece.count});
-  shard.buffer = DeviceTensor(run.device, "buffer of " + whole.name, whole.buffer.dtype, {piece.count});
+  shard.master = piece_of(run, whole.name, run.c.tensors.at(whole.name), piece);
+  if (shards_parameters(run.c)) shard.copy = make("copy of ", whole.copy.dtype);
+  shard.buffer = make("buffer of ", format);
   if (shards_gradients(run.c)) {
-    const Dtype format = whole.buffer.dtype;
-    shard.reduced = DeviceTensor(run.device, "buffer of ranks of " + whole.name, format, {piece.count});
-    if (whole.compensation)
-      shard.compensation = DeviceTensor(run.device, "compensation of " + whole.name, format, {piece.count});
+    shard.reduced = make("buffer of ranks of ", format);
+    if (run.kernels.claim("accumulate").algorithm == "kahan") shard.compensation = make("compensation of ", format);
   }
-  shard.unscaled = DeviceTensor(run.device, "unscaled gradient of " + whole.name, Dtype::fp32, {piece.count});
-  for (KeptState& kept : whole.state)
-    shard.state.push_back({kept.of, piece_of(run, kept.of->name + "." + whole.name, kept.tensor, piece), kept.started});
+  shard.unscaled = make("unscaled gradient of ", Dtype::fp32);
+  for (const StateTensor* each : state_of(run.c.recipe.optimizer))
+    shard.state.push_back(state_of_piece(run, each, whole.name, piece));
   return shard;
 }
 
@@ -71,18 +96,10 @@ Parameter shard_of(Run& run, Parameter& whole, const RankPiece& piece) {
 
 void add_shards(Run& run) {
   if (run.options.link == nullptr || !shards_optimizer(run.c)) return;
-  run.pieces = pieces_of_all(run, static_cast<std::size_t>(run.options.link->size()));
+  add_groups(run);
+  run.pieces = pieces_of_all(run);
   for (const RankPiece& piece : run.own_pieces())
     run.shards.push_back(shard_of(run, run.parameters[piece.parameter], piece));
-  for (Parameter& whole : run.parameters) {  // what is each rank's own, others do not keep
-    whole.state.clear();
-    whole.unscaled = {};
-    if (shards_parameters(run.c)) whole.master = {};
-    if (!shards_gradients(run.c)) continue;
-    whole.buffer = {};
-    whole.reduced = {};
-    whole.compensation = {};
-  }
 }
 
 OwnPieces::OwnPieces(Run& run) : run_(run) {

@@ -93,6 +93,10 @@ void run_window(Run& run) {
   add_up_without_own(run);
   const bool together = run.options.link != nullptr, checks = checks_overflow(run.c.recipe.loss_scale);
   if (together && !communicates_each(run.c)) stages.reduce(run);
+  if (run.replicas) {
+    const OwnPieces own(run);
+    stages.reduce(run);
+  }
   {
     const OwnPieces own(run);
     if (checks) stages.overflow_check(run);

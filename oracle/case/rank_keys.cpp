@@ -34,9 +34,11 @@ RankKey factor_key(const char* object, const char* name) {
 const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
       word_key("", "sharding", {"none", "optimizer", "gradients", "parameters"}),
+      number_key("", "replicas", 1, "1"),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
-      word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring"}),
+      word_key("reduce", "algorithm", {"in_order", "recursive_doubling", "ring", "all_to_all"}),
       word_key("reduce", "wire", {"buffer", "fp32", "fp16", "bf16"}),
+      word_key("reduce", "accumulate", {"wire", "fp32"}),
       word_key("reduce", "divide", {"loss", "before", "after", "split", "collective", "unscale"}),
       factor_key("reduce", "factor"),
       word_key("reduce", "norm", {"squares", "norms"}),
@@ -50,19 +52,14 @@ const std::vector<RankKey>& rank_keys() {
 
 const OptionValue& standard_rank_option(std::string_view name) { return *key_called(name).option.standard; }
 
-namespace {
-
-const OptionValue& option_of(const Execution& execution, std::string_view name) {
+const OptionValue& rank_option(const Execution& execution, std::string_view name) {
   const auto said = execution.ranks.options.find(std::string(name));
   return said != execution.ranks.options.end() ? said->second : standard_rank_option(name);
 }
-
-}  // namespace
-
-const OptionValue& rank_option(const Case& c, std::string_view name) { return option_of(c.execution, name); }
+const OptionValue& rank_option(const Case& c, std::string_view name) { return rank_option(c.execution, name); }
 
 const std::string& rank_word(const Execution& execution, std::string_view name) {
-  return std::get<std::string>(option_of(execution, name));
+  return std::get<std::string>(rank_option(execution, name));
 }
 const std::string& rank_word(const Case& c, std::string_view name) { return rank_word(c.execution, name); }
 
@@ -72,6 +69,9 @@ Dtype wire_of(const Case& c) {
   const std::string& word = rank_word(c, "reduce.wire");
   return word == "buffer" ? c.precision.accumulate : *dtype_of(word);
 }
+
+bool adds_in_fp32(const Case& c) { return rank_word(c, "reduce.accumulate") == "fp32"; }
+bool keeps_partial_sums(const std::string& algorithm) { return algorithm == "in_order" || algorithm == "all_to_all"; }
 
 void set_rank_option(Execution& execution, const std::string& name, OptionValue value) {
   const bool standard = value == *key_called(name).option.standard;

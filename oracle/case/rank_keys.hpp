@@ -22,11 +22,17 @@ const std::vector<RankKey>& rank_keys();
 const OptionValue& standard_rank_option(std::string_view name);
 /// The value of a key, its default where the case does not say it. Throws as standard_rank_option does.
 const OptionValue& rank_option(const Case& c, std::string_view name);
+const OptionValue& rank_option(const Execution& execution, std::string_view name);
 const std::string& rank_word(const Case& c, std::string_view name);
 const std::string& rank_word(const Execution& execution, std::string_view name);
 std::int64_t rank_number(const Case& c, std::string_view name);
 /// The format of what travels to a sum over ranks and of every addition there.
 Dtype wire_of(const Case& c);
+
+/// Whether the additions are made in fp32 and their sum is rounded to the wire's format once, at the end.
+bool adds_in_fp32(const Case& c);
+/// Whether one rank makes all additions of an element, so that no partial sum travels.
+bool keeps_partial_sums(const std::string& algorithm);
 
 /// The same case with another value, left out where it is the default.
 Case with_rank_option(Case c, const std::string& name, OptionValue value);

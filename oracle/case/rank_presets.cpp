@@ -24,7 +24,7 @@ std::size_t predivision(std::size_t ranks) {
 
 /// fp16, whose range is short, is divided on both sides of the sum.
 void fsdp2(Case& c) {
-  set(c, "sharding", "gradients");
+  set(c, "sharding", "parameters");
   if (ranks_of(c) == 1) return;
   if (wire_of(c) != Dtype::fp16) return set(c, "reduce.divide", "collective");
   set(c, "reduce.divide", "split");
@@ -61,7 +61,8 @@ const std::vector<RankPreset>& rank_presets() {
        "DeepSpeed, ZeRO-2: divided by the ranks, then summed behind every micro-batch, pieces kept", "average_tensor",
        deepspeed_scatter},
       {"fsdp2",
-       "PyTorch's fully_shard: averaged by the collective, in fp16 divided on both sides of the sum; pieces kept",
+       "PyTorch's fully_shard: averaged by the collective, in fp16 divided on both sides of the sum; pieces kept of "
+       "all",
        "_get_gradient_divide_factors", fsdp2},
       {"megatron", "Megatron-LM with its distributed optimizer: divided by the ranks, then summed",
        "param_and_grad_buffer.py", megatron},
@@ -77,7 +78,7 @@ const RankPreset* find_rank_preset(const std::string& name) {
 }
 
 Case as_preset(Case c, const RankPreset& preset) {
-  for (const char* key : {"sharding", "communicate", "reduce.divide", "reduce.factor", "buckets.order"})
+  for (const char* key : {"sharding", "replicas", "communicate", "reduce.divide", "reduce.factor", "buckets.order"})
     set_rank_option(c.execution, key, standard_rank_option(key));
   preset.apply(c);
   if (c.dealt.empty()) c.execution.ranks.kind = "ranks";

@@ -71,6 +71,32 @@ void check_communicated(const Case& c, Findings& findings) {
                  "\"window\" or \"micro_batch\"");
 }
 
+/// In which format partial sums stand.
+void check_accumulated(const Case& c, Findings& findings) {
+  if (!adds_in_fp32(c)) return;
+  const std::string path = "$.execution.ranks.reduce.accumulate", &algorithm = rank_word(c, "reduce.algorithm");
+  if (wire_of(c) == Dtype::fp32) findings.add(path, "\"fp32\" beside a wire of fp32", "\"wire\", which is the same");
+  if (!keeps_partial_sums(algorithm))
+    findings.add(path, "\"fp32\" beside \"algorithm\": " + json_string(algorithm) + ", whose partial sums travel",
+                 "\"wire\", or the algorithm in_order or all_to_all");
+}
+
+/// Groups of ranks that each keep all pieces.
+void check_replicas(const Case& c, Findings& findings) {
+  const std::int64_t replicas = rank_number(c, "replicas"), ranks = static_cast<std::int64_t>(ranks_of(c));
+  const std::string path = "$.execution.ranks.replicas";
+  if (replicas == 1) return;
+  if (ranks % replicas != 0)
+    findings.add(path, std::to_string(replicas) + " beside " + std::to_string(ranks) + " ranks",
+                 "a number that divides the ranks");
+  if (!shards_gradients(c))
+    findings.add(path, "replicas beside \"sharding\": " + json_string(rank_word(c, "sharding")),
+                 "\"gradients\" or \"parameters\", whose sums of a group are added over the replicas");
+  if (rank_word(c, "reduce.divide") == "split")
+    findings.add("$.execution.ranks.reduce.divide", "\"split\" beside replicas, whose two sums each divide",
+                 "loss, before, after, collective or unscale");
+}
+
 /// What is not stated of many ranks.
 void check_together(const Case& c, Findings& findings) {
   if (c.normalisation == Normalisation::mean_of_means_configured && !c.dealt.empty())
@@ -113,6 +139,8 @@ void check_ranks(const Case& c, Findings& findings) {
   if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
     check_together(c, findings);
     check_divided(c, findings);
+    check_replicas(c, findings);
+    check_accumulated(c, findings);
     check_communicated(c, findings);
     check_room(c, findings);
   }

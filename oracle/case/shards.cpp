@@ -15,12 +15,26 @@ namespace {
 constexpr std::array<std::string_view, 6> stages_of_shards{"overflow_check", "unscale", "norm",
                                                            "clip",           "decay",   "optimizer"};
 
-/// The sum of a micro-batch's gradients over the ranks, and the buffer that it is added to.
-bool holds_sums(const std::string& stage, const std::string& tensor) {
-  return stage == "accumulate" || (stage == "reduce" && tensor.starts_with("reduced."));
+/// The sum of a micro-batch's gradients over the ranks, the buffer that it is added to, and the sum of replicas' buffers.
+bool holds_sums(const std::string& stage, const std::string& tensor, int micro_batch) {
+  return stage == "accumulate" || (stage == "reduce" && (micro_batch < 0 || tensor.starts_with("reduced.")));
 }
 
 }  // namespace
+
+std::size_t replicas_of(const Case& c) {
+  return in_ranks(c) ? static_cast<std::size_t>(rank_number(c, "replicas")) : 1;
+}
+std::size_t sharers_of(const Case& c) { return ranks_of(whole_of(c)) / replicas_of(c); }
+
+std::vector<std::size_t> ranks_of_sum(const Case& whole, std::size_t rank, int micro_batch) {
+  const std::size_t sharers = sharers_of(whole);
+  const bool of_replicas = replicas_of(whole) > 1 && micro_batch < 0;
+  const std::size_t first = of_replicas ? 0 : rank / sharers * sharers, step = of_replicas ? sharers : 1;
+  std::vector<std::size_t> all(of_replicas ? replicas_of(whole) : sharers);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = first + i * step;
+  return all;
+}
 
 PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
   const std::int64_t least = rank_number(whole, "buckets.elements"),
@@ -39,14 +53,23 @@ PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
     filled += static_cast<std::int64_t>(whole.tensors.at(name).elements());
   }
   if (!found) throw std::logic_error("no parameter '" + parameter + "' travels");
-  place.chunk = (filled + multiple - 1) / multiple * multiple / static_cast<std::int64_t>(ranks_of(whole));
+  place.chunk = (filled + multiple - 1) / multiple * multiple / static_cast<std::int64_t>(sharers_of(whole));
+  return place;
+}
+
+PlaceInBucket place_in_sum(const Case& whole, const std::string& parameter, int micro_batch) {
+  PlaceInBucket place = place_in_bucket(whole, parameter);
+  if (replicas_of(whole) == 1 || micro_batch >= 0) return place;
+  place.within = place.chunk;
+  place.chunk /= static_cast<std::int64_t>(replicas_of(whole));
   return place;
 }
 
 ShardPiece piece_of(const Case& whole, const std::string& parameter, std::size_t rank) {
   const PlaceInBucket place = place_in_bucket(whole, parameter);
   const auto elements = static_cast<std::int64_t>(whole.tensors.at(parameter).elements());
-  const std::int64_t begin = static_cast<std::int64_t>(rank) * place.chunk - place.first;
+  const auto sharer = static_cast<std::int64_t>(rank % sharers_of(whole));
+  const std::int64_t begin = sharer * place.chunk - place.first;
   const std::int64_t first = std::clamp<std::int64_t>(begin, 0, elements);
   return {first, std::clamp<std::int64_t>(begin + place.chunk, 0, elements) - first};
 }
@@ -57,11 +80,11 @@ bool shards_gradients(const Case& c) {
 }
 bool shards_parameters(const Case& c) { return in_ranks(c) && rank_word(c, "sharding") == "parameters"; }
 
-std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor) {
+std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor, int micro_batch) {
   if (!shards_optimizer(c)) return {};
-  const bool shard = std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() ||
-                     tensor.starts_with("in.shard.") || (shards_gradients(c) && holds_sums(stage, tensor)) ||
-                     (shards_parameters(c) && stage == "cast");
+  const bool shard =
+      std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() || tensor.starts_with("in.shard.") ||
+      (shards_gradients(c) && holds_sums(stage, tensor, micro_batch)) || (shards_parameters(c) && stage == "cast");
   if (!shard) return {};
   for (const std::string& p : parameters_of(c.model))
     if (tensor == p || tensor.ends_with("." + p)) return p;

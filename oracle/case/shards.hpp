@@ -1,22 +1,39 @@
 // Which part of a parameter one of several ranks updates, where they share the optimizer's state: buckets are cut into as
-// many pieces of one size as there are ranks, padding included.
+// many pieces of one size as there are ranks, padding included, or ranks of a group, where several groups keep the same.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "oracle/case/case.hpp"
 
 namespace tally {
 
-/// Where a parameter's elements lie in their bucket, and how long the chunks are that the bucket is cut into, one a rank.
+/// M, how many ranks keep the same pieces, and S = R / M, how many neighbours keep all pieces together: rank r keeps the
+/// piece r mod S in group r / S. M is 1 unless the case says otherwise.
+std::size_t replicas_of(const Case& c);
+std::size_t sharers_of(const Case& c);
+
+/// Whose numbers a sum adds that this rank takes part in: of all ranks; with replicas the rank's own group's behind a
+/// micro-batch, and at the window's end (`micro_batch` below 0) one of each group, the first, for what it keeps together.
+std::vector<std::size_t> ranks_of_sum(const Case& whole, std::size_t rank, int micro_batch);
+
+/// Where a parameter's elements lie in what is added up, and how long the chunks are that it is cut into, one for each
+/// who adds; `within`, above 0, is how long the stretches are that are each added up by themselves.
 struct PlaceInBucket {
-  std::int64_t first = 0, chunk = 1;
-  int chunk_of(std::int64_t element) const { return static_cast<int>((first + element) / chunk); }
+  std::int64_t first = 0, chunk = 1, within = 0;
+  int chunk_of(std::int64_t element) const {
+    const std::int64_t at = first + element;
+    return static_cast<int>((within > 0 ? at % within : at) / chunk);
+  }
 };
-/// Of a whole case. Throws std::logic_error for a parameter that does not train.
+/// Of a whole case: in the bucket, cut into one chunk for each sharer. Throws std::logic_error for a parameter that does
+/// not train.
 PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter);
+/// In the sum behind a micro-batch, or at the window's end: there the replicas of each chunk add it up.
+PlaceInBucket place_in_sum(const Case& whole, const std::string& parameter, int micro_batch);
 
 /// Neighbouring elements of a parameter; count 0: none.
 struct ShardPiece {
@@ -31,6 +48,6 @@ bool shards_gradients(const Case& c);
 /// Whether it keeps that part alone of the parameters as well, which are put together whenever layers read them.
 bool shards_parameters(const Case& c);
 /// The parameter that a tap holds this rank's piece of; empty for every other tap.
-std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor);
+std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor, int micro_batch);
 
 }  // namespace tally

@@ -1,4 +1,4 @@
-// R is the number of ranks, f the case's factor, x_r what rank r hands over, s its sum; fl rounds to fp32, RN to the
+// R is the number of ranks whose numbers a sum adds, f the case's factor, x_r what rank r hands over, s its sum; fl rounds to fp32, RN to the
 // wire's format. A constant is the float nearest to it.
 // (rank_division.1)  before: RN(fl(x_r fl(1 / R))), summed
 // (rank_division.2)  after: the sum, then RN(fl(s fl(1 / R)))
@@ -18,9 +18,9 @@ RankFactor nearest_float(long double exact) { return {exact, static_cast<float>(
 
 }  // namespace
 
-RankDivision rank_division(const Case& c) {
+RankDivision rank_division(const Case& c, std::size_t added) {
   const std::string& word = rank_word(c, "reduce.divide");
-  const auto ranks = static_cast<long double>(ranks_of(whole_of(c)));
+  const auto ranks = static_cast<long double>(added);
   if (word == "before") return {nearest_float(1 / ranks), {}};
   if (word == "after") return {{}, nearest_float(1 / ranks)};
   if (word == "collective") {
@@ -33,6 +33,8 @@ RankDivision rank_division(const Case& c) {
   }
   return {};
 }
+
+RankDivision rank_division(const Case& c) { return rank_division(c, ranks_of(whole_of(c))); }
 
 long double rank_multiple(const Case& c) {
   return rank_division(c).around_the_sum() ? static_cast<long double>(ranks_of(whole_of(c))) : 1;

@@ -1,5 +1,6 @@
-// x_r is what rank r hands over, R the number of ranks; + is rounded once to the format that travels.
-// (rank_sum.1)  in_order: ((x_0 + x_1) + x_2) + ... + x_{R-1}
+// x_r is what rank r hands over, R the number of ranks; + is rounded once to the format that travels,
+// or to fp32, and then the sum once to that format.
+// (rank_sum.1)  in_order, all_to_all: ((x_0 + x_1) + x_2) + ... + x_{R-1}
 // (rank_sum.2)  ring: ((x_{i+1} + x_{i+2}) + ...) + x_i for the elements of chunk i, ranks modulo R
 // (rank_sum.3)  recursive_doubling: with P the largest power of two <= R, first x_{2j} + x_{2j+1} for j < R - P; of
 //               these and the ranks behind them, P in all, neighbours are added in pairs until one is left
@@ -42,11 +43,12 @@ RankAdditions in_pairs(int ranks) {
 }  // namespace
 
 bool claims_an_order(const std::string& algorithm) {
-  return algorithm == "in_order" || algorithm == "ring" || algorithm == "recursive_doubling";
+  return algorithm == "in_order" || algorithm == "all_to_all" || algorithm == "ring" ||
+         algorithm == "recursive_doubling";
 }
 
 RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk) {
-  if (algorithm == "in_order") return one_after_another(0, ranks);
+  if (algorithm == "in_order" || algorithm == "all_to_all") return one_after_another(0, ranks);
   if (algorithm == "ring") return one_after_another((chunk + 1) % ranks, ranks);
   if (algorithm == "recursive_doubling") return in_pairs(ranks);
   throw std::logic_error("a sum over ranks by '" + algorithm + "' claims no order");

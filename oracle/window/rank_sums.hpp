@@ -26,13 +26,19 @@ RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk)
 /// Whether the word claims an order.
 bool claims_an_order(const std::string& algorithm);
 
+/// To what every addition is rounded: the format that travels, or fp32, whose sum is then stored in that format.
+enum class RankRounding { each, once };
+RankRounding rank_rounding(const Case& c);
+
 /// The bits of a sum of what all ranks handed over, in their order, where the claim of `reduce` fixes them.
 std::optional<Matrix<float>> rounded_over_ranks(const Declared& declared, const PlaceInBucket& place,
-                                                const std::vector<Matrix<float>>& addends);
+                                                const std::vector<Matrix<float>>& addends,
+                                                RankRounding rounding = RankRounding::each);
 /// The sum with the bound of any order.
-Expected summed_in_any_order(const Declared& declared, const std::vector<const Expected*>& addends);
+Expected summed_in_any_order(const Declared& declared, const std::vector<const Expected*>& addends,
+                             RankRounding rounding = RankRounding::each);
 /// The sum with its bound: of the claimed order, else of any.
 Expected summed_over_ranks(const Declared& declared, const PlaceInBucket& place,
-                           const std::vector<const Expected*>& addends);
+                           const std::vector<const Expected*>& addends, RankRounding rounding = RankRounding::each);
 
 }  // namespace tally::oracle

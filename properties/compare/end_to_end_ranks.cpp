@@ -1,4 +1,5 @@
 // Ranks end to end: each as one rank alone up to its buffers, then their sum, and each alone again.
+#include <map>
 #include <utility>
 
 #include "oracle/case/rank_keys.hpp"
@@ -31,12 +32,16 @@ Expected gradient_of(const EndToEndWalk& walk, const std::string& p) {
   return k < walk.of_each.size() ? walk.of_each[k].separate.at(p) : zeros(walk, p, walk.c.precision.storage);
 }
 
-/// The sums of all parameters, by what each rank handed over.
+/// Whether gradients are added up at this place, not buffers.
+bool adds_gradients(const EndToEndWalk& walk) {
+  return communicate_of(walk.c) == Communicate::micro_batch && walk.micro_batch >= 0;
+}
+
+/// The sums of all parameters, by what each who adds handed over.
 oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracle::ExpectedTensors>& handed) {
-  const oracle::RankDivision division = oracle::rank_division(any.c);
+  const oracle::RankDivision division = oracle::rank_division(any.c, handed.size());
   const oracle::Declared wire = oracle::of_the_wire(any.declared, any.c);
-  const bool as_they_are = !division.front && communicate_of(any.c) != Communicate::micro_batch &&
-                           wire_of(any.c) == any.c.precision.accumulate;
+  const bool as_they_are = !division.front && !adds_gradients(any) && wire_of(any.c) == any.c.precision.accumulate;
   oracle::ExpectedTensors sums;
   for (const std::string& p : any.parameters) {
     std::deque<Expected> wires;
@@ -44,7 +49,8 @@ oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracl
     for (const oracle::ExpectedTensors& each : handed)
       addends.push_back(as_they_are ? &each.at(p)
                                     : &wires.emplace_back(oracle::on_the_wire(wire, division.front, each.at(p))));
-    Expected sum = oracle::summed_over_ranks(wire, place_in_bucket(whole_of(any.c), p), addends);
+    Expected sum = oracle::summed_over_ranks(wire, place_in_sum(whole_of(any.c), p, any.micro_batch), addends,
+                                             oracle::rank_rounding(any.c));
     if (division.behind) sum = oracle::on_the_wire(wire, division.behind, sum);
     sums[p] = oracle::in_the_buffer(any.declared, any.c, std::move(sum));
   }
@@ -57,7 +63,7 @@ void hold_sums(EndToEndWalk& walk, const oracle::ExpectedTensors& sums) {
   for (const std::string& p : walk.parameters)
     held[p] = walk.held("reduce", "reduced." + p, [&] { return sums.at(p); });
   walk.in_order.clear();  // what stands in the buffers is no longer what this rank's gradients add up to
-  if (communicate_of(walk.c) == Communicate::micro_batch)
+  if (adds_gradients(walk))
     add_gradients(walk, std::move(held));
   else
     walk.buffers = std::move(held);
@@ -70,28 +76,40 @@ oracle::ExpectedTensors handed_by(EndToEndWalk& walk) {
     add_gradients(walk, walk.of_each[static_cast<std::size_t>(walk.micro_batch)]);
   oracle::ExpectedTensors all;
   for (const std::string& p : walk.parameters)
-    all[p] = walk.seen("reduce", handed_prefix(walk.c) + p,
-                       when == Communicate::micro_batch ? gradient_of(walk, p) : buffer_of(walk, p));
+    all[p] = walk.seen("reduce", handed_prefix(walk.c, walk.micro_batch) + p,
+                       adds_gradients(walk) ? gradient_of(walk, p) : buffer_of(walk, p));
   return all;
 }
 
-/// What others tapped; false where one of them did not.
+bool adds_replicas(const EndToEndWalk& walk) { return walk.micro_batch < 0 && replicas_of(walk.c) > 1; }
+
+/// What another tapped, or, of replicas, another group; false where one of them did not.
 bool take_tapped(const EndToEndWalk& walk, std::size_t from, oracle::ExpectedTensors& into) {
+  const Case& whole = whole_of(walk.c);
   for (const std::string& p : walk.parameters) {
-    const Tensor* tapped = handed_over(walk.trace, ranks_of(whole_of(walk.c)), from, walk.window, walk.micro_batch,
-                                       "reduce", handed_prefix(walk.c) + p);
+    const std::string tensor = handed_prefix(walk.c, walk.micro_batch) + p;
+    if (adds_replicas(walk)) {
+      const std::size_t group = from / sharers_of(whole);
+      const auto kept = kept_by_group(whole, *walk.trace.whole, {walk.window, -1, "reduce", tensor}, group);
+      if (!kept) return false;
+      into[p] = oracle::as_read(*kept);
+      continue;
+    }
+    const Tensor* tapped =
+        handed_over(walk.trace, ranks_of(whole), from, walk.window, walk.micro_batch, "reduce", tensor);
     if (tapped == nullptr) return false;
     into[p] = oracle::as_read(*tapped);
   }
   return true;
 }
 
-/// The places of a window's sums: behind every micro-batch, or at its end alone.
+/// The places of a window's sums: behind every micro-batch, or at its end alone; of replicas both.
 std::vector<int> places_of_sums(const Case& c, int window) {
   if (!communicates_each(c)) return {-1};
   std::vector<int> places;
   for (std::size_t k = 0; k < micro_steps_of(c, static_cast<std::size_t>(window)); ++k)
     places.push_back(static_cast<int>(k));
+  if (replicas_of(c) > 1) places.push_back(-1);
   return places;
 }
 
@@ -122,12 +140,15 @@ void expect_all_gathered(EndToEndWalk& walk, int micro_batch, const std::string&
 void expect_reduce(EndToEndWalk& walk) {
   for (const int place : places_of_sums(walk.c, walk.window)) {
     walk.micro_batch = place;
-    std::vector<oracle::ExpectedTensors> handed(ranks_of(whole_of(walk.c)));
-    for (std::size_t from = 0; from < handed.size() && !walk.ended; ++from) {
-      if (from == walk.c.rank)
-        handed[from] = handed_by(walk);
+    const Case& whole = whole_of(walk.c);
+    const std::size_t step = adds_replicas(walk) ? sharers_of(whole) : 1;  // any of a group knows what it keeps
+    std::vector<oracle::ExpectedTensors> handed;
+    for (const std::size_t from : ranks_of_sum(whole, walk.c.rank, place)) {
+      if (walk.ended) break;
+      if (from / step == walk.c.rank / step)
+        handed.push_back(handed_by(walk));
       else
-        walk.ended = !take_tapped(walk, from, handed[from]);
+        walk.ended = !take_tapped(walk, from, handed.emplace_back());
     }
     if (!walk.ended) hold_sums(walk, sums_of(walk, handed));
   }
@@ -136,21 +157,34 @@ void expect_reduce(EndToEndWalk& walk) {
 
 namespace {
 
-/// All sums of a window, each over what every rank hands over; the last one is left to be held.
+std::vector<oracle::ExpectedTensors> addends_of(const std::vector<oracle::ExpectedTensors>& handed,
+                                                const std::vector<std::size_t>& added) {
+  std::vector<oracle::ExpectedTensors> all;
+  for (const std::size_t rank : added) all.push_back(handed[rank]);
+  return all;
+}
+
+/// All sums of a window, each over what those hand over who add; the last one is left to be held.
 oracle::ExpectedTensors sums_of_window(std::deque<EndToEndWalk>& ranks, int window) {
-  oracle::ExpectedTensors sums;
+  const Case& whole = whole_of(ranks.front().c);
+  oracle::ExpectedTensors last;
   for (const int place : places_of_sums(ranks.front().c, window)) {
     std::vector<oracle::ExpectedTensors> handed;
     for (EndToEndWalk& walk : ranks) {
       walk.micro_batch = place;
       handed.push_back(handed_by(walk));
     }
-    sums = sums_of(ranks.front(), handed);
-    if (place < 0) break;
-    for (EndToEndWalk& walk : ranks) hold_sums(walk, sums);
+    std::map<std::size_t, oracle::ExpectedTensors> sums;  // by the first who adds
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const std::vector<std::size_t> added = ranks_of_sum(whole, rank, place);
+      oracle::ExpectedTensors& sum = sums[added.front()];
+      if (sum.empty()) sum = sums_of(ranks[rank], addends_of(handed, added));
+      if (place >= 0) hold_sums(ranks[rank], sum);
+    }
+    last = std::move(sums.at(0));
   }
   for (EndToEndWalk& walk : ranks) walk.micro_batch = -1;
-  return sums;
+  return last;
 }
 
 }  // namespace
@@ -158,7 +192,8 @@ oracle::ExpectedTensors sums_of_window(std::deque<EndToEndWalk>& ranks, int wind
 void expect_ranks(std::deque<EndToEndWalk>& ranks) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   const auto windows = static_cast<int>(ranks.front().c.windows.size());
-  const bool at_the_end = !communicates_each(ranks.front().c);
+  const Case& part = ranks.front().c;
+  const bool at_the_end = !communicates_each(part) || replicas_of(part) > 1;
   for (int window = 0; window < windows; ++window) {
     DecisionCount count;
     for (EndToEndWalk& walk : ranks) {

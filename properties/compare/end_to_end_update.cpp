@@ -159,7 +159,7 @@ void hold_own_part(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients)
 
 Expected norm_over_ranks(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
   std::vector<Expected> parts;
-  for (std::size_t rank = 0; rank < ranks_of(whole_of(walk.c)); ++rank)
+  for (std::size_t rank = 0; rank < sharers_of(whole_of(walk.c)); ++rank)
     parts.push_back(part_of_norm(walk, gradients, rank));
   return oracle::norm_of_parts(walk.c, parts);
 }

@@ -18,7 +18,7 @@ float value_of(const Tensor& scalar) { return floats_of(scalar)(0, 0); }
 
 /// What the last sum over ranks left in a buffer; nullptr where it left no tap, or nothing was added up.
 const Tensor* summed_by_ranks(const LocalWalk& walk, const std::string& p) {
-  if (!communicates_each(walk.c)) return walk.tap("reduce", "reduced." + p);
+  if (!communicates_each(walk.c) || replicas_of(walk.c) > 1) return walk.tap("reduce", "reduced." + p);
   const int last = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window))) - 1;
   const bool gradients = communicate_of(walk.c) == Communicate::micro_batch;
   return gradients ? walk.tap("accumulate", "buffer." + p, last) : walk.tap("reduce", "reduced." + p, last);

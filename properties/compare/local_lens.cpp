@@ -96,7 +96,7 @@ void check_no_step(LocalWalk& walk) {
 
 void check_window(LocalWalk& walk) {
   const bool checks = checks_overflow(walk.c.recipe.loss_scale), together = in_ranks(walk.c);
-  const bool at_the_end = together && !communicates_each(walk.c);
+  const bool at_the_end = together && (!communicates_each(walk.c) || replicas_of(walk.c) > 1);
   walk.skipped = false;
   walk.overflows.reset();
   walk.direct = writes_directly(walk);

@@ -1,5 +1,6 @@
 // What ranks do together: the sum of their buffers, and the flag that all of them act upon.
 #include <algorithm>
+#include <numeric>
 
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -11,10 +12,11 @@
 
 namespace tally {
 
-std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string& stage, const std::string& tensor) {
+std::vector<const Tensor*> of_ranks(const LocalWalk& walk, const std::vector<std::size_t>& asked,
+                                    const std::string& stage, const std::string& tensor) {
   std::vector<const Tensor*> all;
   const std::size_t ranks = ranks_of(whole_of(walk.c));
-  for (std::size_t from = 0; from < ranks; ++from) {
+  for (const std::size_t from : asked) {
     all.push_back(handed_over(walk.trace, ranks, from, walk.window, walk.micro_batch, stage, tensor));
     if (all.back() == nullptr) return {};
   }
@@ -29,14 +31,35 @@ struct Handed {
   bool travels = false;  // else it has still to be made what travels
 };
 
-Handed handed_by_all(const LocalWalk& walk, const std::string& p) {
-  std::vector<const Tensor*> wires = of_all_ranks(walk, "reduce", "wire." + p);
+bool is_sum_of_replicas(const LocalWalk& walk) { return walk.micro_batch < 0 && replicas_of(walk.c) > 1; }
+
+/// One tensor of each who adds; of replicas what each group has pieces of, put together in `kept`.
+std::vector<const Tensor*> of_all_addends(const LocalWalk& walk, const std::string& tensor, std::deque<Tensor>& kept) {
+  const Case& whole = whole_of(walk.c);
+  const std::vector<std::size_t> ranks = ranks_of_sum(whole, walk.c.rank, walk.micro_batch);
+  if (!is_sum_of_replicas(walk)) return of_ranks(walk, ranks, "reduce", tensor);
+  std::vector<const Tensor*> all;
+  for (std::size_t group = 0; group < ranks.size(); ++group) {
+    auto together = kept_by_group(whole, *walk.trace.whole, {walk.window, -1, "reduce", tensor}, group);
+    if (!together) return {};
+    all.push_back(&kept.emplace_back(std::move(*together)));
+  }
+  return all;
+}
+
+Handed handed_by_all(const LocalWalk& walk, const std::string& p, std::deque<Tensor>& kept) {
+  std::vector<const Tensor*> wires = of_all_addends(walk, "wire." + p, kept);
   if (!wires.empty()) return {std::move(wires), true};
-  return {of_all_ranks(walk, "reduce", handed_prefix(walk.c) + p), false};
+  return {of_all_addends(walk, handed_prefix(walk.c, walk.micro_batch) + p, kept), false};
 }
 
 /// A rank's buffer where all add up their buffers at this place.
 const Tensor* left_buffer(LocalWalk& walk, const std::string& p, std::optional<Tensor>& zeros) {
+  if (is_sum_of_replicas(walk)) {
+    const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
+    return steps > 0 ? walk.tap("accumulate", "buffer." + p, steps - 1)
+                     : &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate));
+  }
   const int k = walk.micro_batch < 0 ? walk.micro_batches() - 1 : walk.micro_batch;
   if (k >= 0 && k < walk.micro_batches()) return walk.tap("accumulate", "buffer." + p, k);
   if (k > 0) return walk.tap("reduce", "reduced." + p, k - 1);
@@ -52,7 +75,7 @@ const Tensor* left_gradient(LocalWalk& walk, const std::string& p, std::optional
 
 /// What travels of it: the same number, times a constant, stored.
 void check_wire(LocalWalk& walk, const std::string& p, const oracle::RankDivision& division) {
-  const Tensor* handed = walk.tap("reduce", handed_prefix(walk.c) + p);
+  const Tensor* handed = walk.tap("reduce", handed_prefix(walk.c, walk.micro_batch) + p);
   if (handed == nullptr || walk.tap("reduce", "wire." + p) == nullptr) return;
   walk.check_bits("reduce", "wire." + p, [&] {
     return oracle::rounded_wire(oracle::of_the_wire(walk.declared, walk.c), division.front, oracle::floats_of(*handed));
@@ -62,28 +85,32 @@ void check_wire(LocalWalk& walk, const std::string& p, const oracle::RankDivisio
 }  // namespace
 
 void hand_over(LocalWalk& walk) {
-  const oracle::RankDivision division = oracle::rank_division(walk.c);
+  const std::size_t added = ranks_of_sum(whole_of(walk.c), walk.c.rank, walk.micro_batch).size();
+  const oracle::RankDivision division = oracle::rank_division(walk.c, added);
   if (division.around_the_sum())
-    walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(ranks_of(whole_of(walk.c)))));
-  const bool gradients = communicate_of(walk.c) == Communicate::micro_batch;
+    walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(added)));
+  const bool gradients = communicate_of(walk.c) == Communicate::micro_batch && walk.micro_batch >= 0;
   for (const std::string& p : walk.parameters) {
     std::optional<Tensor> zeros;
-    walk.handed("reduce", handed_prefix(walk.c) + p,
+    walk.handed("reduce", handed_prefix(walk.c, walk.micro_batch) + p,
                 gradients ? left_gradient(walk, p, zeros) : left_buffer(walk, p, zeros));
     check_wire(walk, p, division);
   }
 }
 
 void check_reduce(LocalWalk& walk) {
-  const oracle::RankDivision division = oracle::rank_division(walk.c);
+  const Case& whole = whole_of(walk.c);
+  const oracle::RankDivision division =
+      oracle::rank_division(walk.c, ranks_of_sum(whole, walk.c.rank, walk.micro_batch).size());
   const oracle::Declared wire = oracle::of_the_wire(walk.declared, walk.c);
   for (const std::string& p : walk.parameters) {
-    const Handed addends = handed_by_all(walk, p);
+    std::deque<Tensor> kept;
+    const Handed addends = handed_by_all(walk, p, kept);
     if (addends.tensors.empty()) {
       walk.require_tap("reduce", "reduced." + p);
       continue;
     }
-    const PlaceInBucket place = place_in_bucket(whole_of(walk.c), p);
+    const PlaceInBucket place = place_in_sum(whole, p, walk.micro_batch);
     const auto travels = [&](const Tensor& each) {  // as it is
       return addends.travels || (!division.front && each.dtype == wire_of(walk.c));
     };
@@ -95,7 +122,8 @@ void check_reduce(LocalWalk& walk) {
         read.push_back(travels(*each) ? handed : oracle::on_the_wire(wire, division.front, handed));
       }
       for (const oracle::Expected& each : read) all.push_back(&each);
-      oracle::Expected sum = oracle::summed_in_any_order(wire, all);  // other bits: another order's
+      oracle::Expected sum =
+          oracle::summed_in_any_order(wire, all, oracle::rank_rounding(walk.c));  // other bits: another order's
       if (division.behind) sum = oracle::on_the_wire(wire, division.behind, sum);
       return oracle::in_the_buffer(walk.declared, walk.c, std::move(sum));
     };
@@ -105,7 +133,7 @@ void check_reduce(LocalWalk& walk) {
                         const oracle::Matrix<float> handed = oracle::floats_of(*each);
                         read.push_back(travels(*each) ? handed : oracle::rounded_wire(wire, division.front, handed));
                       }
-                      auto sum = oracle::rounded_over_ranks(wire, place, read);
+                      auto sum = oracle::rounded_over_ranks(wire, place, read, oracle::rank_rounding(walk.c));
                       if (!sum) return sum;
                       if (division.behind) sum = oracle::rounded_wire(wire, division.behind, *sum);
                       return oracle::rounded_in_the_buffer(walk.declared, walk.c, std::move(*sum));
@@ -117,7 +145,9 @@ void check_reduce(LocalWalk& walk) {
 
 void check_agree(LocalWalk& walk) {
   if (!shards_optimizer(walk.c)) walk.handed("agree", "in.found", walk.tap("overflow_check", "found"));
-  const std::vector<const Tensor*> found = of_all_ranks(walk, "agree", "in.found");
+  std::vector<std::size_t> all(ranks_of(whole_of(walk.c)));
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<const Tensor*> found = of_ranks(walk, all, "agree", "in.found");
   const bool any = std::ranges::any_of(found, [](const Tensor* each) { return each->integer(0) != 0; });
   const Tensor* decision = found.empty() ? walk.require_tap("agree", "found")
                                          : walk.check_output("agree", "found", oracle::scalar(any ? 1 : 0));

@@ -58,7 +58,9 @@ void check_own_pieces(LocalWalk& walk) {
 
 void check_norm_over_ranks(LocalWalk& walk) {
   std::vector<float> parts;
-  for (const Tensor* each : of_all_ranks(walk, "norm", "part")) parts.push_back(static_cast<float>(each->value(0)));
+  const std::vector<std::size_t> sharers = ranks_of_sum(whole_of(walk.c), walk.c.rank, 0);
+  for (const Tensor* each : of_ranks(walk, sharers, "norm", "part"))
+    parts.push_back(static_cast<float>(each->value(0)));
   if (parts.empty()) {
     walk.require_tap("norm", "norm");
     return;

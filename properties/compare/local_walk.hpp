@@ -199,8 +199,9 @@ void check_running_stats(LocalWalk& walk, int first, int last);
 void check_loss(LocalWalk& walk);
 void check_backward(LocalWalk& walk, int first, int last);
 void check_accumulate(LocalWalk& walk);
-/// What every rank left of it at this sum; empty where one of them left no tap.
-std::vector<const Tensor*> of_all_ranks(const LocalWalk& walk, const std::string& stage, const std::string& tensor);
+/// What each of the ranks that are asked left of it; empty where one of them left no tap.
+std::vector<const Tensor*> of_ranks(const LocalWalk& walk, const std::vector<std::size_t>& asked,
+                                    const std::string& stage, const std::string& tensor);
 void hand_over(LocalWalk& walk);     // of ranks alone: what they hand to their sum
 void check_reduce(LocalWalk& walk);  // of ranks alone
 void check_overflow(LocalWalk& walk);

@@ -94,7 +94,9 @@ class Producers {
   Names of_sum() {
     if (take(rest_, "d.")) return {here(gradient_of_parameter(layers_, text()))};
     if (!take(rest_, "buffer.")) return {};
-    const int k = read_.micro_batch < 0 ? micro_batches() - 1 : read_.micro_batch;
+    const auto steps = static_cast<int>(micro_steps_of(c_, static_cast<std::size_t>(read_.window)));
+    const int last = (replicas_of(c_) > 1 ? steps : micro_batches()) - 1;
+    const int k = read_.micro_batch < 0 ? last : read_.micro_batch;
     return {{read_.window, k, "accumulate", "buffer." + text()}};
   }
 
@@ -111,8 +113,8 @@ class Producers {
     const int last = (within ? read_.micro_batch : each ? steps : micro_batches()) - 1;
     if (kind == "buffer." && communicates(Communicate::running_total))
       return {read_.window, last, "reduce", "reduced." + text()};
-    if (!within && kind == "buffer." && communicates(Communicate::window))
-      return {read_.window, -1, "reduce", "reduced." + text()};
+    const bool summed_last = communicates(Communicate::window) || replicas_of(c_) > 1;
+    if (!within && kind == "buffer." && summed_last) return {read_.window, -1, "reduce", "reduced." + text()};
     return {read_.window, last, "accumulate", kind + text()};
   }
 

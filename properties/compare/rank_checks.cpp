@@ -10,12 +10,25 @@
 
 namespace tally {
 
+namespace {
+
+/// How many ranks further the next one holds the same bits of an output: the next rank, of pieces the next group's first;
+/// 0 where none does.
+std::size_t next_alike(const Case& whole, const TapName& name) {
+  if (sharded_parameter(whole, name.stage, name.tensor, name.micro_batch).empty())
+    return is_shared(whole, name) ? 1 : 0;
+  const bool behind_all = name.micro_batch < 0 && part_of_window(name.stage, name.tensor) >= 2;
+  return behind_all && replicas_of(whole) > 1 ? sharers_of(whole) : 0;
+}
+
+}  // namespace
+
 std::vector<TensorCheck> disagreements(const RanksOfTrace& ranks) {
   std::vector<TensorCheck> found;
   const PromisedBits promised(ranks.traces.front());
   for (const Tap& tap : ranks.traces.front().taps()) {
-    if (!promised.of(tap.name) || !is_shared(ranks.whole, tap.name)) continue;
-    for (std::size_t rank = 1; rank < ranks.count(); ++rank) {
+    const std::size_t step = promised.of(tap.name) ? next_alike(ranks.whole, tap.name) : 0;
+    for (std::size_t rank = step; step > 0 && rank < ranks.count(); rank += step) {
       const Tensor* other = ranks.traces[rank].find(tap.name.view());
       if (other == nullptr) continue;  // its own lenses name what is missing
       const std::string name = ranks.name_in_whole(tap.name.text(), rank);
@@ -30,11 +43,13 @@ std::vector<TensorCheck> disagreements(const RanksOfTrace& ranks) {
 
 namespace {
 
-/// The rank whose piece has the worst element; of a tensor that is not all there, the first that has a piece.
-std::size_t holder_of(const RanksOfTrace& ranks, const Trace& trace, const TapName& name, const TensorCheck& check) {
-  const std::size_t owner = owner_of(ranks.whole, name, check.worst_index);
+/// The rank of a group, which begins with `first`, whose piece has the worst element; of a tensor that is not all there,
+/// the first that has a piece.
+std::size_t holder_of(const RanksOfTrace& ranks, const Trace& trace, std::size_t first, const TapName& name,
+                      const TensorCheck& check) {
+  const std::size_t owner = first + owner_of(ranks.whole, name, check.worst_index);
   if (ranks.count() == 1 || trace.find(of_rank(name, static_cast<int>(owner)).view()) != nullptr) return owner;
-  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+  for (std::size_t rank = first; rank < first + sharers_of(ranks.whole); ++rank)
     if (trace.find(of_rank(name, static_cast<int>(rank)).view()) != nullptr) return rank;
   return owner;
 }
@@ -47,9 +62,9 @@ std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace&
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
     for (TensorCheck check : of_each[rank].checks) {
       const TapName name = tap_name_of(check.tap);
-      const bool in_pieces = !sharded_parameter(ranks.whole, name.stage, name.tensor).empty();
-      if (in_pieces && rank > 0) continue;  // rank 0's has all pieces
-      check.tap = ranks.name_in_whole(check.tap, in_pieces ? holder_of(ranks, trace, name, check) : rank);
+      const bool in_pieces = !sharded_parameter(ranks.whole, name.stage, name.tensor, name.micro_batch).empty();
+      if (in_pieces && rank % sharers_of(ranks.whole) > 0) continue;  // the first of its group has all pieces
+      check.tap = ranks.name_in_whole(check.tap, in_pieces ? holder_of(ranks, trace, rank, name, check) : rank);
       (check.lens == "end_to_end" ? end_to_end : on_own_bits).push_back(std::move(check));
     }
   }

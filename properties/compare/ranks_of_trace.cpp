@@ -31,7 +31,8 @@ const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t fro
 }
 
 bool is_shared(const Case& whole, const TapName& name) {
-  if (!sharded_parameter(whole, name.stage, name.tensor).empty()) return false;  // each has its own piece
+  if (!sharded_parameter(whole, name.stage, name.tensor, name.micro_batch).empty())
+    return false;  // each has its own piece
   const bool own = name.stage == "overflow_check" || (name.stage == "norm" && name.tensor == "part");
   if (own || name.tensor.starts_with("in.")) return false;
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
@@ -39,13 +40,14 @@ bool is_shared(const Case& whole, const TapName& name) {
   return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);
 }
 
-std::string handed_prefix(const Case& c) {
-  return communicate_of(c) == Communicate::micro_batch ? "in.d." : "in.buffer.";
+std::string handed_prefix(const Case& c, int micro_batch) {
+  const bool gradients = communicate_of(c) == Communicate::micro_batch && micro_batch >= 0;
+  return gradients ? "in.d." : "in.buffer.";
 }
 
 namespace {
 
-/// What the ranks hold of one tensor.
+/// What the ranks of one group hold of one tensor.
 struct Pieces {
   std::string parameter;
   std::vector<const Tensor*> of_rank;
@@ -68,22 +70,25 @@ std::optional<Tensor> put_together(const Case& whole, const Pieces& pieces) {
   return all;
 }
 
-/// By their names, as one rank alone has them.
-using SharedTaps = std::map<std::string, std::pair<TapName, Pieces>>;
+/// By their names, as one rank alone has them, group by group.
+using SharedTaps = std::map<std::pair<std::size_t, std::string>, std::pair<TapName, Pieces>>;
+
+std::size_t rank_in(const TapName& name) { return name.rank < 0 ? 0 : static_cast<std::size_t>(name.rank); }
 
 /// A piece to those of its tensor; any other tap to the rank's own.
 void add_tap(const Case& whole, const Tap& tap, SharedTaps& shared, Trace* own) {
   TapName name = of_rank(tap.name, -1);
-  std::string parameter = sharded_parameter(whole, name.stage, name.tensor);
+  std::string parameter = sharded_parameter(whole, name.stage, name.tensor, name.micro_batch);
   if (parameter.empty()) {
     if (own != nullptr) own->add(std::move(name), tap.value);
     return;
   }
-  auto& [under, pieces] = shared[name.text()];
+  const std::size_t sharers = sharers_of(whole), rank = rank_in(tap.name);
+  auto& [under, pieces] = shared[{rank / sharers, name.text()}];
   under = std::move(name);
   pieces.parameter = std::move(parameter);
-  pieces.of_rank.resize(ranks_of(whole));
-  pieces.of_rank[tap.name.rank < 0 ? 0 : static_cast<std::size_t>(tap.name.rank)] = &tap.value;
+  pieces.of_rank.resize(sharers);
+  pieces.of_rank[rank % sharers] = &tap.value;
 }
 
 }  // namespace
@@ -98,30 +103,44 @@ RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(th
   }
   SharedTaps shared;
   for (const Tap& tap : trace.taps()) {
-    const auto rank = tap.name.rank < 0 ? 0 : static_cast<std::size_t>(tap.name.rank);
+    const std::size_t rank = rank_in(tap.name);
     if (rank < traces.size()) add_tap(whole, tap, shared, &traces[rank]);
   }
-  for (const auto& [text, each] : shared)
+  const std::size_t sharers = sharers_of(whole);
+  for (const auto& [key, each] : shared)
     if (const auto all = put_together(whole, each.second))
-      for (Trace& own : traces) own.add(each.first, *all);
+      for (std::size_t i = 0; i < sharers; ++i) traces[key.first * sharers + i].add(each.first, *all);
 }
 
 Trace of_first_rank(const Case& whole, const Trace& trace) {
   Trace own;
   own.claims = trace.claims;
   SharedTaps shared;
-  for (const Tap& tap : trace.taps()) add_tap(whole, tap, shared, tap.name.rank <= 0 ? &own : nullptr);
-  for (const auto& [text, each] : shared)
+  for (const Tap& tap : trace.taps())
+    if (rank_in(tap.name) < sharers_of(whole)) add_tap(whole, tap, shared, tap.name.rank <= 0 ? &own : nullptr);
+  for (const auto& [key, each] : shared)
     if (auto all = put_together(whole, each.second)) own.add(each.first, std::move(*all));
   return own;
 }
 
+std::optional<Tensor> kept_by_group(const Case& whole, const Trace& all, const TapName& name, std::size_t group) {
+  Pieces pieces{sharded_parameter(whole, name.stage, name.tensor, name.micro_batch), {}};
+  const std::size_t sharers = sharers_of(whole);
+  bool any = false;
+  for (std::size_t i = 0; i < sharers; ++i) {
+    const int rank = static_cast<int>(group * sharers + i);
+    pieces.of_rank.push_back(all.find(of_rank(name, ranks_of(whole) == 1 ? -1 : rank).view()));
+    any = any || pieces.of_rank.back() != nullptr;
+  }
+  return any && !pieces.parameter.empty() ? put_together(whole, pieces) : std::nullopt;
+}
+
 std::size_t owner_of(const Case& whole, const TapName& name, const std::vector<std::int64_t>& element) {
-  const std::string parameter = sharded_parameter(whole, name.stage, name.tensor);
+  const std::string parameter = sharded_parameter(whole, name.stage, name.tensor, name.micro_batch);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < element.size() && !parameter.empty(); ++i)
     at = at * whole.tensors.at(parameter).shape[i] + element[i];
-  for (std::size_t rank = 0; rank < ranks_of(whole) && !parameter.empty(); ++rank) {
+  for (std::size_t rank = 0; rank < sharers_of(whole) && !parameter.empty(); ++rank) {
     const ShardPiece piece = piece_of(whole, parameter, rank);
     if (at >= piece.first && at < piece.first + piece.count) return rank;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,11 @@ const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t fro
 
 /// Whether all ranks must hold the same bits of an output: the sum over them, and what follows from sums alone.
 bool is_shared(const Case& whole, const TapName& name);
-/// "in.buffer." or "in.d.": the taps of what ranks hand to their sum begin with it.
-std::string handed_prefix(const Case& c);
+/// "in.buffer." or "in.d.": the taps of what ranks hand to their sum at this place begin with it.
+std::string handed_prefix(const Case& c, int micro_batch);
 
-/// Where ranks share the optimizer, what each holds a piece of is put together again, and every rank's trace has it whole;
-/// a tensor of which a piece is missing is missing.
+/// Where ranks share the optimizer, what each holds a piece of is put together again, and every rank's trace has its
+/// group's whole; a tensor of which a piece is missing is missing.
 struct RanksOfTrace {
   /// Both must outlive this object.
   RanksOfTrace(const Case& whole, const Trace& trace);
@@ -43,7 +44,9 @@ Trace of_first_rank(const Case& whole, const Trace& trace);
 /// the window began with; where they share the optimizer, but for what each found of its own pieces.
 bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_findings = false);
 
-/// The rank whose piece of a parameter has this element. 0 where the tap holds no pieces.
+/// What the ranks of one group hold pieces of, put together from the trace of all ranks; nothing where a piece is missing.
+std::optional<Tensor> kept_by_group(const Case& whole, const Trace& all, const TapName& name, std::size_t group);
+/// The rank of the first group whose piece of a parameter has this element. 0 where the tap holds no pieces.
 std::size_t owner_of(const Case& whole, const TapName& name, const std::vector<std::int64_t>& element);
 /// A rank's piece of a tensor that is whole; no element where it has none.
 Tensor own_piece(const Case& part, const std::string& parameter, const Tensor& tensor);

@@ -73,7 +73,7 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   const bool totals = communicate_of(c_) == Communicate::running_total;
   const auto summed = [&] {
     if (!in_ranks(c_)) return buffers();
-    if (!communicates_each(c_)) return window("reduce");
+    if (!communicates_each(c_) || replicas_of(c_) > 1) return window("reduce");
     add(found, w, steps - 1, totals ? "reduce" : "accumulate");
   };
   const std::string& stage = run.stage;
@@ -92,7 +92,8 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "accumulate") micro_batch("backward");
   if (stage == "accumulate" && m > 0) add(found, w, m - 1, totals ? "reduce" : stage);
   if (stage == "accumulate" && !totals) add(found, w, m, "reduce");
-  if (stage == "reduce" && m < 0) buffers();
+  if (stage == "reduce" && m < 0 && replicas_of(c_) > 1) add(found, w, steps - 1, "accumulate");
+  if (stage == "reduce" && m < 0 && replicas_of(c_) == 1) buffers();
   if (stage == "reduce" && m >= 0) add(found, w, m, totals ? "accumulate" : "backward");
   if (stage == "reduce" && m > last && totals) add(found, w, m - 1, stage);
   if (stage == "overflow_check") summed();

@@ -11,9 +11,11 @@
 namespace tally {
 namespace {
 
-/// One rank alone is told nothing of others.
+/// One rank alone is told nothing of others, and replicas go on where they divide the ranks.
 void with_ranks(Plan& plan, int ranks) {
   plan.ranks = ranks;
+  if (ranks % std::get<std::int64_t>(rank_option(plan.execution, "replicas")) != 0)
+    set_rank_option(plan.execution, "replicas", std::int64_t{1});
   if (ranks == 1) plan.execution.ranks = {};
 }
 
@@ -99,6 +101,8 @@ void fewer_ranks(const Plan& plan, Steps& steps) {
     const OptionValue& standard = standard_rank_option(name);
     steps.add([&](Plan& p) {
       set_rank_option(p.execution, name, standard);
+      if (name == "reduce.wire") set_rank_option(p.execution, "reduce.accumulate", std::string("wire"));
+      if (name == "sharding") set_rank_option(p.execution, "replicas", std::int64_t{1});
       if (name != "reduce.divide") return;
       set_rank_option(p.execution, "reduce.factor", standard_rank_option("reduce.factor"));
       if (rank_word(p.execution, "communicate") == "running_total")

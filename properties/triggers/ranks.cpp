@@ -11,8 +11,6 @@
 namespace tally {
 namespace {
 
-constexpr const char* whole = "every rank holds all of the model: none is sharded";
-
 bool one_rank(const Sight& s) { return ranks_of(s.c) == 1; }
 bool two_ranks(const Sight& s) { return ranks_of(s.c) == 2; }
 bool three_ranks(const Sight& s) { return ranks_of(s.c) == 3; }
@@ -110,6 +108,8 @@ bool narrow_wire(const Sight& s) {
 bool wide_wire(const Sight& s) {
   return ranks_of(s.c) > 1 && size_of(wire_of(s.c)) > size_of(s.c.precision.accumulate);
 }
+bool added_in_fp32(const Sight& s) { return ranks_of(s.c) > 1 && adds_in_fp32(s.c); }
+bool by_owners(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "all_to_all"; }
 bool sums_of_each(const Sight& s) {
   return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::micro_batch && accumulates(s);
 }
@@ -120,6 +120,8 @@ bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal
 
 bool shares_gradients(const Sight& s) { return ranks_of(s.c) > 1 && shards_gradients(s.c) && accumulates(s); }
 bool shares_parameters(const Sight& s) { return ranks_of(s.c) > 1 && shards_parameters(s.c); }
+bool in_groups(const Sight& s) { return replicas_of(s.c) > 1 && sharers_of(s.c) > 1; }
+bool groups_of_one(const Sight& s) { return replicas_of(s.c) > 1 && sharers_of(s.c) == 1; }
 bool gathers_without_own(const Sight& s) { return shares_parameters(s) && unequal_counts(s); }
 bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
 
@@ -166,6 +168,8 @@ const RegisterTriggers registered{
      {"a rounded reciprocal of the ranks", TriggerKind::of_case, "", inexact_division},
      {"a sum over ranks that travels in fewer bits than its buffer", TriggerKind::of_case, "", narrow_wire},
      {"a sum over ranks that travels in more bits than its buffer", TriggerKind::of_case, "", wide_wire},
+     {"a sum over ranks of 16 bits that is added in fp32", TriggerKind::of_case, "rounded once", added_in_fp32},
+     {"a sum over ranks that each chunk's owner makes", TriggerKind::of_case, "three ranks or more", by_owners},
      {"every micro-batch added up over ranks", TriggerKind::of_case, "", sums_of_each},
      {"running totals added up over ranks", TriggerKind::of_case, "", sums_of_totals},
      {"a sum over ranks to which one brings no micro-batch", TriggerKind::of_case, "", sums_without_own},
@@ -182,7 +186,9 @@ const RegisterTriggers registered{
      {"gradients sharded", TriggerKind::of_case, "each rank keeps its piece of the sums; K_r > 1", shares_gradients},
      {"parameters sharded", TriggerKind::of_case, "put together whenever layers read them", shares_parameters},
      {"parameters put together by a rank without a micro-batch", TriggerKind::of_case, "", gathers_without_own},
-     {"sharded and replicated mixed", TriggerKind::later, whole, nullptr}}};
+     {"sharded and replicated mixed", TriggerKind::of_case, "groups that share, added up at the window's end",
+      in_groups},
+     {"replicas that each keep everything", TriggerKind::of_case, "groups of one", groups_of_one}}};
 
 }  // namespace
 }  // namespace tally

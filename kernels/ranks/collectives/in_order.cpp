@@ -11,7 +11,7 @@ void in_order(Addends& addends) {
     addends.receive(root, addends.needed(addends.rank()));
     return;
   }
-  for (int from = 1; from < addends.ranks(); ++from) addends.receive_and_add(from, addends.all());
+  addends.receive_all_and_add(addends.all());
   for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.needed(to));
 }
 

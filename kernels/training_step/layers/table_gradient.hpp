@@ -11,7 +11,7 @@ namespace tally {
 inline void compute_table_gradient(Run& run, LayerState& layer, int k, const void* index, std::int64_t except) {
   if (layer.trained_weight() == nullptr) return;
   const auto* numbers = static_cast<const std::int64_t*>(index);
-  const std::int64_t table_rows = layer.weight->master.shape[0];
+  const std::int64_t table_rows = layer.weight->copy.shape[0];
   run.launch<TableGradientArguments>(
       "embedding.gradient",
       {run.c.precision.storage, run.dy_of(layer, k), numbers, run.gradient_by(layer, layer.weight, k), run.rows(k),

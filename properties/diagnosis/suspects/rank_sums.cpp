@@ -18,9 +18,10 @@ Values numbers_of(const Tensor& tensor) {
   return numbers;
 }
 
-/// The parameter of a sum over several ranks; empty for any other tensor.
+/// The parameter of a sum over several ranks, all of them; empty for any other tensor.
 std::string summed_parameter(const Evidence& evidence, const HeldTensor& held) {
-  return held.name.stage == "reduce" && ranks(evidence) > 1 ? parameter_in(evidence, held, "reduced.") : "";
+  const bool over_all = held.name.stage == "reduce" && ranks(evidence) > 1 && replicas_of(evidence.c) == 1;
+  return over_all ? parameter_in(evidence, held, "reduced.") : "";
 }
 
 /// What rank `from` handed over, as it travels.
@@ -31,7 +32,7 @@ std::optional<Values> share(const Evidence& evidence, const HeldTensor& held, st
                        tensor);
   };
   const Tensor* wire = left("wire." + p);
-  const Tensor* found = wire != nullptr ? wire : left(handed_prefix(evidence.c) + p);
+  const Tensor* found = wire != nullptr ? wire : left(handed_prefix(evidence.c, held.name.micro_batch) + p);
   return found == nullptr ? std::nullopt : std::optional(numbers_of(*found));
 }
 

@@ -29,9 +29,8 @@ inline Tensor times_constant(const Run& run, const Tensor& all, float constant) 
   return on_wire;
 }
 
-/// What every rank brings of a tensor, by rank.
-inline std::vector<Tensor> brought_by_all(Run& run, const std::string& about, const Tensor& own) {
-  Link& link = *run.options.link;
+/// What every rank of a link brings of a tensor, by rank.
+inline std::vector<Tensor> brought_by_all(Link& link, const std::string& about, const Tensor& own) {
   std::vector<Tensor> all(static_cast<std::size_t>(link.size()), own);
   for (int to = 0; to < link.size(); ++to)
     if (to != link.rank()) link.send(to, about, {own.bytes.data(), own.bytes.size()});
@@ -63,7 +62,7 @@ void sum_otherwise(Run& run, const char* about, SumOf sum_of) {
   stage::reduce(run);
   for (std::size_t p = 0; p < own.size(); ++p) {
     Parameter& parameter = run.parameters[p];
-    const auto all = brought_by_all(run, std::string(about) + ", " + parameter.name, own[p]);
+    const auto all = brought_by_all(*run.options.link, std::string(about) + ", " + parameter.name, own[p]);
     const Tensor sum = times_constant(run, sum_of(all), division.behind);
     change(run, parameter.buffer, [&](std::size_t i, double value) { return hits(i) ? sum.value(i) : value; });
   }

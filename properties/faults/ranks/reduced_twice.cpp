@@ -9,9 +9,10 @@ void reduce(Run& run) {
   stage::reduce(run);
   Link& link = *run.options.link;
   const int next = (link.rank() + 1) % link.size(), last = (link.rank() + link.size() - 1) % link.size();
-  if (next == link.rank()) return;
+  const bool of_pieces = run.replicas && run.micro_batch < 0;  // which are not of one size on all ranks
+  if (next == link.rank() || of_pieces) return;
   for (const Parameter& parameter : run.parameters) {
-    Tensor sum = parameter.buffer.read();
+    Tensor sum = parameter.buffer ? parameter.buffer.read() : parameter.copy.read();
     const std::string about = "w" + std::to_string(run.window) + "/reduce, again " + parameter.name;
     link.send(next, about, {sum.bytes.data(), sum.bytes.size()});
     link.receive(last, about, {sum.bytes.data(), sum.bytes.size()});

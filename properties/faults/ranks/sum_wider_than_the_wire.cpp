@@ -17,7 +17,8 @@ Tensor rounded_once(const std::vector<Tensor>& all) {
 }
 
 void reduce(Run& run) {
-  if (communicates_each(run.c) || wire_of(run.c) == Dtype::fp32 || ranks(run) < 3) return stage::reduce(run);
+  const bool narrow = wire_of(run.c) != Dtype::fp32 && !adds_in_fp32(run.c);
+  if (communicates_each(run.c) || !narrow || ranks(run) < 3) return stage::reduce(run);
   sum_otherwise(run, "rounded once", rounded_once);
 }
 

@@ -24,11 +24,9 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   const std::vector<std::string> stages{"unscale", "optimizer"};
   require_equal_bits(first.outcome, alone, of_first_rank(c, first.trace), stages,
                      "ranks left other bits than one rank alone, though every sum is exact");
-  for (const std::string algorithm : {"in_order", "recursive_doubling", "ring"}) {
-    const Case other = with_rank_option(c, "reduce.algorithm", algorithm);
+  for (const Case& other : by_every_algorithm(c))
     require_equal_bits(first.outcome, alone, of_first_rank(other, run(other, subject)), stages,
-                       algorithm + " left other bits, though every sum is exact");
-  }
+                       rank_word(other, "reduce.algorithm") + " left other bits, though every sum is exact");
   return settled(std::move(first.outcome));
 }
 

@@ -36,10 +36,28 @@ void sharded(Plan& plan, std::int64_t drawn) {
   set_rank_option(plan.execution, "reduce.norm", std::string(shares && drawn == 0 ? "norms" : "squares"));
 }
 
+/// Half of those that share gradients do so in groups, where their number is not prime.
+void replicated(Plan& plan) {
+  const std::string& shared = rank_word(plan.execution, "sharding");
+  const bool keeps_sums = shared == "gradients" || shared == "parameters";
+  const bool drawn =
+      plan.ranks % 2 == 0 && plan.seed / 4 % 2 == 0 && rank_word(plan.execution, "reduce.divide") != "split";
+  const int most = plan.ranks > 2 ? plan.ranks / 2 : 2, replicas = plan.seed / 8 % 2 == 0 ? 2 : most;
+  set_rank_option(plan.execution, "replicas", std::int64_t{keeps_sums && drawn ? replicas : 1});
+}
+
 /// Half of all sums travel in a format of their own, which may be the buffer's too.
 void wired(Plan& plan, std::int64_t drawn) {
   const char* const words[] = {"fp32", "fp16", "bf16"};
   set_rank_option(plan.execution, "reduce.wire", std::string(drawn < 3 ? words[drawn] : "buffer"));
+}
+
+/// Half of those whose additions are made by one rank alone, of numbers of 16 bits, add in fp32.
+void accumulated(Plan& plan) {
+  const std::string& wire = rank_word(plan.execution, "reduce.wire");
+  const bool narrow = (wire == "buffer" ? plan.precision.accumulate : *dtype_of(wire)) != Dtype::fp32;
+  const bool may = narrow && keeps_partial_sums(rank_word(plan.execution, "reduce.algorithm"));
+  set_rank_option(plan.execution, "reduce.accumulate", std::string(may && plan.seed / 16 % 2 == 0 ? "fp32" : "wire"));
 }
 
 /// A case without what the rules of ranks refuse beside its word.
@@ -62,16 +80,20 @@ void communicate(Plan& plan, const std::string& word) {
 
 void share(Plan& plan, const std::string& word) {
   auto& kernels = plan.execution.kernels;
+  const bool keeps_sums = word == "gradients" || word == "parameters";
   set_rank_option(plan.execution, "sharding", word);
-  if ((word == "gradients" || word == "parameters") && kernels.contains("linear.weight_gradient"))
-    kernels.erase("linear.weight_gradient");
+  if (!keeps_sums) set_rank_option(plan.execution, "replicas", std::int64_t{1});
+  if (keeps_sums && kernels.contains("linear.weight_gradient")) kernels.erase("linear.weight_gradient");
 }
 
 void divide_exactly(Plan& plan) {
   set_rank_option(plan.execution, "reduce.wire", std::string("buffer"));
+  set_rank_option(plan.execution, "reduce.accumulate", std::string("wire"));
   const char* const words[] = {"before", "after", "split", "collective"};
   const bool power_of_two = (plan.ranks & (plan.ranks - 1)) == 0;
-  set_division(plan, power_of_two ? words[plan.seed / 2 % 4] : "loss", "2");
+  const std::string word = power_of_two ? words[plan.seed / 2 % 4] : "loss";
+  const bool in_groups = std::get<std::int64_t>(rank_option(plan.execution, "replicas")) > 1;
+  set_division(plan, in_groups && word == "split" ? "after" : word, "2");
   if (!power_of_two) communicate(plan, plan.seed % 3 == 0 ? "micro_batch" : "window");
 }
 
@@ -84,7 +106,7 @@ void dealt_to_ranks(Plan& plan) {
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
   for (Layer& layer : plan.hidden)
     if (layer.kind == "batch_norm") layer.options["statistics"] = std::string("frozen");
-  const std::string algorithms[] = {"in_order", "recursive_doubling", "ring"};
+  const std::string algorithms[] = {"in_order", "recursive_doubling", "ring", "all_to_all"};
   set_rank_option(plan.execution, "reduce.algorithm", algorithms[random.below(std::size(algorithms))]);
   const std::int64_t elements = drawn(3);
   set_rank_option(plan.execution, "buckets.elements", elements == 0 ? 0 : 1 + drawn(64));
@@ -94,8 +116,10 @@ void dealt_to_ranks(Plan& plan) {
   divided(plan, way, factor);
   communicated(plan, drawn(5));
   sharded(plan, drawn(6));
+  replicated(plan);
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
   wired(plan, drawn(6));
+  accumulated(plan);
 }
 
 void dealt_to_ranks_by_any_normalisation(Plan& plan) {
@@ -103,6 +127,29 @@ void dealt_to_ranks_by_any_normalisation(Plan& plan) {
                                    Normalisation::sum};
   plan.normalisation = all[plan.seed % std::size(all)];
   dealt_to_ranks(plan);
+}
+
+std::vector<Case> by_every_algorithm(const Case& c) {
+  std::vector<Case> all;
+  for (const std::string algorithm : {"in_order", "recursive_doubling", "ring", "all_to_all"}) {
+    all.push_back(with_rank_option(c, "reduce.algorithm", algorithm));
+    if (!keeps_partial_sums(algorithm)) set_rank_option(all.back().execution, "reduce.accumulate", std::string("wire"));
+  }
+  return all;
+}
+
+std::vector<Case> by_every_wire(const Case& c) {
+  std::vector<Case> all;
+  for (const std::string wire : {"fp32", "fp16", "bf16"}) {
+    all.push_back(with_rank_option(c, "reduce.wire", wire));
+    if (wire == "fp32") set_rank_option(all.back().execution, "reduce.accumulate", std::string("wire"));
+  }
+  return all;
+}
+
+Case shared_as(Case c, const std::string& word) {
+  set_rank_option(c.execution, "replicas", std::int64_t{1});
+  return with_rank_option(std::move(c), "sharding", word);
 }
 
 Case on_one_rank(Case c) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "properties/generators/plan.hpp"
 
@@ -17,6 +18,12 @@ void communicate(Plan& plan, const std::string& word);
 void share(Plan& plan, const std::string& word);
 /// A division around the sum that rounds nothing, where there is one; else none. Behind dealt_to_ranks().
 void divide_exactly(Plan& plan);
+/// The case with its sums made by each algorithm, and with each format that may travel; additions in fp32 only where
+/// they may stand beside it.
+std::vector<Case> by_every_algorithm(const Case& c);
+std::vector<Case> by_every_wire(const Case& c);
+/// The case with its ranks sharing that, all of them together.
+Case shared_as(Case c, const std::string& word);
 /// The case with one rank that has all micro-batches.
 Case on_one_rank(Case c);
 /// Not run, with the reason, where a case that was not drawn for the law has no ranks.

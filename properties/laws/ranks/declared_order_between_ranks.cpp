@@ -20,8 +20,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
   CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
-  for (const std::string algorithm : {"in_order", "recursive_doubling", "ring"})
-    add(first.outcome, run_and_check(with_rank_option(c, "reduce.algorithm", algorithm), subject).outcome);
+  for (const Case& each : by_every_algorithm(c)) add(first.outcome, run_and_check(each, subject).outcome);
   return settled(std::move(first.outcome));
 }
 

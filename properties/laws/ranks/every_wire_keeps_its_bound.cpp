@@ -10,14 +10,13 @@ namespace {
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
   Outcome all;
-  for (const std::string wire : {"fp32", "fp16", "bf16"})
-    add(all, run_and_check(with_rank_option(c, "reduce.wire", wire), subject).outcome);
+  for (const Case& each : by_every_wire(c)) add(all, run_and_check(each, subject).outcome);
   return settled(std::move(all));
 }
 
 bool differs(const Case& c, const RunOptions& subject) {
-  const auto by = [&](const std::string& wire) { return run(with_rank_option(c, "reduce.wire", wire), subject); };
-  return bits_differ(by("fp32"), by("bf16"), {"reduce"});
+  const std::vector<Case> by = by_every_wire(c);
+  return bits_differ(run(by.front(), subject), run(by.back(), subject), {"reduce"});
 }
 
 const RegisterLaw registered{{

@@ -15,7 +15,7 @@ namespace {
 void shape(Plan& plan) {
   dealt_to_ranks(plan);
   if (rank_word(plan.execution, "communicate") == "running_total") communicate(plan, "window");
-  set_rank_option(plan.execution, "sharding", std::string("optimizer"));
+  share(plan, "optimizer");
   const char* const norms[] = {"2", "2", "1", "inf"};
   plan.recipe.clip = choice("clip", "global_norm",
                             {{"max_norm", Decimal{"0.015625"}}, {"norm", std::string(norms[plan.seed / 3 % 4])}});
@@ -25,7 +25,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c) || !clips_by_norm(c.recipe.clip)) return not_for(needs_ranks);
   Outcome all;
   for (const std::string word : {"squares", "norms"}) {
-    const Case each = with_rank_option(with_rank_option(c, "sharding", std::string("optimizer")), "reduce.norm", word);
+    const Case each = with_rank_option(shared_as(c, "optimizer"), "reduce.norm", word);
     CheckedRun run = run_and_check(each, subject);
     if (run.outcome.status == Status::not_run) return run.outcome;
     add(all, std::move(run.outcome));

@@ -20,19 +20,19 @@ void shape(Plan& plan) {
   dealt_to_ranks_by_any_normalisation(plan);
 }
 
-/// Elements that the buckets hold together, padding included: a bucket begins with a parameter whose place is 0.
+/// Elements that all buckets hold together, padding included: a bucket begins with a parameter whose place is 0.
 std::uint64_t elements_of_buckets(const Case& c) {
   std::int64_t all = 0;
   for (const std::string& p : parameters_of(c.model))
     if (const PlaceInBucket place = place_in_bucket(c, p); place.first == 0)
-      all += place.chunk * static_cast<std::int64_t>(ranks_of(c));
+      all += place.chunk * static_cast<std::int64_t>(sharers_of(c));
   return static_cast<std::uint64_t>(all);
 }
 
 /// How many times its bucket a rank sends in one sum over R ranks, times R; where each keeps its chunk alone, the last
 /// half of a ring falls away, and the first rank of a sum in order hands out chunks.
 std::uint64_t shares_sent(const std::string& algorithm, bool scatters, std::uint64_t rank, std::uint64_t ranks) {
-  if (algorithm == "ring") return (scatters ? 1 : 2) * (ranks - 1);
+  if (algorithm == "ring" || algorithm == "all_to_all") return (scatters ? 1 : 2) * (ranks - 1);
   if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * (scatters ? 1 : ranks) : ranks;
   const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;
   const auto steps = static_cast<std::uint64_t>(std::countr_zero(power));
@@ -42,16 +42,19 @@ std::uint64_t shares_sent(const std::string& algorithm, bool scatters, std::uint
 
 std::uint64_t expected_sums(const Case& c, std::size_t window, std::size_t rank) {
   const std::size_t sums = communicates_each(c) ? micro_steps_of(c, window) : 1;
-  const std::uint64_t bytes = elements_of_buckets(c) * size_of(wire_of(c));
-  return sums * bytes / ranks_of(c) *
-         shares_sent(rank_word(c, "reduce.algorithm"), shards_gradients(c), rank, ranks_of(c));
+  const std::string& algorithm = rank_word(c, "reduce.algorithm");
+  const std::uint64_t share = elements_of_buckets(c) * size_of(wire_of(c)) / sharers_of(c);  // a sharer's chunks
+  const std::uint64_t behind_each =
+      sums * share * shares_sent(algorithm, shards_gradients(c), rank % sharers_of(c), sharers_of(c));
+  if (replicas_of(c) == 1) return behind_each;
+  return behind_each + share / replicas_of(c) * shares_sent(algorithm, false, rank / sharers_of(c), replicas_of(c));
 }
 
 /// What a rank hands to all others of its own pieces, in elements.
 std::uint64_t own_pieces_sent(const Case& c, std::size_t rank) {
   std::uint64_t own = 0;
   for (const std::string& p : parameters_of(c.model)) own += static_cast<std::uint64_t>(piece_of(c, p, rank).count);
-  return own * (ranks_of(c) - 1);
+  return own * (sharers_of(c) - 1);
 }
 
 std::uint64_t expected_gathering(const Case& c, const Trace& trace, int window, std::size_t rank) {

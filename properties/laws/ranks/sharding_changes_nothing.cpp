@@ -20,8 +20,6 @@ void shape(Plan& plan) {
   share(plan, "parameters");
 }
 
-Case sharing(const Case& c, const std::string& word) { return with_rank_option(c, "sharding", word); }
-
 /// Of every window the copies that its micro-batches read, whole: what the last step left, whoever moved and keeps it.
 Trace read_by_layers(const Case& c, const Trace& trace) {
   Trace own;
@@ -36,20 +34,21 @@ Trace read_by_layers(const Case& c, const Trace& trace) {
 void add_shared(Outcome& outcome, const Case& c, const Trace& whole, const RunOptions& subject) {
   CheckedRun pieces = run_and_check(c, subject);
   if (!clips_by_norm(c.recipe.clip))
-    require_equal_bits(outcome, read_by_layers(c, whole), read_by_layers(c, pieces.trace), {"cast"},
+    require_equal_bits(outcome, read_by_layers(shared_as(c, "none"), whole), read_by_layers(c, pieces.trace), {"cast"},
                        "ranks that share the " + rank_word(c, "sharding") + " left other bits than ranks that do not");
   add(outcome, std::move(pieces.outcome));
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);
-  CheckedRun whole = run_and_check(sharing(c, "none"), subject);
+  CheckedRun whole = run_and_check(shared_as(c, "none"), subject);
   if (whole.outcome.status == Status::not_run) return whole.outcome;
-  add_shared(whole.outcome, sharing(c, "optimizer"), whole.trace, subject);
-  const Case each = with_rank_option(sharing(c, "none"), "communicate", std::string("micro_batch"));
+  add_shared(whole.outcome, shared_as(c, "optimizer"), whole.trace, subject);
+  const Case each = with_rank_option(shared_as(c, "none"), "communicate", std::string("micro_batch"));
   if (!validate(each).empty()) return settled(std::move(whole.outcome));  // a case of a user's may not add up each
   const Trace of_each = run(each, subject);
-  for (const char* word : {"gradients", "parameters"}) add_shared(whole.outcome, sharing(each, word), of_each, subject);
+  for (const char* word : {"gradients", "parameters"})
+    add_shared(whole.outcome, shared_as(each, word), of_each, subject);
   return settled(std::move(whole.outcome));
 }
 

@@ -27,7 +27,7 @@ TEST(RankPresets, SayHowEachFrameworkDividesAndShares) {
   };
   for (const Expected& each :
        {Expected{"ddp", "before", "none"}, Expected{"deepspeed-allreduce", "after", "none"},
-        Expected{"deepspeed-scatter", "before", "gradients"}, Expected{"fsdp2", "collective", "gradients"},
+        Expected{"deepspeed-scatter", "before", "gradients"}, Expected{"fsdp2", "collective", "parameters"},
         Expected{"megatron", "before", "optimizer"}, Expected{"megatron-tokens", "unscale", "optimizer"}}) {
     const RankPreset* preset = find_rank_preset(each.name);
     ASSERT_NE(preset, nullptr) << each.name;

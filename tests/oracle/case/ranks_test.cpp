@@ -149,7 +149,8 @@ TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "normalisation": "mean_of_means_configured")")).substr(0, 16),
             "$.normalisation:");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"reduce": {"algorithm": "star"}}})")),
-            "$.execution.ranks.reduce.algorithm: \"star\"; one of \"in_order\", \"recursive_doubling\", \"ring\"");
+            "$.execution.ranks.reduce.algorithm: \"star\"; one of \"in_order\", \"recursive_doubling\", \"ring\", "
+            "\"all_to_all\"");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"buckets": {"align": 0}}})")),
             "$.execution.ranks.buckets.align: 0; an integer >= 1");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})")).substr(0, 25),

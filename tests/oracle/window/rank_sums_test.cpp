@@ -88,6 +88,21 @@ TEST(RankSums, StickInBf16WhereTheRingAddsOnes) {
   EXPECT_EQ((*rounded_over_ranks(claiming("ring", Dtype::fp32), place, ones))(0, 0), 384);
 }
 
+TEST(RankSums, KeepInFp32WhatBf16WouldLose) {
+  const std::vector<Matrix<float>> addends{column({256}), column({1}), column({1})};
+  std::vector<Expected> read;
+  for (const auto& each : addends) read.push_back(known(each));
+  const std::vector<const Expected*> all{&read[0], &read[1], &read[2]};
+  const Declared in_order = claiming("all_to_all", Dtype::bf16);
+
+  EXPECT_EQ((*rounded_over_ranks(in_order, {}, addends, RankRounding::each))(0, 0), 256);
+  EXPECT_EQ((*rounded_over_ranks(in_order, {}, addends, RankRounding::once))(0, 0), 258);
+  const Expected each = summed_over_ranks(in_order, {}, all, RankRounding::each),
+                 once = summed_over_ranks(in_order, {}, all, RankRounding::once);
+  EXPECT_GE(each.e(0, 0), 2) << "256 is 2 off";
+  EXPECT_LT(once.e(0, 0), 2) << "one rounding of bf16 is at most 1 off";
+}
+
 TEST(RankSums, GoRoundFromTheChunkOnwards) {
   const float large = 0x1p25f;
   const std::vector<Matrix<float>> addends{column({large, large}), column({1, 1}), column({-large, -large})};

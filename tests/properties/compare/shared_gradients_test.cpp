@@ -87,6 +87,19 @@ TEST(SharedGradients, NameTheRankThatHoldsADamagedPiece) {
   }
 }
 
+TEST(SharedGradients, AreDiagnosedAtASumToWhichTheRankBringsNothing) {
+  Case c = sharing();
+  c.dealt = {{1, 2, 1}, {2, 0, 0}};
+  const Trace trace = run(c);
+  const std::string tap = "w1/r2/m0/accumulate/in.d.out.bias";
+  ASSERT_NE(trace.find(tap), nullptr);
+
+  const Outcome outcome = judge(c, damaged(trace, tap, 1));
+
+  EXPECT_EQ(outcome.status, Status::fail);
+  EXPECT_EQ(first_failing(outcome.checks), tap);
+}
+
 TEST(SharedGradients, StandBesideNeitherTotalsNorProductsIntoTheBuffer) {
   const auto refused_at = [](const Case& c) {
     const auto errors = validate(c);

@@ -1,0 +1,51 @@
+// Sums over ranks whose additions are made in fp32, on a wire of 16 bits, under the lenses.
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "properties/laws/judge.hpp"
+#include "tests/properties/compare/three_ranks.hpp"
+
+namespace tally {
+namespace {
+
+using namespace three;
+
+Case adding(const std::string& algorithm, const std::string& in) {
+  Case c = with_rank_option(three_ranks(algorithm), "reduce.wire", std::string("bf16"));
+  return with_rank_option(std::move(c), "reduce.accumulate", in);
+}
+
+TEST(AddedInFp32, PassOfBothAlgorithmsThatKeepPartialSums) {
+  for (const std::string algorithm : {"in_order", "all_to_all"})
+    for (const std::string sharding : {"none", "optimizer", "parameters"}) {
+      const Case c = with_rank_option(adding(algorithm, "fp32"), "sharding", sharding);
+      ASSERT_TRUE(validate(c).empty()) << validate(c).front().found;
+
+      const Trace trace = run(c);
+      const Outcome outcome = judge(c, trace);
+
+      EXPECT_TRUE(trace.violations.empty());
+      EXPECT_EQ(outcome.status, Status::pass) << algorithm << " " << sharding << ": " << outcome.message;
+    }
+}
+
+TEST(AddedInFp32, FailWhereEveryAdditionWasRounded) {
+  const Case once = adding("all_to_all", "fp32");
+
+  EXPECT_NE(first_failing(checks_of(once, run(adding("all_to_all", "wire")))), "");
+  EXPECT_EQ(first_failing(checks_of(once, run(once))), "");
+}
+
+TEST(AddedInFp32, AreRefusedWherePartialSumsTravelOrTheWireIsWide) {
+  const auto refused_at = [](const Case& c) {
+    const auto errors = validate(c);
+    return errors.empty() ? std::string("nowhere") : errors.front().path;
+  };
+
+  EXPECT_EQ(refused_at(adding("ring", "fp32")), "$.execution.ranks.reduce.accumulate");
+  EXPECT_EQ(refused_at(with_rank_option(adding("in_order", "fp32"), "reduce.wire", std::string("fp32"))),
+            "$.execution.ranks.reduce.accumulate");
+}
+
+}  // namespace
+}  // namespace tally
