@@ -1,5 +1,6 @@
 #include "reports/capture/sections.hpp"
 #include "reports/capture/stage_grid.hpp"
+#include "reports/html/rank_grid.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"
@@ -50,6 +51,7 @@ std::string legend(const CaptureRecord& capture, const StageGrid& grid, bool num
   text += numbers ? "Below the sign the largest error / bound, whose limit is 1. "
                   : "The title of a sign says the largest error / bound, whose limit is 1. ";
   text += "A column w0 m1 is micro-batch 1 of window 0, w0 alone what the whole window does.";
+  if (!capture.ranks.empty()) text += " A cell holds what all ranks leave there.";
   if (!capture.first_tap.empty()) text += " The first failure is framed.";
   if (grid.columns_left_out > 0)
     text += " " + counted(grid.columns_left_out, "further column") +
@@ -74,6 +76,15 @@ void capture_grid_section(Markup& page, const CaptureRecord& capture) {
     row.head(stage);
     for (const StageColumn& column : grid.columns) write(page, row, grid.at(stage, column), numbers);
   }
+}
+
+void capture_ranks_section(Markup& page, const CaptureRecord& capture) {
+  if (capture.ranks.empty()) return;
+  const auto section = page.open("section", {{"aria-labelledby", "ranks"}});
+  page.element("h2", {{"id", "ranks"}}, "Ranks");
+  page.element("p", {}, "By the checks on each rank's own bits; neighbours of which the same was found share a row.");
+  const auto frame = page.open("div", {{"class", "grid"}});
+  rank_grid(page, capture.ranks, capture.case_title, capture.first_tap);
 }
 
 }  // namespace tally

@@ -64,6 +64,7 @@ void navigation(Markup& page, const CaptureRecord& capture) {
     page.element("a", {{"href", std::string("#") + id}}, text);
   };
   link("grid", "Stages and micro-batches");
+  if (!capture.ranks.empty()) link("ranks", "Ranks");
   if (failed_checks(capture) > 0) link("failing", "Outside their bounds");
   if (!capture.suspects.empty()) link("suspects", "What it looks like");
   link("stages", "Stages");

@@ -14,6 +14,7 @@ void body(Markup& page, const CaptureRecord& capture, std::string_view document)
   {
     const auto main = page.open("main", {{"id", "main"}});
     capture_grid_section(page, capture);
+    capture_ranks_section(page, capture);
     capture_failure_section(page, capture);
     capture_suspects_section(page, capture);
     capture_stages_section(page, capture);

@@ -10,6 +10,8 @@ namespace tally {
 void capture_header(Markup& page, const CaptureRecord& capture);
 /// Stages against micro-batches, each cell with a sign and a colour.
 void capture_grid_section(Markup& page, const CaptureRecord& capture);
+/// Ranks that train together against stages.
+void capture_ranks_section(Markup& page, const CaptureRecord& capture);
 /// The tensors outside their bounds, the first failure first.
 void capture_failure_section(Markup& page, const CaptureRecord& capture);
 /// Known bugs whose formula explains the error.

@@ -42,7 +42,7 @@ struct StageGrid {
 
 StageGrid stage_grid(const CaptureRecord& capture, std::size_t most_columns);
 
-/// Where a tap stands; false where it names no place. "w0/m3/loss/loss" is column {0, 3}.
+/// Where a tap stands; false where it names no place. "w0/m3/loss/loss" is column {0, 3}, of any rank.
 bool column_of(std::string_view tap, StageColumn& column);
 
 }  // namespace tally

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "kernels/trace/stage_place.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/gradient_drift.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/rank_rows.hpp"
 #include "properties/diagnosis/capture_gap.hpp"
 #include "properties/diagnosis/capture_sentence.hpp"
 #include "properties/generators/plan.hpp"
@@ -74,7 +76,8 @@ CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses,
   record.verdict = verdict_of(exit_code_of(judged.checks));
   record.case_hash = trace.case_hash, record.case_name = c.name, record.case_title = title_of(c);
   record.lenses = all_lenses ? "all" : "local";
-  for (const auto& window : c.windows) record.windows.push_back(static_cast<int>(window.size()));
+  for (std::size_t w = 0; w < c.windows.size(); ++w) record.windows.push_back(static_cast<int>(micro_steps_of(c, w)));
+  record.ranks = rank_rows(judged.checks);
   record.stages = stages_of(judged.checks);
   if (const TensorCheck* failure = first_failure(judged.checks)) {
     record.first_tap = failure->tap, record.first_stage = failure->stage;

@@ -22,7 +22,7 @@ void failure(Markup& page, const CaseRecord& c, const Environment& ran, bool det
   page.element("pre", {{"class", "copy"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Failure c-" + c.id}},
                failure_text(c, ran));
   if (!detailed) return;
-  rank_grid(page, c);
+  rank_grid(page, c.ranks, c.title, c.first_tap);
   tensor_table(page, "Tensors of " + c.title + ", with the worst element of each", c.worst);
   tensor_elements(page, anchor_of(c), c.worst);
 }

@@ -50,19 +50,19 @@ void cell_of(Markup& page, Table::Row& line, const RankStage& stage, bool first)
 
 }  // namespace
 
-void rank_grid(Markup& page, const CaseRecord& c) {
-  if (c.ranks.empty()) return;
-  const std::vector<std::string> stages = stages_of(c.ranks);
+void rank_grid(Markup& page, const std::vector<RankRow>& rows, const std::string& title, const std::string& first_tap) {
+  if (rows.empty()) return;
+  const std::vector<std::string> stages = stages_of(rows);
   std::vector<std::string> titles{"Rank"};
   titles.insert(titles.end(), stages.begin(), stages.end());
-  Table table(page, "Ranks of " + c.title + " by stage, over all windows, with how many tensors fail", titles);
-  for (const RankRow& row : c.ranks) {
+  Table table(page, "Ranks of " + title + " by stage, over all windows, with how many tensors fail", titles);
+  for (const RankRow& row : rows) {
     auto line = table.row();
     line.head(ranks_text(row));
     for (const std::string& stage : stages) {
       const auto found = std::ranges::find(row.stages, stage, &RankStage::stage);
       const bool first =
-          rank_of(c.first_tap) >= row.first && rank_of(c.first_tap) <= row.last && names_stage(c.first_tap, stage);
+          rank_of(first_tap) >= row.first && rank_of(first_tap) <= row.last && names_stage(first_tap, stage);
       if (found == row.stages.end())
         line.cell("\u2013");
       else

@@ -25,6 +25,7 @@ std::string to_json(const CaptureRecord& capture) {
                       {"assumptions", capture.assumptions},
                       {"claims", capture.claims},
                       {"gap_sentence", capture.gap_sentence}};
+  if (!capture.ranks.empty()) json["ranks"] = JsonWriter::json_of(capture.ranks);
   if (capture.semantic_gap) json["semantic_gap"] = json_of_number(*capture.semantic_gap);
   if (capture.rounding_drift) json["rounding_drift"] = json_of_number(*capture.rounding_drift);
   if (capture.drift_bound) json["drift_bound"] = json_of_number(*capture.drift_bound);

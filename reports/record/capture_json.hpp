@@ -13,13 +13,14 @@ namespace tally {
 struct CaptureRecord {
   std::string verdict;  // "pass", "fail" or "not_judged"
   std::string case_hash, case_name, case_title, lenses;
-  std::vector<int> windows;              // micro-batches of each
+  std::vector<int> windows;              // micro-batches of each, the most of any rank
   std::vector<std::string> stages;       // of the checks, in running order
   std::vector<std::string> groups;       // stages that were judged as one
   std::vector<TensorCheck> checks;       // in the order of their taps
   std::vector<Suspicion> suspects;       // the likeliest first
   std::string sentence;                  // of a failure: what fails first, with its numbers, and what it looks like
   std::string first_tap, first_stage;    // of a failure
+  std::vector<RankRow> ranks;            // of several that train together; neighbours that are alike in one row
   std::vector<std::string> not_judged;   // what, and why
   std::vector<std::string> assumptions;  // the recorder's
   std::vector<std::string> claims;       // how the subject says that it computes, in short

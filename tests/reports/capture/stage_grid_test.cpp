@@ -21,6 +21,14 @@ TEST(StageGrid, HasAColumnForEveryMicroBatchAndOneForItsWindow) {
   EXPECT_EQ(names(stage_grid(samples::right_capture(), plenty)), "w0 m0, w0 m1, w0 m2, w0, w1 m0, w1 m1, w1 m2, w1");
 }
 
+TEST(StageGrid, PutsWhatAllRanksLeaveIntoTheColumnOfTheirMicroBatch) {
+  StageColumn column;
+  ASSERT_TRUE(column_of("w1/r12/m2/loss/loss", column));
+  EXPECT_EQ(column, (StageColumn{1, 2}));
+  ASSERT_TRUE(column_of("w1/r12/reduce/reduced.fc1.weight", column));
+  EXPECT_EQ(column, (StageColumn{1, -1}));
+}
+
 TEST(StageGrid, PutsAFailureAboveMissingTapsAndThoseAboveTheRest) {
   StageCell cell;
   cell.checks = 4;

@@ -8,7 +8,7 @@ namespace {
 std::string grid_of(const CaseRecord& c) {
   std::string html;
   Markup page(html);
-  rank_grid(page, c);
+  rank_grid(page, c.ranks, c.title, c.first_tap);
   return html;
 }
 
