@@ -6,6 +6,7 @@
 
 #include "kernels/trace/count_layout.hpp"
 #include "kernels/trace/fork_layout.hpp"
+#include "kernels/trace/running_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
@@ -17,24 +18,13 @@
 namespace tally {
 namespace {
 
+using taps::is_batch_norm;
+using taps::layer_tap;
+using taps::LayerTap;
 using taps::Layout;
 using taps::Place;
 using taps::Shape;
 using taps::take;
-
-/// `<L>.<tensor>` of a layer: its index and the tensor's short name.
-struct LayerTap {
-  std::size_t layer;
-  std::string_view tensor;
-};
-std::optional<LayerTap> layer_tap(const Place& at) {
-  const auto dot = at.rest.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  for (std::size_t i = 0; i < at.c.model.layers.size(); ++i) {
-    if (label_of(at.c.model, i) == at.rest.substr(0, dot)) return LayerTap{i, at.rest.substr(dot + 1)};
-  }
-  return std::nullopt;
-}
 
 bool hands_gradient_on(const Layer& layer) { return contract_of("layer", layer).hands_gradient_on; }
 
@@ -42,10 +32,6 @@ bool hands_gradient_on(const Layer& layer) { return contract_of("layer", layer).
 bool is_read(const Place& at, const LayerTap& tap) {
   return !contract_of("layer", at.c.model.layers[tap.layer]).reads_tokens &&
          input_called(at.c.model, tap.layer, tap.tensor).has_value();
-}
-
-bool is_batch_norm(const Layer& layer, std::string_view statistics) {
-  return layer.kind == "batch_norm" && layer.text("statistics") == statistics;
 }
 
 Layout cast_tap(const Place& at) {
@@ -117,18 +103,6 @@ Layout forward_tap(const Place& at) {
   return statistic && !at.input ? statistics_tap(at, layer, in) : std::nullopt;
 }
 
-Layout running_stats_tap(const Place& at) {
-  const auto tap = layer_tap(at);
-  if (!tap || at.gradient) return std::nullopt;
-  const Layer& layer = at.c.model.layers[tap->layer];
-  const std::int64_t features = features_before(at.c.model, tap->layer);
-  if (!is_batch_norm(layer, at.whole_window ? "window" : "micro_batch")) return std::nullopt;
-  if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
-    return TapLayout{at.c.precision.master, {features}};
-  }
-  return at.only_if(at.input && (tap->tensor == "mean" || tap->tensor == "var"), Dtype::fp32, {features});
-}
-
 Layout loss_tap(const Place& at) {
   const std::int64_t features = features_before(at.c.model, at.c.model.layers.size());
   if (at.whole_window) return std::nullopt;
@@ -186,7 +160,7 @@ bool runs(const Recipe& recipe, std::string_view stage) {
 Layout layout_at(const Place& at, std::string_view stage) {
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
-  if (stage == "running_stats") return running_stats_tap(at);
+  if (stage == "running_stats") return taps::running_stats_tap(at);
   if (stage == "loss") return loss_tap(at);
   if (stage == "backward") return backward_tap(at);
   if (stage == "fork") return fork_tap(at);

@@ -1,7 +1,8 @@
 // Before a window's first micro-batch: empty buffers, no overflow seen, the scale the last window left, its items
-// counted.
+// counted; of ranks the first one's running values.
 #include "kernels/ranks/division.hpp"
 #include "kernels/training_step/count.hpp"
+#include "kernels/training_step/running_values.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -19,6 +20,7 @@ void begin_window(Run& run) {
     run.inverse_scale.set_scalar(static_cast<float>(1.0 / static_cast<double>(run.window_scale)));
   }
   count(run);
+  take_first_running(run);
   if (run.options.link != nullptr && rank_division(run.c, 1).when_unscaling &&
       run.c.normalisation == Normalisation::window_items) {
     const double by = static_cast<double>(run.window_scale) * run.window_items;

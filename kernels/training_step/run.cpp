@@ -14,6 +14,7 @@
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 #include "oracle/case/sequences.hpp"
 
 namespace tally {
@@ -91,6 +92,34 @@ void require_supported(const Case& c, const RunOptions& options) {
   }
 }
 
+namespace {
+
+/// The micro-batch that moved a layer's running values last: -1 where statistics are the window's. Sets the run's window
+/// to its window. Nothing where this rank has none.
+bool find_last_move(Run& run, const LayerState& layer) {
+  run.micro_batch = -1;
+  for (run.window = static_cast<int>(run.c.windows.size()) - 1; run.window >= 0; --run.window) {
+    const auto& window = run.c.windows[static_cast<std::size_t>(run.window)];
+    if (layer.window_statistics) return true;
+    if (!window.empty()) return run.micro_batch = static_cast<int>(window.size()) - 1, true;
+  }
+  return false;
+}
+
+/// Under the name of what left them: a micro-batch's move, or the first rank's behind it.
+void record_running(Run& run, const LayerState& layer) {
+  const auto last = static_cast<int>(run.c.windows.size()) - 1;
+  const bool moved = find_last_move(run, layer);
+  const bool handed_over = takes_first_running(run.c, *layer.layer) && !(moved && run.window == last);
+  if (!moved && !handed_over) return;
+  if (handed_over) run.window = last, run.micro_batch = -1;
+  const std::string name = (handed_over ? "broadcast." : "") + layer.label;
+  run.record("running_stats", name + ".running_mean", layer.running_mean);
+  run.record("running_stats", name + ".running_var", layer.running_var);
+}
+
+}  // namespace
+
 void record_final_state(Run& run) {
   run.micro_batch = -1;
   if (run.last_step_window >= 0) {
@@ -101,13 +130,8 @@ void record_final_state(Run& run) {
         run.record("optimizer", kept.of->name + "." + parameter.name, kept.tensor);
     }
   }
-  run.window = static_cast<int>(run.c.windows.size()) - 1;
-  for (const LayerState& layer : run.layers) {
-    if (!layer.running_mean || layer.frozen) continue;
-    run.micro_batch = layer.window_statistics ? -1 : static_cast<int>(run.c.windows.back().size()) - 1;
-    run.record("running_stats", layer.label + ".running_mean", layer.running_mean);
-    run.record("running_stats", layer.label + ".running_var", layer.running_var);
-  }
+  for (const LayerState& layer : run.layers)
+    if (layer.running_mean && !layer.frozen) record_running(run, layer);
 }
 
 Trace run(const Case& c, const RunOptions& options) {

@@ -6,6 +6,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
+#include "oracle/case/running_values.hpp"
 #include "oracle/case/shards.hpp"
 
 namespace tally {
@@ -105,9 +106,23 @@ void check_together(const Case& c, Findings& findings) {
   for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
     const Layer& layer = c.model.layers[i];
     const std::string path = element_path("$.model.layers", i);
-    if (layer.kind == "batch_norm" && layer.text("statistics") != "frozen")
-      findings.add(path + ".statistics", json_string(layer.text("statistics")) + " beside ranks", "\"frozen\"");
+    if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
+      findings.add(path + ".statistics", "\"window\" beside ranks", "\"micro_batch\" or \"frozen\"");
     if (layer.kind == "opaque") findings.add(path + ".kind", "\"opaque\" beside ranks", "a layer that is stated");
+  }
+}
+
+/// Whose running values count is a question of several ranks that move them.
+void check_running(const Case& c, Findings& findings) {
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Layer& layer = c.model.layers[i];
+    if (layer.kind != "batch_norm" || !says_running(layer)) continue;
+    const bool moves = layer.text("statistics") == "micro_batch";
+    if (!moves || ranks_of(whole_of(c)) == 1)
+      findings.add(element_path("$.model.layers", i) + ".running",
+                   json_string(layer.text("running")) +
+                       (moves ? " of one rank" : " beside " + json_string(layer.text("statistics")) + " statistics"),
+                   "no \"running\", or several ranks and \"micro_batch\" statistics");
   }
 }
 
@@ -136,6 +151,7 @@ void check_ranks(const Case& c, Findings& findings) {
     if (said != c.execution.ranks.options.end())
       check_option(key.option, said->second, "$.execution.ranks." + key.name(), findings);
   }
+  check_running(c, findings);
   if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
     check_together(c, findings);
     check_divided(c, findings);

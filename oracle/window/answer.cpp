@@ -24,6 +24,13 @@ Ball largest_of(const Tensors<Ball>& group) {
   return largest;
 }
 
+/// Of the case's tensor; where every rank keeps its own, all of them.
+std::vector<std::int64_t> shape_of(const Case& c, const std::string& tensor, const Matrix<Ball>& value) {
+  std::vector<std::int64_t> shape = c.tensors.at(tensor).shape;
+  if (shape.size() == 1 && value.rows() > 1) shape.insert(shape.begin(), value.rows());
+  return shape;
+}
+
 /// Writes one group; `suffix` makes the name of the case's tensor that has the same shape.
 Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>& group, const std::string& suffix,
              const std::string& place) {
@@ -39,7 +46,7 @@ Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>&
       std::optional<std::string> digits = certificate.digits_of(tensor(i));
       data.push_back(digits ? *std::move(digits) : open(name, tensor, i));
     }
-    all[name] = {{"shape", c.tensors.at(name + suffix).shape}, {"data", std::move(data)}};
+    all[name] = {{"shape", shape_of(c, name + suffix, tensor)}, {"data", std::move(data)}};
   }
   return all;
 }

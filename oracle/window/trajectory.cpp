@@ -2,6 +2,8 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 #include "oracle/real/functions.hpp"
 #include "oracle/window/window_gradient.hpp"
 
@@ -33,18 +35,23 @@ Slot<T> stepped(const Case& c, const std::string& name, const WindowAnswer<T>& a
   return updated(recipe.optimizer, answer.learning_rate, step, gradient, slot);
 }
 
-/// Once for each group of rows that shared statistics, in order.
+/// Once for each group of rows that shared statistics, in order: what its rank holds, of the full batch what all hold.
+/// A row of the running values is a rank's; where there is one, the first rank's.
 template <class T>
-void move_running_statistics(const Case& c, const WindowRows<T>& rows, const WindowGradient<T>& window,
-                             State<T>& state) {
+void move_running_statistics(const Case& c, std::size_t at, Branch branch, const WindowRows<T>& rows,
+                             const WindowGradient<T>& window, State<T>& state) {
+  const bool all = branch == Branch::full_batch || ranks_of(c) == 1;
   for (const Layer& layer : c.model.layers) {
     if (!window.mean.contains(layer.name)) continue;
     const Matrix<T>&mean = window.mean.at(layer.name), &var = window.var.at(layer.name);
     Matrix<T>&running_means = state.running_mean.at(layer.name), &running_vars = state.running_var.at(layer.name);
     for (Eigen::Index g = 0; g < mean.rows(); ++g) {
       const std::int64_t size = mean.rows() == 1 ? rows.count : rows.cut[static_cast<std::size_t>(g)];
-      running_means = running_mean<T>(layer, running_means, mean.row(g));
-      running_vars = running_var<T>(layer, running_vars, var.row(g), size);
+      for (Eigen::Index rank = 0; rank < running_means.rows(); ++rank) {
+        if (!all && rank_with(c, at, static_cast<std::size_t>(g)) != static_cast<std::size_t>(rank)) continue;
+        running_means.row(rank) = running_mean<T>(layer, running_means.row(rank), mean.row(g));
+        running_vars.row(rank) = running_var<T>(layer, running_vars.row(rank), var.row(g), size);
+      }
     }
   }
 }
@@ -66,8 +73,9 @@ State<T> initial_state(const Case& c) {
     if (!state.slots.contains(name)) state.frozen[name] = lifted<T>(c, name);
   for (const Layer& layer : c.model.layers) {
     if (layer.kind != "batch_norm") continue;
-    state.running_mean[layer.name] = lifted<T>(c, layer.name + ".running_mean");
-    state.running_var[layer.name] = lifted<T>(c, layer.name + ".running_var");
+    const auto ranks = static_cast<Eigen::Index>(running_values_of(c, layer));
+    state.running_mean[layer.name] = lifted<T>(c, layer.name + ".running_mean").replicate(ranks, 1);
+    state.running_var[layer.name] = lifted<T>(c, layer.name + ".running_var").replicate(ranks, 1);
   }
   if (const auto step = c.tensors.find("step"); step != c.tensors.end()) state.step = step->second.integer(0);
   state.scale = initial_scale<T>(c.recipe.loss_scale);
@@ -89,7 +97,7 @@ WindowAnswer<T> evaluate_window(const Case& c, std::size_t window, Branch branch
   answer.grad_norm = naming("norm", [&] { return gradient_norm(c.recipe.clip, answer.grad); });
   answer.clip_coefficient = naming("clip", [&] { return clip_coefficient(c.recipe.clip, answer.grad_norm); });
   answer.after = before;
-  move_running_statistics(c, rows, found, answer.after);
+  move_running_statistics(c, window, branch, rows, found, answer.after);
   answer.after.scale = next_scale(c.recipe.loss_scale, before.scale, decisions.skipped);
   if (answer.skipped) return answer;
   for (auto& [name, slot] : answer.after.slots)

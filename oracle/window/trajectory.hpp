@@ -18,7 +18,7 @@ template <class T>
 struct State {
   std::map<std::string, Slot<T>> slots;  // by parameter
   Tensors<T> frozen;                     // parameters that stand still
-  Tensors<T> running_mean, running_var;  // by layer name
+  Tensors<T> running_mean, running_var;  // by layer name; a row, or one for each rank that keeps its own
   std::int64_t step = 0;                 // optimizer steps really taken
   Scale<T> scale{};
 };

@@ -1,6 +1,7 @@
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
+#include "properties/compare/broadcast.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -52,6 +53,7 @@ void expect_behind_buffers(EndToEndWalk& walk) {
 namespace {
 
 void expect_window(EndToEndWalk& walk) {
+  expect_broadcast(walk, nullptr);
   expect_buffers(walk);
   if (walk.is_done()) return;
   if (in_ranks(walk.c)) expect_reduce(walk);

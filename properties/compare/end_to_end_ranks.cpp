@@ -8,6 +8,7 @@
 #include "oracle/tolerance/with_spread.hpp"
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
+#include "properties/compare/broadcast.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
@@ -120,7 +121,9 @@ bool goes_on_like(EndToEndWalk& walk, const EndToEndWalk& first, std::size_t beg
   for (int window = 0; window <= walk.window; ++window)
     if (!same_behind_sum(first.trace, walk.trace, window)) return false;
   walk.checks.insert(walk.checks.end(), first.checks.begin() + static_cast<std::ptrdiff_t>(begin), first.checks.end());
-  walk.state = first.state;
+  ExpectedState own = std::exchange(walk.state, first.state);
+  walk.state.running_mean = std::move(own.running_mean);  // no sum over ranks stands behind these
+  walk.state.running_var = std::move(own.running_var);
   walk.count_before = first.count_before;
   walk.skipped = first.skipped;
   return true;
@@ -196,9 +199,13 @@ void expect_ranks(std::deque<EndToEndWalk>& ranks) {
   const bool at_the_end = !communicates_each(part) || replicas_of(part) > 1;
   for (int window = 0; window < windows; ++window) {
     DecisionCount count;
+    ExpectedState first_began;
+    first_began.running_mean = ranks.front().state.running_mean;
+    first_began.running_var = ranks.front().state.running_var;
     for (EndToEndWalk& walk : ranks) {
       if (walk.ended) return;
       walk.window = window;
+      expect_broadcast(walk, &first_began);
       expect_buffers(walk);
       count.add(walk.count);
     }

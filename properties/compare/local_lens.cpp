@@ -4,6 +4,7 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/tolerance/with_spread.hpp"
+#include "properties/compare/broadcast.hpp"
 #include "properties/compare/certified.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -101,6 +102,7 @@ void check_window(LocalWalk& walk) {
   walk.overflows.reset();
   walk.direct = writes_directly(walk);
   check_count(walk);
+  check_broadcast(walk);
   check_cast(walk);
   check_micro_batches(walk);
   if (is_done(walk)) return;

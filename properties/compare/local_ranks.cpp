@@ -1,6 +1,7 @@
 // What ranks do together: the sum of their buffers, and the flag that all of them act upon.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -170,7 +171,9 @@ bool BehindTheSum::take_over(LocalWalk& walk) const {
   if (!walk.follows_first) return false;
   const Window& first = windows_[window];
   walk.checks.insert(walk.checks.end(), first.checks.begin(), first.checks.end());
-  walk.state = first.state;
+  SubjectState own = std::exchange(walk.state, first.state);
+  walk.state.running_mean = std::move(own.running_mean);  // no sum over ranks stands behind these
+  walk.state.running_var = std::move(own.running_var);
   walk.skipped = first.skipped;
   return true;
 }

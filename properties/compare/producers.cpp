@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 #include "oracle/case/shards.hpp"
 
 namespace tally {
@@ -39,7 +40,7 @@ class Producers {
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
     if (stage == "accumulate") return take(rest_, "d.") ? Names{gradient()} : Names{};
     if (take(rest_, "d.")) return of_gradient();
-    return of_window();
+    return stage == "running_stats" ? of_running() : of_window();
   }
 
  private:
@@ -128,6 +129,15 @@ class Producers {
     return names;
   }
 
+  /// What a rank's window begins with, where that is the first rank's.
+  Names of_running() const {
+    for (const LayerView& layer : layers_)
+      if (rest_.starts_with(layer.label + ".running_") && read_.micro_batch == 0 &&
+          takes_first_running(c_, *layer.layer))
+        return {of_whole(read_.window, "running_stats", "broadcast." + text())};
+    return {};
+  }
+
   /// Parameters and state, of this window's decay or the last step; a window may have been skipped.
   Names of_window() const {
     Names names;
@@ -135,9 +145,8 @@ class Producers {
     const bool of_the_scale = read_.stage == "scaler" || read_.stage == "schedule";
     const bool gathered = shards_optimizer(c_) && !shards_parameters(c_) && read_.stage == "cast";
     const std::string step = gathered ? "gather_updated" : "optimizer";
-    const std::string stage = of_the_scale ? read_.stage : read_.stage == "running_stats" ? "" : step;
-    for (int window = read_.window - 1; window >= 0 && !stage.empty(); --window)
-      names.push_back(of_whole(window, stage, text()));
+    const std::string stage = of_the_scale ? read_.stage : step;
+    for (int window = read_.window - 1; window >= 0; --window) names.push_back(of_whole(window, stage, text()));
     if (read_.stage == "clip" && rest_ == "norm") names = {of_whole(read_.window, "norm", "norm")};
     return names;
   }

@@ -35,6 +35,7 @@ bool is_shared(const Case& whole, const TapName& name) {
     return false;  // each has its own piece
   const bool own = name.stage == "overflow_check" || (name.stage == "norm" && name.tensor == "part");
   if (own || name.tensor.starts_with("in.")) return false;
+  if (name.micro_batch < 0 && name.stage == "running_stats") return name.tensor.starts_with("broadcast.");
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
   const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;
   return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);

@@ -84,7 +84,15 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "forward" || stage == "backward") window("cast"), add(found, w, m, "all_gather");
   if (stage == "forward" && lockstep_) micro_batch("forward");
   if (stage == "running_stats" || stage == "loss" || stage == "backward") micro_batch("forward");
-  if (stage == "running_stats") m > 0 ? add(found, w, m - 1, stage) : before_of_any(stage);
+  const auto moved_before = [&] {  // of ranks a window may have no micro-batch, or begin with the first rank's values
+    auto i = static_cast<std::size_t>(&run - runs_.data());
+    while (i > 0 && runs_[i - 1].stage != stage) --i;
+    if (i > 0 && !(m < 0 && c_.rank > 0)) found.push_back(i - 1);
+  };
+  if (stage == "running_stats" && in_ranks(c_))
+    moved_before();
+  else if (stage == "running_stats")
+    m > 0 ? add(found, w, m - 1, stage) : before_of_any(stage);
   if (stage == "backward") micro_batch("loss");
   if (stage == "backward") micro_batch("fork");  // the two take turns, layer by layer
   if (stage == "fork") micro_batch("backward");

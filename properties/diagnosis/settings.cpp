@@ -28,7 +28,7 @@ const std::vector<std::string>& sections_of(const std::string& stage) {
 }
 
 bool gives_shapes(const std::string& option) {
-  return option == "out" || option == "bias" || option == "affine" || option == "statistics";
+  return option == "out" || option == "bias" || option == "affine" || option == "statistics" || option == "running";
 }
 
 using Set = std::function<void(Case& c, const std::string& option, const OptionValue& value)>;

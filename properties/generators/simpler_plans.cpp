@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/running_values.hpp"
 #include "properties/generators/adapters.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -16,7 +17,9 @@ void with_ranks(Plan& plan, int ranks) {
   plan.ranks = ranks;
   if (ranks % std::get<std::int64_t>(rank_option(plan.execution, "replicas")) != 0)
     set_rank_option(plan.execution, "replicas", std::int64_t{1});
-  if (ranks == 1) plan.execution.ranks = {};
+  if (ranks > 1) return;
+  plan.execution.ranks = {};
+  forget_running(plan.hidden);
 }
 
 class Steps {
@@ -111,6 +114,10 @@ void fewer_ranks(const Plan& plan, Steps& steps) {
   }
 }
 
+void first_running_alone(const Plan& plan, Steps& steps) {
+  if (std::ranges::any_of(plan.hidden, says_running)) steps.add([](Plan& p) { forget_running(p.hidden); });
+}
+
 void fewer_rows(const Plan& plan, Steps& steps) {
   std::int64_t most = 1;
   for (const auto& window : plan.windows) most = std::max(most, *std::max_element(window.begin(), window.end()));
@@ -202,6 +209,7 @@ void usual_formats(const Plan& plan, Steps& steps) {
 std::vector<Plan> simpler_plans(const Plan& plan) {
   Steps steps(plan);
   fewer_ranks(plan, steps);
+  first_running_alone(plan, steps);
   fewer_layers(plan, steps);
   fewer_adapters(plan, steps);
   fewer_micro_batches(plan, steps);

@@ -74,6 +74,10 @@ std::string clip_of(const Case& c, const std::string& tensor) {
   return clips(c.recipe.clip) ? clip_steps(c.recipe.clip).operation : "";
 }
 
+std::string without(const std::string& text, const std::string& start) {
+  return text.starts_with(start) ? text.substr(start.size()) : text;
+}
+
 /// Of the stages that know nothing of layers.
 std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
   if (name.stage == "loss") return c.model.loss.kind;
@@ -81,11 +85,9 @@ std::string of_window_stage(const Case& c, const TapName& name, const std::strin
   if (name.stage == "decay") return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
   if (name.stage == "optimizer") return c.recipe.optimizer.kind;
   if (name.stage == "fork") return "gradient.add";
+  if (name.stage == "running_stats" && name.micro_batch < 0 && without(name.tensor, "in.").starts_with("broadcast."))
+    return "broadcast";
   return name.stage;
-}
-
-std::string without(const std::string& text, const std::string& start) {
-  return text.starts_with(start) ? text.substr(start.size()) : text;
 }
 
 /// Everything a layer runs in backward.

@@ -146,6 +146,20 @@ bool padding_on_two(const Sight& s) {
 }
 bool norm_of_pieces(const Sight& s) { return shares_optimizer(s) && clips_by_norm(s.c.recipe.clip); }
 
+bool moves_running(const Sight& s, std::string_view whose) {
+  return ranks_of(s.c) > 1 && s.any_layer([&](const Layer& l) {
+    return l.kind == "batch_norm" && l.text("statistics") == "micro_batch" && l.text("running") == whose;
+  });
+}
+bool first_running(const Sight& s) { return moves_running(s, "first_rank"); }
+bool each_running(const Sight& s) { return moves_running(s, "each"); }
+/// A later window begins with values of the first rank that another had moved elsewhere.
+bool running_taken_over(const Sight& s) {
+  bool moved = false;
+  for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank) moved = moved || micro_batches_of(s.c, 0, rank) > 0;
+  return first_running(s) && s.windows() > 1 && moved;
+}
+
 bool means_of_ranks(const Sight& s) { return ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
 
 const RegisterTriggers registered{
@@ -186,6 +200,9 @@ const RegisterTriggers registered{
      {"gradients sharded", TriggerKind::of_case, "each rank keeps its piece of the sums; K_r > 1", shares_gradients},
      {"parameters sharded", TriggerKind::of_case, "put together whenever layers read them", shares_parameters},
      {"parameters put together by a rank without a micro-batch", TriggerKind::of_case, "", gathers_without_own},
+     {"running values of the first rank", TriggerKind::of_case, "batch_norm beside ranks", first_running},
+     {"running values of every rank", TriggerKind::of_case, "batch_norm beside ranks", each_running},
+     {"running values that a rank gives up for the first one's", TriggerKind::of_case, "", running_taken_over},
      {"sharded and replicated mixed", TriggerKind::of_case, "groups that share, added up at the window's end",
       in_groups},
      {"replicas that each keep everything", TriggerKind::of_case, "groups of one", groups_of_one}}};

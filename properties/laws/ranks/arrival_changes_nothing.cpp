@@ -8,9 +8,9 @@
 namespace tally {
 namespace {
 
-const std::vector<std::string> everything{"count",      "cast",   "forward",   "loss",    "backward",
-                                          "accumulate", "reduce", "agree",     "unscale", "norm",
-                                          "clip",       "decay",  "optimizer", "scaler",  "schedule"};
+const std::vector<std::string> everything{"count",      "cast",      "forward", "running_stats", "loss", "backward",
+                                          "accumulate", "reduce",    "agree",   "unscale",       "norm", "clip",
+                                          "decay",      "optimizer", "scaler",  "schedule"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);

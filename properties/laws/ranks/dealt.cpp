@@ -1,11 +1,13 @@
 #include "properties/laws/ranks/dealt.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 
 namespace tally {
 
@@ -60,6 +62,22 @@ void accumulated(Plan& plan) {
   set_rank_option(plan.execution, "reduce.accumulate", std::string(may && plan.seed / 16 % 2 == 0 ? "fp32" : "wire"));
 }
 
+/// Every rank normalises by its own micro-batches where these have rows enough; half of the plans keep every rank's
+/// running values.
+void normalised_apart(Plan& plan) {
+  std::int64_t least = 2;
+  for (const auto& window : plan.windows)
+    for (const std::int64_t rows : window) least = std::min(least, rows);
+  const bool each = plan.seed / 16 % 2 == 0;
+  for (Layer& layer : plan.hidden) {
+    if (layer.kind != "batch_norm") continue;
+    if (layer.text("statistics") == "window")
+      layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
+    const bool moves = layer.text("statistics") == "micro_batch";
+    layer.options["running"] = std::string(moves && each ? "each" : "first_rank");
+  }
+}
+
 /// A case without what the rules of ranks refuse beside its word.
 void communicated(Plan& plan, std::int64_t drawn) {
   const std::string& divide = rank_word(plan.execution, "reduce.divide");
@@ -104,8 +122,7 @@ void dealt_to_ranks(Plan& plan) {
   constexpr int counts[] = {2, 3, 4, 5, 6, 7, 8};
   plan.ranks = counts[random.below(std::size(counts))];
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
-  for (Layer& layer : plan.hidden)
-    if (layer.kind == "batch_norm") layer.options["statistics"] = std::string("frozen");
+  normalised_apart(plan);
   const std::string algorithms[] = {"in_order", "recursive_doubling", "ring", "all_to_all"};
   set_rank_option(plan.execution, "reduce.algorithm", algorithms[random.below(std::size(algorithms))]);
   const std::int64_t elements = drawn(3);
@@ -152,8 +169,15 @@ Case shared_as(Case c, const std::string& word) {
   return with_rank_option(std::move(c), "sharding", word);
 }
 
+void freeze_batch_norm(Plan& plan) {
+  forget_running(plan.hidden);
+  for (Layer& layer : plan.hidden)
+    if (layer.kind == "batch_norm") layer.options["statistics"] = std::string("frozen");
+}
+
 Case on_one_rank(Case c) {
   c.dealt.clear();
+  forget_running(c.model.layers);
   c.execution.ranks = {};
   return c;
 }

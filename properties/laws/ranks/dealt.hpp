@@ -8,7 +8,8 @@
 
 namespace tally {
 
-/// Two to eight ranks; each algorithm, division, wire, layout of buckets, arrival and time of adding up in turn.
+/// Two to eight ranks; each algorithm, division, wire, layout of buckets, arrival and time of adding up in turn. Where
+/// micro-batches normalise their rows, each keeps to its own.
 void dealt_to_ranks(Plan& plan);
 /// The same, by each normalisation that ranks may have.
 void dealt_to_ranks_by_any_normalisation(Plan& plan);
@@ -24,6 +25,8 @@ std::vector<Case> by_every_algorithm(const Case& c);
 std::vector<Case> by_every_wire(const Case& c);
 /// The case with its ranks sharing that, all of them together.
 Case shared_as(Case c, const std::string& word);
+/// No rows are normalised by what they come to: their gradients do not depend on how they are cut.
+void freeze_batch_norm(Plan& plan);
 /// The case with one rank that has all micro-batches.
 Case on_one_rank(Case c);
 /// Not run, with the reason, where a case that was not drawn for the law has no ranks.

@@ -1,12 +1,13 @@
 // Law: ranks that add up once a window send as many bytes for it as their algorithm needs for one sum, however many
 // micro-batches they have; ranks that share the optimizer hand over their pieces once, and none of a window that was
-// skipped, ranks that share the parameters twice for every micro-batch.   What no_sync saves is this, and nothing else:
-// numbers are the same without it.
+// skipped, ranks that share the parameters twice for every micro-batch; the first rank its running values, once.
+//   What no_sync saves is this, and nothing else: numbers are the same without it.
 #include <bit>
 
 #include "kernels/ranks/traffic.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 #include "oracle/case/shards.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
@@ -69,6 +70,14 @@ std::uint64_t expected_parameters(const Case& c, std::size_t window, std::size_t
   return 2 * micro_steps_of(c, window) * own_pieces_sent(c, rank) * size_of(c.precision.storage);
 }
 
+/// Of the first rank: its running values, to every other.
+std::uint64_t expected_running(const Case& c, std::size_t rank) {
+  std::uint64_t own = 0;
+  for (const Layer& layer : c.model.layers)
+    if (rank == 0 && takes_first_running(c, layer)) own += 2 * c.tensors.at(layer.name + ".running_mean").elements();
+  return own * (ranks_of(c) - 1) * size_of(c.precision.master);
+}
+
 std::uint64_t sent(const std::map<int, RankTraffic>& traffic, std::size_t rank, int window, const std::string& stage) {
   const auto own = traffic.find(static_cast<int>(rank));
   if (own == traffic.end()) return 0;
@@ -98,6 +107,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
            expected_gathering(c, first.trace, window, rank), "gather_updated", rank, window);
       hold(first.outcome, sent(scope.ranks(), rank, window, "all_gather"),
            expected_parameters(c, static_cast<std::size_t>(window), rank), "all_gather", rank, window);
+      hold(first.outcome, sent(scope.ranks(), rank, window, "broadcast"), expected_running(c, rank), "running_stats",
+           rank, window);
     }
   return settled(std::move(first.outcome));
 }

@@ -1,4 +1,5 @@
-// Law: behind every window all ranks hold the same parameters, optimizer state, scale, decision and step, bit for bit.
+// Law: behind every window all ranks hold the same parameters, optimizer state, scale, decision and step, bit for bit,
+// and begin the next with the same running values where these are the first rank's.
 // Two ranks may both lie inside their bounds and yet part: then they train two models.
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/lens.hpp"
@@ -24,8 +25,9 @@ Trace shared_by(const Case& c, const Trace& trace, int rank) {
   return own;
 }
 
-const std::vector<std::string> shared{"accumulate", "reduce",    "agree",          "unscale", "norm",    "clip",
-                                      "decay",      "optimizer", "gather_updated", "scaler",  "schedule"};
+const std::vector<std::string> shared{"running_stats", "accumulate",     "reduce", "agree",
+                                      "unscale",       "norm",           "clip",   "decay",
+                                      "optimizer",     "gather_updated", "scaler", "schedule"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);

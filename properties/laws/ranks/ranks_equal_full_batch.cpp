@@ -12,6 +12,7 @@ void shape(Plan& plan) {
   plan.normalisation = Normalisation::window_items;
   at_least_micro_batches(plan, 2);
   dealt_to_ranks(plan);
+  freeze_batch_norm(plan);
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {

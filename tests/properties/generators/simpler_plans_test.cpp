@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "oracle/case/running_values.hpp"
 #include "properties/generators/adapters.hpp"
 #include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
@@ -50,6 +51,19 @@ TEST(SimplerPlans, let_every_layer_train) {
   EXPECT_TRUE(any_simpler(plan, [&](const Plan& p) {
     return p.hidden.size() == plan.hidden.size() && std::ranges::all_of(p.hidden, &Layer::trainable);
   }));
+}
+
+TEST(SimplerPlans, of_one_rank_say_nothing_of_running_values) {
+  Plan plan;
+  plan.hidden = {
+      layer("batch_norm", "bn", {{"statistics", std::string("micro_batch")}, {"running", std::string("each")}})};
+  plan.loss = choice("loss", "mse");
+  plan.ranks = 3;
+
+  for (const Plan& p : simpler_plans(plan)) EXPECT_TRUE(p.ranks > 1 || p.hidden.empty() || !says_running(p.hidden[0]));
+  EXPECT_TRUE(any_simpler(plan, [](const Plan& p) { return p.ranks == 1; }));
+  EXPECT_TRUE(
+      any_simpler(plan, [](const Plan& p) { return p.ranks == 3 && !p.hidden.empty() && !says_running(p.hidden[0]); }));
 }
 
 TEST(SimplerPlans, recompute_all_layers_before_none) {

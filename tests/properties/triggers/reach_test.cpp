@@ -10,6 +10,7 @@
 #include "properties/generators/option_values.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/token_plan.hpp"
+#include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
@@ -85,6 +86,7 @@ TEST(DrawnOptions, leave_every_case_legal_and_reach_every_value) {
     Plan plan = random_plan(Dtype::fp32)(rc::Random(seed), rc::kNominalSize).value();
     draw_options(plan);
     if (seed % 8 == 0) read_tokens(plan);
+    if (seed % 8 == 1) dealt_to_ranks(plan);
     fit_options(plan);
     Case c;
     ASSERT_NO_THROW(c = case_of(plan)) << seed;

@@ -1,0 +1,96 @@
+// Whose running values a batch_norm of several ranks has: read, written, refused.
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
+
+namespace tally {
+namespace {
+
+std::string text(const std::string& windows, const std::string& statistics, const std::string& more = "",
+                 const std::string& version = "3") {
+  return R"({"tally_case": )" + version + R"(, "model": {"input": 1, "layers": [
+    {"kind": "linear", "name": "fc", "out": 1, "bias": false},
+    {"kind": "batch_norm", "name": "bn", "affine": false, "statistics": ")" +
+         statistics + "\"" + more + R"(}], "loss": {"kind": "mse"}}, "windows": )" + windows +
+         R"(, "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
+    "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.5},
+    "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},
+    "tensors": {"fc.weight": {"dtype": "fp32", "shape": [1, 1], "data": [1]},
+    "bn.running_mean": {"dtype": "fp32", "shape": [1], "data": [0]},
+    "bn.running_var": {"dtype": "fp32", "shape": [1], "data": [1]},
+    "x": {"dtype": "fp32", "shape": [5, 1], "data": [1, 2, 3, 4, 5]},
+    "target": {"dtype": "fp32", "shape": [5, 1], "data": [0, 0, 0, 0, 0]}}})";
+}
+
+/// The first finding, "path: found; expected".
+std::string refusal(const std::string& json) {
+  try {
+    read_case(json, ".");
+  } catch (const InvalidCase& reason) {
+    const CaseError& first = reason.errors().front();
+    return first.path + ": " + first.found + "; " + first.expected;
+  }
+  return "";
+}
+
+const char* const two_ranks = "[[[2], [3]]]";
+const char* const each = R"(, "running": "each")";
+
+TEST(RunningOfRanks, AreTheFirstOnesUnlessTheCaseSaysOtherwise) {
+  const Case c = read_case(text(two_ranks, "micro_batch"), "."),
+             own = read_case(text(two_ranks, "micro_batch", each), ".");
+
+  EXPECT_TRUE(takes_first_running(c, c.model.layers[1]));
+  EXPECT_FALSE(keeps_each_running(c, c.model.layers[1]));
+  EXPECT_EQ(running_values_of(c, c.model.layers[1]), 1u);
+  EXPECT_FALSE(takes_first_running(own, own.model.layers[1]));
+  EXPECT_TRUE(keeps_each_running(own, own.model.layers[1]));
+  EXPECT_TRUE(keeps_each_running(part_of(own, 1), own.model.layers[1]));
+  EXPECT_EQ(running_values_of(own, own.model.layers[1]), 2u);
+}
+
+TEST(RunningOfRanks, SurviveBeingWrittenAndAreLeftOutAtTheirDefault) {
+  const Case c = read_case(text(two_ranks, "micro_batch"), "."),
+             own = read_case(text(two_ranks, "micro_batch", each), ".");
+
+  EXPECT_EQ(read_case(write_case(own), "."), own);
+  EXPECT_NE(write_case(own).find("\"running\":"), std::string::npos);
+  EXPECT_EQ(write_case(c).find("\"running\":"), std::string::npos);
+  EXPECT_EQ(write_case(read_case(text(two_ranks, "micro_batch", R"(, "running": "first_rank")"), ".")), write_case(c));
+}
+
+TEST(RunningOfRanks, LeaveACaseOfOneRankItsText) {
+  const Case c = read_case(text("[[2, 3]]", "micro_batch", "", "1"), ".");
+
+  EXPECT_FALSE(takes_first_running(c, c.model.layers[1]));
+  EXPECT_NE(write_case(c).find("\"tally_case\": 1"), std::string::npos);
+}
+
+TEST(RunningOfRanks, AreAskedOfSeveralRanksThatMoveThem) {
+  EXPECT_EQ(refusal(text("[[2, 3]]", "micro_batch", each)),
+            "$.model.layers[1].running: \"each\" of one rank; "
+            "no \"running\", or several ranks and \"micro_batch\" statistics");
+  EXPECT_EQ(refusal(text(two_ranks, "frozen", each)),
+            "$.model.layers[1].running: \"each\" beside \"frozen\" statistics; "
+            "no \"running\", or several ranks and \"micro_batch\" statistics");
+  EXPECT_EQ(refusal(text(two_ranks, "window")),
+            "$.model.layers[1].statistics: \"window\" beside ranks; \"micro_batch\" or \"frozen\"");
+  EXPECT_EQ(refusal(text("[[[2, 1], [2]]]", "micro_batch")),
+            "$.windows[0][0][1]: a micro-batch of one row under \"micro_batch\" statistics; at least 2 rows");
+  EXPECT_EQ(refusal(text(two_ranks, "micro_batch", each, "2")).substr(0, 13), "$.tally_case:");
+}
+
+TEST(RunningOfRanks, AreForgottenInTheFullBatch) {
+  const Case own = read_case(text(two_ranks, "micro_batch", each), ".");
+
+  const Case full = full_batch_of(own);
+
+  EXPECT_EQ(full.model.layers[1].text("statistics"), "window");
+  EXPECT_FALSE(says_running(full.model.layers[1]));
+  EXPECT_TRUE(validate(full).empty());
+}
+
+}  // namespace
+}  // namespace tally
