@@ -10,6 +10,7 @@
 
 #include "oracle/case/json_form.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/safetensors.hpp"
 
 namespace tally {
@@ -46,6 +47,7 @@ std::vector<SquaresOfWindow> sums_of_squares_of(const std::filesystem::path& tra
                              expected);
   };
   if (!is_opaque(c.model)) reject("it beside a model of known layers", "an opaque model, or no such entry");
+  if (in_ranks(c)) reject("it beside ranks", "no such entry, and every element of every rank");
   if (clips_by_norm(c.recipe.clip) && c.recipe.clip.text("norm") != "2")
     reject("it beside a clip by the norm " + c.recipe.clip.text("norm"), "the 2-norm, or no such entry");
   double held = 0;

@@ -108,7 +108,6 @@ void check_together(const Case& c, Findings& findings) {
     const std::string path = element_path("$.model.layers", i);
     if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
       findings.add(path + ".statistics", "\"window\" beside ranks", "\"micro_batch\" or \"frozen\"");
-    if (layer.kind == "opaque") findings.add(path + ".kind", "\"opaque\" beside ranks", "a layer that is stated");
   }
 }
 

@@ -86,8 +86,14 @@ long double factor_divisor(const Declared& declared, const Case& c, std::size_t 
   return by_window(declared) && whole != 0 ? by / whole : by;
 }
 
+/// Whether a multiplication by it rounds nothing above the underflow threshold.
+bool is_power_of_two(long double x) {
+  int exponent = 0;
+  return std::frexp(x, &exponent) == 0.5L;
+}
+
 /// fl(fl(scale / K) / n) where K n is the divisor. Where it is not, two operations that are not known: one rounding
-/// each.
+/// each. A number of ranks that is multiplied in is one more, unless it is a power of two.
 Interval divided_twice(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
                        Interval scale, long double by) {
   const bool one_factor = by_window(declared) || c.normalisation == Normalisation::sum;
@@ -96,9 +102,11 @@ Interval divided_twice(const Declared& declared, const Case& c, std::size_t wind
   const auto divided = [&](Interval x, long double n) {
     return rounded_to_float(quotient(x, counted_in_fp32(n, c, window)));
   };
-  if (first * second == by) return divided(divided(scale, first), second);
-  const Interval exact = widened(quotient(scale, counted_in_fp32(by, c, window)), gam(2, single().u()));
-  const long double lost = 2 * single().underflow();
+  const bool multiplied = !is_power_of_two(rank_multiple(c));
+  if (first * second == by && !multiplied) return divided(divided(scale, first), second);
+  const int operations = multiplied ? 3 : 2;
+  const Interval exact = widened(quotient(scale, counted_in_fp32(by, c, window)), gam(operations, single().u()));
+  const long double lost = operations * rank_multiple(c) * single().underflow();
   return {exact.low - lost, exact.high + lost};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
@@ -72,7 +73,7 @@ bool reads_all(const Recipe& recipe) { return clips_by_norm(recipe.clip) || chec
 }  // namespace
 
 bool is_judged_in_pieces(const Case& c) {
-  if (!is_opaque(c.model)) return false;
+  if (!is_opaque(c.model) || in_ranks(c)) return false;
   std::size_t elements = 0;
   for (const std::string& p : parameters_of(c.model)) elements += c.tensors.at(p).elements();
   return elements > 4 * elements_a_piece;

@@ -72,15 +72,21 @@ std::optional<Values> summed(const Evidence& evidence, const HeldTensor& held, S
 // The sum is divided by the ranks, though every loss was divided by all items.
 namespace divided_by_ranks {
 
+/// Where the sum is meant to be divided, the loss lacks the ranks that are taken out again.
+bool is_factor_of_a_mean(const Evidence& evidence, const HeldTensor& held) {
+  return held.name.stage == "loss" && held.name.tensor == "in.factor" && ranks(evidence) > 1 &&
+         oracle::rank_division(evidence.c).around_the_sum();
+}
+
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (summed_parameter(evidence, held).empty()) return std::nullopt;
+  if (summed_parameter(evidence, held).empty() && !is_factor_of_a_mean(evidence, held)) return std::nullopt;
   return times(held.expected, 1 / static_cast<double>(ranks(evidence)));
 }
 
 const RegisterSuspect registered{{
     .name = "mean-of-a-normalised-sum",
     .faults = {"mean-of-a-normalised-sum"},
-    .stages = {"reduce"},
+    .stages = {"loss", "reduce"},
     .sentence = "the sum over ranks is divided by their number, though every loss was divided by all items",
     .formula = "G / R",
     .left = left,

@@ -69,6 +69,9 @@ TEST(SumsOfSquares, AreRefusedWithTheLineThatIsWrong) {
 
 TEST(SumsOfSquares, AreOfOpaqueModelsAndTheTwoNormAlone) {
   EXPECT_NE(said_of("w0 1000 1", normal_case(3)).find("found it beside a model of known layers"), std::string::npos);
+  Case ranks = sampled();
+  ranks.execution.ranks.kind = "ranks";
+  EXPECT_NE(said_of("w0 1000 1", ranks).find("found it beside ranks; expected no such entry"), std::string::npos);
   Case c = sampled();
   c.recipe.clip = choice_of("clip", "global_norm", {{"max_norm", Decimal{"1"}}, {"norm", std::string("1")}});
   EXPECT_NE(said_of("w0 1000 1", c).find("found it beside a clip by the norm 1; expected the 2-norm"),

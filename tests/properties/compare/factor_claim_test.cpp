@@ -1,6 +1,8 @@
 // What a loop may do to the factor on its way from 1 / K to a row, as it claims.
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/io.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
@@ -106,6 +108,36 @@ TEST(FactorClaim, refuses_a_wrong_count_under_every_word) {
     }
     EXPECT_NE(first_failure(local_lens(c, changed)), nullptr) << word;
   }
+}
+
+/// fl(fl(scale / N) R), as `sum / N * R` leaves it; `more` is one more rounding, and a wrong one where it is not 0.
+template <int more>
+void multiply_ranks_in(Run& run) {
+  std::int64_t rows = 0;
+  for (const std::int64_t each : whole_of(run.c).windows[static_cast<std::size_t>(run.window)]) rows += each;
+  run.factor = run.window_scale / static_cast<float>(rows) * 3.0F;
+  for (int i = 0; i < more; ++i) run.factor = std::nextafter(run.factor, INFINITY);
+  run.trace.claims.factor = "fp32_twice";
+}
+
+template <int more>
+std::vector<TensorCheck> checks_of_ranks() {
+  Case c = means(4, 7, Normalisation::window_items, "1");
+  c.dealt = {{2, 1, 1}};
+  c = with_rank_option(std::move(c), "reduce.divide", std::string("before"));
+  Stages stages = shipped_stages();
+  stages.factor = multiply_ranks_in<more>;
+  RunOptions options;
+  options.stages = &stages;
+  return hard_lenses(c, run(c, options), Grouping::declared).checks;
+}
+
+TEST(FactorClaim, lets_a_number_of_ranks_that_rounds_be_multiplied_in) {
+  const auto right = checks_of_ranks<0>();
+  EXPECT_EQ(first_failure(right), nullptr) << told(first_failure(right));
+  const auto wrong = checks_of_ranks<4>();  // three roundings are less than four neighbours
+  ASSERT_NE(first_failure(wrong), nullptr);
+  EXPECT_EQ(first_failure(wrong)->tap, "w0/r0/m0/loss/in.factor");
 }
 
 }  // namespace

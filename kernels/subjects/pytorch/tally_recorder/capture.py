@@ -4,6 +4,7 @@ import torch
 from .changes import Change, is_zero, same
 from .frozen import Frozen
 from .norms import Norms
+from .rank_taps import taps_of
 from .report import Report
 from .segment import Segment
 from .settings import compare_options, compare_parameters
@@ -16,7 +17,7 @@ class Capture:
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
-    def __init__(self, parameters, reads, meaning, scratch, plan, samples, described):
+    def __init__(self, parameters, reads, meaning, scratch, plan, samples, described, ranks=None):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
         self.samples, self.views, self.segments = samples, Views(parameters, reads, samples, described.turned), []
         self.frozen = Frozen(described.frozen, self.views)  # parameters that layers have and the optimizer does not
@@ -29,6 +30,7 @@ class Capture:
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
+        self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
 
     # Backward passes
@@ -51,10 +53,10 @@ class Capture:
             return
         self.open = f"w{window - self.segment.first}/m{m}"
         if m == 0:
-            self.segment.windows.append([])
+            self.segment.begin_window()
         elif self.reads.rate() != self.segment.rates[-1]:
             self.segment.rate_moved_inside = True
-        self.segment.windows[-1].append(None)
+        self.segment.begin_micro_batch()
         self.segment.rates_passed.append(self.reads.rate())
         self.look_at_buffers(window, m)
 
@@ -77,16 +79,19 @@ class Capture:
     def start_state(self):
         segment = self.segment
         for name in self.parameters:
-            segment.give(name, self.views.value(name))
-            for state, value in self.views.state(name).items():
+            segment.give(name, self.views.given(name))
+            for state, value in self.views.given_state(name).items():
                 segment.give(f"{state}.{name}", value)
         segment.step = self.reads.steps_taken(0)
         segment.steps_so_far = segment.step
         if segment.step:
             segment.give("step", torch.tensor(segment.step, dtype=torch.int64))
+        self.sums.begins(segment)
 
     def look_at_buffers(self, window, m):
         """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
+        if m > 0:
+            self.sums.look(between=True)
         change = Change()
         cleared = left = None
         for name in self.parameters:
@@ -150,7 +155,7 @@ class Capture:
             first = self.open.endswith("/m0") and same(self.scratch.tensor(self.given), gradient)  # one copy is enough
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.given if first else gradient)
         else:
-            self.latest[name] = self.scratch.put(gradient, over=self.latest.get(name))
+            self.latest[name] = self.scratch.put(gradient, over=None if self.sums else self.latest.get(name))
 
     @unseen
     def backward_ends(self):
@@ -162,6 +167,7 @@ class Capture:
             for name in self.parameters:
                 if name not in self.touched and name in self.latest and self.meaning.at("state"):
                     self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.latest[name])
+            self.sums.backward_ends(self.open)
             _, m, size = self.meaning.place(self.count)
             if self.samples.places and m + 1 == size:
                 self.segment.sums[len(self.segment.windows) - 1] = self.views.sum_of_squares()
@@ -183,6 +189,7 @@ class Capture:
         self.skipping = self.reads.skips_itself()
         if not self.recording_step() or self.skipping:
             return
+        self.sums.look()
         window, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and self.count:
             self.early = f"window {window}, after micro-batch {m} of {size}"
@@ -226,7 +233,7 @@ class Capture:
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""
-        if self.meaning.at("state") or self.unscaled:
+        if self.meaning.at("state") or self.unscaled or self.sums:
             return
         for name in self.parameters:
             if name in self.latest:

@@ -74,18 +74,21 @@ def section_of(seen, scratch, options):
     return section
 
 
-def factor_claim(segment):
-    """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss."""
+def factor_claim(segment, ranks):
+    """How a mean's factor rounds: by the micro-batches first, in the loop, and by the rows in the loss. A number of ranks
+    that rounds is multiplied in anywhere."""
+    if ranks & (ranks - 1):
+        return "fp32_twice"
     seen = [loss for loss in segment.losses if not isinstance(loss, str)]
     means = [loss for loss in seen if loss.options["reduction"] == "mean" or loss.averaged]
     factors = [loss for loss in segment.losses if isinstance(loss, FactorOnly)]
     return "fp32_twice" if means or any(loss.mean for loss in factors) else "fp32"
 
 
-def claims_of(segment, parameters, divide, optimizer_kind, layers):
+def claims_of(segment, parameters, divide, optimizer_kind, layers, ranks=1):
     device = next(iter(parameters.values())).device.type
     return {"subject": f"PyTorch {torch.__version__} on {device}", "constants": constants_of(layers), "divide": divide,
-            "factor": factor_claim(segment), "flushes_subnormals": False, "tensor_cores": device == "cuda",
+            "factor": factor_claim(segment, ranks), "flushes_subnormals": False, "tensor_cores": device == "cuda",
             "kernels": kernels_of(optimizer_kind)}
 
 
@@ -108,6 +111,8 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
     taps = settled(segment, capture, recipe, keep, model, own_inputs)
+    together = capture.sums.section(segment, lines)
+    taps = capture.sums.settled(segment, taps, together)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
     taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines, model.wants_input)
     stated = model.section(segment, capture, loss)
@@ -121,6 +126,8 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
         "precision": {"storage": format_of, "compute": "fp32", "accumulate": format_of, "master": format_of,
                       "tf32": False},
         "recipe": recipe, "tensors": {"file": "case.safetensors"}}
+    if together:
+        case["tally_case"], case["execution"] = 3, {"ranks": together}
     if all(getattr(seen, "lengths", None) for seen in segment.losses):
         case["sequences"] = [length for seen in segment.losses for length in seen.lengths]
         tensors.update(positions_of(segment.losses, capture.scratch))
@@ -171,6 +178,9 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
         if not rest:
             stage, _, gradient = name.partition("/backward/d.")
             taps[f"{stage}/fork/d.{gradient}" if gradient in model.shared else name] = parts
+            continue
+        if rest.startswith("reduce."):
+            taps[name] = parts
             continue
         stage, _, parameter = rest.partition(".")
         decays = decay["kind"] != "none" and not left_out(parameter, excluded)

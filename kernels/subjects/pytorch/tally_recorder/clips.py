@@ -35,6 +35,7 @@ class SeesClips:
     def __init__(self):
         self.called, self.over, self.restore = [], [], []
         self.wanted = lambda: True
+        self.begins = lambda: None  # is told before a clip changes anything
         self.normed = lambda norm: None  # is told of each norm of all that a clip found
         self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
@@ -51,6 +52,8 @@ class SeesClips:
             found = section(float(limit), *args[1:], **kwargs)
             if found is not None and self.wanted():
                 self.note(found, [parameters] if isinstance(parameters, torch.Tensor) else parameters)
+            if self.wanted():
+                self.begins()
             result = original(parameters, *args, **kwargs)
             of_all = self.recorded <= set(map(id, [parameters] if isinstance(parameters, torch.Tensor) else parameters))
             if found is not None and found["kind"] == "global_norm" and self.wanted() and of_all:

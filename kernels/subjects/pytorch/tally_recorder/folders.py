@@ -7,7 +7,7 @@ from .errors import CaptureError
 
 FILES = ("case.safetensors", "case.json", "trace.safetensors")
 KEYS = {"tally_case", "name", "model", "windows", "normalisation", "precision", "recipe", "tensors"}
-MAY_BE = {"sequences"}  # of language models
+MAY_BE = {"sequences", "execution"}  # of language models, and of ranks
 LONGEST = 1 << 26  # of a header that is read
 
 

@@ -3,7 +3,7 @@ from .clips import NORMS
 from .errors import CaptureError
 
 LEVELS = ("parameters", "gradients", "state", "window", "all")
-NORMALISATIONS = ("window_items", "mean_of_means", "mean_of_means_configured", "sum")
+NORMALISATIONS = ("window_items", "mean_of_means", "mean_of_means_configured", "rank_means", "sum")
 
 
 def one_of(name, value, allowed):

@@ -15,4 +15,5 @@ class Norms:
 
     def tap(self, window):
         if len(self.found) == 1 and self.found[0] is not None:
-            self.capture.segment.tap_first(f"{window}/@norm", self.found[0].detach().float().reshape(()))
+            if not hasattr(self.found[0], "to_local"):  # else no rank holds the whole of it yet
+                self.capture.segment.tap_first(f"{window}/@norm", self.found[0].detach().float().reshape(()))

@@ -31,7 +31,8 @@ class ReadsOptimizer:
 
     def __init__(self, optimizer, names):
         self.optimizer, self.names = optimizer, names
-        kind = next((base.__name__ for base in type(optimizer).__mro__ if base.__name__ in KNOWN), None)
+        self.keeps = optimizer.optim if hasattr(optimizer, "_param_to_rank") else optimizer  # of ZeRO: this rank's own
+        kind = next((base.__name__ for base in type(self.keeps).__mro__ if base.__name__ in KNOWN), None)
         if kind is None:
             wraps = isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer)
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
@@ -105,7 +106,7 @@ class ReadsOptimizer:
 
     def state(self, parameter):
         """The state's tensors by the names of a case; empty before the first step."""
-        held = self.optimizer.state.get(parameter, {})
+        held = self.keeps.state.get(parameter, {})
         return {ours: held[theirs] for theirs, ours in self.states.items() if held.get(theirs) is not None}
 
     def divides_itself(self):
@@ -119,6 +120,5 @@ class ReadsOptimizer:
 
     def steps_taken(self, otherwise):
         """How many steps the optimizer says it took, of its parameters the most; `otherwise` where it does not count."""
-        counts = {int(self.optimizer.state[p]["step"]) for p in self.names
-                  if "step" in self.optimizer.state.get(p, {})}
+        counts = {int(self.keeps.state[p]["step"]) for p in self.names if "step" in self.keeps.state.get(p, {})}
         return max(counts) if counts else otherwise

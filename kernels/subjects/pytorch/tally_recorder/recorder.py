@@ -18,10 +18,13 @@ from .meaning import Meaning
 from .models import KnownLayers, OpaqueModel
 from .optimizers import ReadsOptimizer
 from .plan import Plan
+from .ranks import inner, ranks_of
+from .ranks_together import can_be_dealt, checked_together
 from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
+from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
 from .unjudged import Outside, last_line, not_finite
@@ -33,11 +36,12 @@ class Recorder:
     is assumed from the run and printed. `divide` says whether each loss is divided or, once a window, the gradients.
     `level` says how much is kept, `windows`, `start` and `every` of which windows, `samples` how many elements of each
     tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
-    model."""
+    model. Of processes that torch.distributed has joined each records its rank; `ranks` says in the words of
+    `execution.ranks` how they add up, False that each is to be recorded alone."""
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
-                 every=None, layers="opaque", samples=None, scratch=None, name="a PyTorch loop"):
+                 every=None, layers="opaque", samples=None, scratch=None, ranks=None, name="a PyTorch loop"):
         self.meaning = Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss,
                                divide)
         if not isinstance(model, torch.nn.Module):
@@ -49,6 +53,8 @@ class Recorder:
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected a torch.optim.Optimizer; pass "
                                "Recorder(model, optimizer, …)")
+        self.ranks = ranks_of(model, optimizer, ranks)
+        model = inner(model)
         self.model, self.optimizer, self.name = model, optimizer, name
         self.described = KnownLayers(model) if layers == "known" else OpaqueModel()
         held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
@@ -72,8 +78,10 @@ class Recorder:
         if self.samples.places and layers == "known":
             raise CaptureError("samples: found a number beside known layers, whose forward pass needs every element; "
                                "record the model as opaque, or all elements (samples=None)")
+        if self.ranks:
+            can_be_dealt(self.meaning, self.samples, self.described)
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
-                               Plan(windows, start, every), self.samples, self.described)
+                               Plan(windows, start, every), self.samples, self.described, self.ranks)
         self.capture.members = Members(model, optimizer, parameters, self.described.name_of)
         self.entered = []
         self.finished = False
@@ -87,7 +95,8 @@ class Recorder:
 
     def attach(self, clips=None):
         """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
-        gradients = SeesGradients(self.capture.parameters, self.capture)
+        sees = SeesShardedGradients if self.ranks and self.ranks.sharded else SeesGradients
+        gradients = sees(self.capture.parameters, self.capture)
         taps_layers = self.described.wants_input and self.meaning.at("all")
         layers = LayerTaps(self.capture, self.described) if taps_layers else None
         masks = DropoutMasks(self.capture, self.described) if self.described.drops() else None
@@ -95,6 +104,7 @@ class Recorder:
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
+        self.clips.begins = self.capture.sums.look
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         fused = self.model.register_forward_hook(losses.model_left) if self.described.wants_input else None
@@ -108,10 +118,12 @@ class Recorder:
         logits = [last.register_forward_hook(losses.last_layer_left).remove] if last is not None else []
         self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
         steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
+        gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered).remove] \
+            if self.ranks and self.ranks.sharded else []
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
                         self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
-            ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else [])
+            ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
 
     def __exit__(self, kind, *_):
         for leave in self.entered:
@@ -125,7 +137,10 @@ class Recorder:
 
     def check(self, folder, tally=None, show=print, options=()):
         """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
-        where there is no capture to judge; of several stretches of windows the worst."""
+        where there is no capture to judge; of several stretches of windows the worst. Of ranks all call it together, and
+        rank 0 judges what they recorded."""
+        if self.ranks:
+            return checked_together(self, folder, tally, show, options)
         try:
             program = verdict.command(tally)
             folders.can_be_written(folder)
@@ -150,7 +165,8 @@ class Recorder:
     def folder_of(self, folder, segment):
         return folder if self.capture.plan.every is None else os.path.join(folder, f"{segment.first:06d}")
 
-    def check_segment(self, segment, folder, program, show, options):
+    def stated(self, segment, options):
+        """The case, its tensors, the taps and their claims, with all that is said of them: notes, and problems."""
         lines = []
         recipe = recipe_of(segment, self.capture, self.clips, lines)
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
@@ -158,17 +174,21 @@ class Recorder:
         report = self.capture.report
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment)
-        for line in lines + report.notes():
+        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
+                                     case["model"]["layers"], self.ranks.size if self.ranks else 1)
+        seen = "decay-in-the-loss" if segment.term_beside_loss else ""
+        return case, tensors, taps, claims, seen, lines, report.notes(), report.problems()
+
+    def check_segment(self, segment, folder, program, show, options):
+        case, tensors, taps, claims, seen, lines, notes, problems = self.stated(segment, options)
+        for line in lines + notes:
             show(line)
-        for line in report.problems():
+        for line in problems:
             show(f"error: {line}")
-        if report.problems():
+        if problems:
             return 2
-        claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide,
-                                     recipe["optimizer"]["kind"], case["model"]["layers"])
         folders.is_free(folder)
-        verdict.write(folder, program, self.scratch, case, tensors, taps, claims,
-                      seen="decay-in-the-loss" if segment.term_beside_loss else "",
+        verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen,
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options)
         show(last_line(said, lines))

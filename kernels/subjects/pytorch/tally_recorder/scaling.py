@@ -14,6 +14,7 @@ class ScalerTaps:
         capture = self.capture
         if not capture.recording_step():
             return
+        capture.sums.look()
         segment, w, change = capture.segment, capture.window_prefix(), Change()
         if segment.scale is None:
             segment.scale = {
@@ -55,7 +56,9 @@ class ScalerTaps:
     def found(self, found):
         capture = self.capture
         capture.skips += found
-        capture.segment.tap_number(f"{capture.window_prefix()}/overflow_check/found", int(found), torch.uint8)
+        stages = ("overflow_check/", "agree/in.", "agree/") if capture.sums else ("overflow_check/",)
+        for stage in stages:
+            capture.segment.tap_number(f"{capture.window_prefix()}/{stage}found", int(found), torch.uint8)
 
     def unscale_ends(self, scaler, found):
         capture = self.capture

@@ -10,6 +10,7 @@ class Segment:
         self.scratch, self.first = scratch, first
         self.taps, self.tensors = {}, {}
         self.windows, self.rates, self.losses, self.changes = [], [], [], []
+        self.added_up = []  # of ranks: whether they added up behind each micro-batch of each window
         self.rates_passed, self.rate_at_last_step = [], None  # at every micro-batch's beginning, and at the last step
         self.rates_at_steps, self.rate_moved_inside = {}, False  # by window; whether one moved before a last backward
         self.not_finite = []  # gradients and losses: window, micro-batch and what
@@ -20,6 +21,14 @@ class Segment:
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
         self.sums = {}  # of samples: the sum of all squares of each window's buffers
         self.scale = None  # what the scaler held at the start, where there is one
+
+    def begin_window(self):
+        self.windows.append([])
+        self.added_up.append([])
+
+    def begin_micro_batch(self):
+        self.windows[-1].append(None)
+        self.added_up[-1].append(False)
 
     def tap(self, name, value):
         """The last tensor under a name is what the trace holds: outputs are tapped by this."""
@@ -78,6 +87,7 @@ class Segment:
         prefix = f"w{len(self.windows) - 1}/"
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()
+        self.added_up.pop()
         self.rates.pop()
         del self.rates_passed[-forgotten:]
         self.rates_at_steps.pop(len(self.windows), None)

@@ -6,6 +6,7 @@ import sys
 import traceback
 
 import torch
+import torch.distributed as dist
 
 from .clips import SeesClips
 from .errors import CaptureError
@@ -40,6 +41,11 @@ def check_arguments(micro_batches, level="state", normalisation=None, learning_r
     """Refuses, before the script begins, what the recorder would refuse in the midst of it."""
     Meaning(micro_batches, level, normalisation, learning_rate, weight_decay, clip, loss, divide)
     Plan(windows, start, every)
+
+
+def stays_joined(destroy):
+    """In the place of destroy_process_group: the group of all processes is left to the process's end."""
+    return lambda group=None: destroy(group) if group is not None else None
 
 
 class Enough(BaseException):
@@ -96,10 +102,12 @@ class Watch:
         self.recorder.capture.losses.called(loss, result)
 
     def run(self, arguments, module=False):
-        """Runs the script to its end."""
+        """Runs the script to its end. Ranks stay joined behind it, as they are judged together."""
         if not module and not os.path.isfile(arguments[0]):
             raise CaptureError(f"{arguments[0]}: found no such file, expected a script; name one, or a module after -m")
         sys.argv, status = list(arguments), 0
+        if dist.is_available():
+            dist.destroy_process_group = stays_joined(dist.destroy_process_group)
         with self.mode:
             try:
                 if module:

@@ -1,0 +1,149 @@
+"""Taps of what ranks add up: each rank's buffers before the sum over ranks, and what stands there behind it."""
+import torch
+
+from .changes import same
+from .unseen import unseen
+
+
+def taps_of(ranks, capture):
+    if ranks is None:
+        return OneRank()
+    return ShardTaps(capture, ranks) if ranks.sharded else RankTaps(capture, ranks)
+
+
+class OneRank:
+    """There is nothing to add up over."""
+
+    def __bool__(self):
+        return False
+
+    def begins(self, segment):
+        pass
+
+    def backward_ends(self, prefix):
+        pass
+
+    def look(self, between=False):
+        pass
+
+    def section(self, segment, lines):
+        return {}
+
+    def settled(self, segment, taps, section):
+        return taps
+
+
+class RankTaps:
+    """Under names with `@` until the recipe is known: `w0/m1/@reduce.in.<p>`, `w0/m1/@reduce.out.<p>`."""
+
+    def __init__(self, capture, ranks):
+        self.capture, self.ranks = capture, ranks
+        self.waits = False  # for a sum behind the backward pass that ended
+
+    def begins(self, segment):
+        """What this rank begins with: a case gives all of them the same."""
+        for name in self.capture.parameters:
+            segment.taps[f"w0/cast/in.{name}"] = [segment.tensors[name][-1]]
+
+    def backward_ends(self, prefix):
+        """Behind a backward pass the wrapper has added up, or has not."""
+        capture, changed, found = self.capture, False, {}
+        for name in capture.parameters:
+            now, held = capture.views.gradient(name), capture.latest.get(name)
+            if now is None:
+                continue
+            if held is None:
+                held = capture.scratch.put(torch.zeros_like(now))
+            moved = not same(capture.scratch.tensor(held), now)
+            found[name] = held, capture.scratch.put(now) if moved else held
+            changed = changed or moved
+        self.prefix, self.waits = prefix, not (changed or self.ranks.synchronises())
+        self.tap(found)
+        if not self.waits:
+            capture.segment.added_up[-1][-1] = True
+
+    def tap(self, found):
+        segment = self.capture.segment
+        for name, (before, after) in found.items():
+            segment.taps[f"{self.prefix}/@reduce.in.{name}"] = [before]
+            segment.taps[f"{self.prefix}/@reduce.out.{name}"] = [after]
+            self.capture.latest[name] = after
+
+    @unseen
+    def look(self, between=False):
+        """Before anything else touches the gradients: without a wrapper the loop has added up by now. Between two
+        micro-batches a wrapper's loop adds up nothing."""
+        if not self.waits or self.capture.segment is None or between and self.ranks.wrapper is not None:
+            return
+        self.waits, capture, found = False, self.capture, {}
+        for name in capture.parameters:
+            now, held = capture.views.gradient(name), capture.latest.get(name)
+            if now is not None and held is not None and not same(capture.scratch.tensor(held), now):
+                found[name] = held, capture.scratch.put(now)
+        self.tap(found)
+        if found:
+            capture.segment.added_up[-1][-1] = True
+
+    def section(self, segment, lines):
+        """`execution.ranks` of the case."""
+        return self.ranks.section(segment.added_up, lines)
+
+    def settled(self, segment, taps, section):
+        """The names of a case. A sum behind another micro-batch than the case has them is none: what it left shows in
+        the buffers that follow."""
+        found, at_the_end = {}, section["communicate"] == "window"
+        for name, parts in taps.items():
+            place, mark, rest = name.partition("/@reduce.")
+            if not mark:
+                found[name] = parts
+                continue
+            window, _, m = place.partition("/m")
+            if at_the_end and int(m) + 1 < len(segment.windows[int(window[1:])]):
+                continue
+            stage = f"{window if at_the_end else place}/reduce"
+            way, _, parameter = rest.partition(".")
+            found[f"{stage}/{'in.buffer' if way == 'in' else 'reduced'}.{parameter}"] = parts
+            if section["reduce"]["divide"] not in ("loss", "unscale") and f"{stage}/in.divisor" not in found:
+                found[f"{stage}/in.divisor"] = [segment.scratch.put(torch.tensor(float(self.ranks.size)))]
+        return found
+
+
+class ShardTaps(RankTaps):
+    """Of fully_shard: a reduce-scatter behind every micro-batch, whose result is added to the rank's rows."""
+
+    def __init__(self, capture, ranks):
+        super().__init__(capture, ranks)
+        self.read = {}  # by parameter: the window whose first forward pass read it, and what it read
+
+    def begins(self, segment):
+        pass
+
+    def gathered(self, name, value):
+        """The whole parameter, as the window's first forward pass reads it: gathered behind the step before."""
+        capture = self.capture
+        if name not in capture.parameters or not capture.recording_next():
+            return
+        window, m, _ = capture.meaning.place(capture.count)
+        first = capture.plan.segment_of(window)[0]
+        if m == 0 and capture.open is None:
+            self.read[name] = window - first, capture.scratch.put(value)
+
+    def backward_ends(self, prefix):
+        segment = self.capture.segment
+        for name, (window, kept) in self.read.items():
+            place = f"w{window - 1}/gather_updated/{name}" if window else f"w0/cast/in.{name}"
+            segment.taps[place] = [kept]
+        self.read = {}
+        for name in self.capture.parameters:
+            gradient = segment.taps.get(f"{prefix}/backward/d.{name}")
+            if gradient is not None:
+                segment.taps[f"{prefix}/reduce/in.d.{name}"] = gradient
+        segment.tap_number(f"{prefix}/reduce/in.divisor", self.ranks.size, torch.float32)
+
+    def settled(self, segment, taps, section):
+        found = dict(taps)
+        for name, parts in taps.items():
+            window, stage, rest = (name.split("/", 2) + ["", ""])[:3]
+            if stage == "optimizer" and rest in self.capture.parameters:
+                found[f"{window}/gather_updated/in.shard.{rest}"] = parts
+        return found
