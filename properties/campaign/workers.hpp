@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/device/device.hpp"
-#include "properties/campaign/rescue.hpp"
+#include "properties/campaign/worker_pool.hpp"
 
 namespace tally {
 
@@ -29,12 +29,5 @@ std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<void(std::size_t)>& done,
                                           const std::atomic<bool>* interrupted = nullptr,
                                           const std::function<std::string(std::size_t, const Death&)>& again = {});
-
-/// Ends this job at once with that answer, from any thread. Where the job was not forked, ends the program with code 3
-/// and `message` on the standard error stream.
-[[noreturn]] void leave_job(const std::string& answer, const std::string& message);
-
-/// In a forked job: what it begins now. Steps are numbered upwards from 1, not one by one; a death names the last one.
-void begin_step(std::uint64_t step);
 
 }  // namespace tally

@@ -1,0 +1,171 @@
+#include "properties/campaign/worker_pool.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+constexpr char end_mark = '\x04';  // after a whole answer: a process that leaves on its own way has sent none
+
+int answer_pipe = -1;                                // in a forked job: where its answer goes
+std::atomic<std::uint64_t>* current_step = nullptr;  // and its step
+
+void write_all(int pipe, const std::string& text) {
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
+    if (n <= 0) _exit(3);
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+/// Whatever calls exit() in here must neither run the destructors of the whole program nor write what it has buffered.
+void leave_quietly(int status, void*) { _exit(status); }
+
+[[noreturn]] void work(const std::function<std::string()>& job, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(3);
+  on_exit(leave_quietly, nullptr);
+  std::string answer;
+  try {
+    answer = job();
+  } catch (const std::exception& problem) {
+    answer = std::string("crash: ") + problem.what();
+  }
+  write_all(answer_pipe, answer + end_mark);
+  _exit(0);
+}
+
+std::atomic<std::uint64_t>* shared_step() {
+  void* const memory =
+      mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::runtime_error(std::string("no shared memory: ") + std::strerror(errno));
+  return new (memory) std::atomic<std::uint64_t>(0);
+}
+
+bool is_sent_by_others(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+std::string way_of(int status) {
+  if (WIFSIGNALED(status))
+    return "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
+  return "an exit with code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+struct WorkerPool::Worker {
+  pid_t pid;
+  int pipe;
+  std::size_t job;
+  std::atomic<std::uint64_t>* step;  // in memory shared with the process, which may die at any time
+  Rescue rescue{};
+  std::string answer{};
+
+  /// Reads what there is; true at the end of the stream.
+  bool drain() {
+    char bytes[1 << 16];
+    const ssize_t n = read(pipe, bytes, sizeof bytes);
+    if (n > 0) answer.append(bytes, static_cast<std::size_t>(n));
+    return n == 0 || (n < 0 && errno != EINTR);
+  }
+
+  /// Takes the process away; how it died unless its answer is whole.
+  std::optional<Death> finish() {
+    close(pipe);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    const std::uint64_t last = *step;
+    munmap(step, sizeof *step);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer.ends_with(end_mark)) {
+      answer.pop_back();
+      return std::nullopt;
+    }
+    return Death{way_of(status), WIFSIGNALED(status) && is_sent_by_others(WTERMSIG(status)), last};
+  }
+};
+
+WorkerPool::WorkerPool(Job job, Again again) : job_(std::move(job)), again_(std::move(again)) {}
+
+WorkerPool::~WorkerPool() {
+  tell(SIGKILL);
+  for (Worker& worker : workers_) worker.finish();
+}
+
+WorkerPool::Worker WorkerPool::forked(std::size_t number, const std::function<std::string()>& job) const {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
+  std::atomic<std::uint64_t>* const step = shared_step();
+  const pid_t parent = getpid(), pid = fork();
+  if (pid < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
+  if (pid == 0) {
+    close(ends[0]);
+    answer_pipe = ends[1];
+    current_step = step;
+    work(job, parent);
+  }
+  close(ends[1]);
+  return {pid, ends[0], number, step};
+}
+
+void WorkerPool::start(std::size_t number) {
+  workers_.push_back(forked(number, [this, number] { return job_(number); }));
+}
+
+std::size_t WorkerPool::running() const { return workers_.size(); }
+
+void WorkerPool::tell(int signal) const {
+  for (const Worker& worker : workers_) kill(worker.pid, signal);
+}
+
+std::vector<pollfd> WorkerPool::pipes() const {
+  std::vector<pollfd> pipes;
+  for (const Worker& worker : workers_) pipes.push_back({worker.pipe, POLLIN, 0});
+  return pipes;
+}
+
+std::vector<WorkerPool::Answer> WorkerPool::take(std::span<const pollfd> polled) {
+  std::vector<Answer> answers;
+  for (std::size_t i = polled.size(); i-- > 0;) {
+    Worker& worker = workers_[i];
+    if (polled[i].revents == 0 || !worker.drain()) continue;
+    const auto death = worker.finish();
+    const auto retry = death ? worker.rescue.died(*death) : worker.rescue.answered(std::move(worker.answer));
+    if (retry && again_) {
+      Rescue rescue = std::move(worker.rescue);
+      worker = forked(worker.job, [this, number = worker.job, &retry] { return again_(number, *retry); });
+      worker.rescue = std::move(rescue);
+      continue;
+    }
+    answers.emplace_back(worker.job, worker.rescue.result());
+    workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return answers;
+}
+
+void leave_job(const std::string& answer, const std::string& message) {
+  if (answer_pipe < 0) {
+    write_all(STDERR_FILENO, "error: " + message + "\n");
+    _exit(3);
+  }
+  write_all(answer_pipe, answer + end_mark);
+  _exit(0);
+}
+
+void begin_step(std::uint64_t step) {
+  if (current_step) *current_step = step;
+}
+
+}  // namespace tally
