@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "properties/campaign/corpus.hpp"
+#include "properties/campaign/strand.hpp"
 #include "properties/generators/default_seed.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/record/record.hpp"
@@ -27,10 +29,12 @@ struct CampaignOptions {
   ShardName shard;                 // which part of the campaign to run
   bool triggers_required = false;  // a trigger that no case shows is a failure
   std::uint64_t seed = default_seed;
-  std::filesystem::path corpus;        // failing cases are kept here and replayed first; empty: none
-  std::filesystem::path kernel_times;  // a file that every drawn case's times are added to; empty: none
-  bool shrink = true;                  // make a failing case smaller before it is recorded
-  bool keep_going = false;             // draw all cases of a law, also after one of them failed
+  std::optional<Strand> strand;               // of the law that a task draws; nothing: all of its cases
+  std::filesystem::path corpus;               // failing cases are kept here and replayed first; empty: none
+  std::optional<std::vector<KeptCase>> kept;  // those that are replayed; nothing: what the corpus then holds
+  std::filesystem::path kernel_times;         // a file that every drawn case's times are added to; empty: none
+  bool shrink = true;                         // make a failing case smaller before it is recorded
+  bool keep_going = false;                    // draw all cases of a law, also after one of them failed
   bool steered = true;   // breed cases from those that showed much; else each is drawn from the seed alone
   bool training = true;  // the digits and tutorial runs
   int processes = 2;     // host executor only

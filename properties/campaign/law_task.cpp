@@ -12,6 +12,7 @@
 #include "properties/campaign/law_plan.hpp"
 #include "properties/campaign/plan_source.hpp"
 #include "properties/campaign/shrink.hpp"
+#include "properties/campaign/strand.hpp"
 #include "properties/campaign/watchdog.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/compare/certified.hpp"
@@ -66,7 +67,7 @@ class LawTask {
 
  private:
   void replay_corpus() {
-    for (const KeptCase& kept : kept_cases(options_.corpus)) {
+    for (const KeptCase& kept : replayed_by(options_)) {
       if (kept.law != law_.name || ended_) continue;
       const auto c = case_in(kept);
       if (!c || c->precision.storage != storage_) continue;
@@ -111,8 +112,9 @@ class LawTask {
 
   /// As many cases as asked for, one at least; then more plans, until the control has differed.
   void draw_cases() {
-    PlanSource source(storage_, seed_of(options_.seed, law_, storage_), number_of_cases());
-    for (int drawn = 0; drawn < number_of_cases() && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
+    PlanSource source = plans_of(law_, storage_, options_);
+    const int cases = cases_of(law_, options_);
+    for (int drawn = 0; drawn < cases && (drawn == 0 || !out_of_time()) && !over(); ++drawn) {
       const double score = try_one(source.next());
       if (options_.steered && !is_designed(law_.name)) source.reward(score);
     }
@@ -127,11 +129,6 @@ class LawTask {
   bool is_own() const { return own_step(options_.subject) != nullptr; }
   Outcome outcome_of_control() const {
     return failed_control_ ? *failed_control_ : outcome_of_death(*died_, "its control");
-  }
-
-  int number_of_cases() const {
-    if (options_.cases) return *options_.cases;
-    return cases_drawn(law_, options_.effort);
   }
 
   bool interrupted() const { return !died_ && options_.interrupted && *options_.interrupted; }

@@ -58,12 +58,16 @@ Plan bred(Plan parent, const Plan& other, std::uint64_t seed) {
   return parent;
 }
 
-PlanSource::PlanSource(Dtype storage, std::uint64_t seed, int cases) : storage_(storage), seed_(seed), cases_(cases) {}
+PlanSource::PlanSource(Dtype storage, std::uint64_t seed, int cases)
+    : PlanSource(storage, seed, cases, first_plan_seed(seed)) {}
+
+PlanSource::PlanSource(Dtype storage, std::uint64_t seed, int cases, std::uint64_t first)
+    : storage_(storage), seed_(seed), first_(first), cases_(cases) {}
 
 Plan PlanSource::drawn(std::uint64_t seed) const {
   const int grown = std::min(cases_, grown_after), size = rc::kNominalSize * std::min(number_, grown) / grown;
   Plan plan = random_plan(storage_)(rc::Random(seed), size).value();
-  plan.seed = seed_ % (std::uint64_t{1} << 20) + static_cast<std::uint64_t>(number_);
+  plan.seed = first_ + static_cast<std::uint64_t>(number_);
   return plan;
 }
 

@@ -10,6 +10,9 @@
 
 namespace tally {
 
+/// Where the seeds of the plans of a job begin, whatever its number of plans.
+inline std::uint64_t first_plan_seed(std::uint64_t seed) { return seed % (std::uint64_t{1} << 20); }
+
 /// A plan with some sections (layers, loss, cut, recipe, values, …) taken from another.
 Plan bred(Plan parent, const Plan& other, std::uint64_t seed);
 
@@ -17,6 +20,8 @@ class PlanSource {
  public:
   /// Shapes grow from small to full over `cases` plans, or over the first 40 of more.
   PlanSource(Dtype storage, std::uint64_t seed, int cases);
+  /// The same with plans whose seeds follow `first`, as of a strand that is not its job's first.
+  PlanSource(Dtype storage, std::uint64_t seed, int cases, std::uint64_t first);
 
   Plan next();
   /// How much the plan that next() gave showed: 0 for nothing.
@@ -30,7 +35,7 @@ class PlanSource {
   Plan drawn(std::uint64_t seed) const;
 
   Dtype storage_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, first_;
   int cases_, number_ = 0;
   Plan last_;
   std::vector<Parent> parents_;  // the best few, best first
