@@ -11,6 +11,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -99,21 +100,46 @@ class ProcessLink : public MpiLink {
     if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
   }
 
+  std::optional<Message> next_message() override {
+    int from = anybody;
+    auto all = next_bytes(from);
+    if (!all) return std::nullopt;
+    Message message{from, cut_about(*all), {}};
+    message.bytes.assign(reinterpret_cast<const char*>(all->data()), all->size());
+    return message;
+  }
+
  private:
+  static constexpr int anybody = -1;
+
+  /// The next message of a rank, where one has come; of anybody's, `from` becomes who it is.
+  std::optional<Bytes> next_bytes(int& from) {
+    std::size_t count = 0;
+    const int come = mpi_.next(&from, &count);
+    const std::string whom = from == anybody ? "another rank" : "rank " + std::to_string(from);
+    if (come < 0) throw BrokenLink("rank " + std::to_string(rank()) + " lost " + whom);
+    if (come == 0) return std::nullopt;
+    Bytes all(count);
+    if (mpi_.take(all.data(), count) != 0 || count < sizeof(std::uint64_t))
+      throw BrokenLink("rank " + std::to_string(rank()) + " could not take a message of " + whom);
+    return all;
+  }
+
+  /// What a message is about, taken off its bytes.
+  static std::string cut_about(Bytes& all) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, all.data(), sizeof length);
+    std::string about(reinterpret_cast<const char*>(all.data() + sizeof length), length);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(sizeof length + length));
+    return about;
+  }
+
   /// Whether a message of that rank had come, which is then kept under what it is about.
   bool take_next(int from) {
-    std::size_t count = 0;
-    const int come = mpi_.next(from, &count);
-    if (come < 0) throw BrokenLink("rank " + std::to_string(rank()) + " lost rank " + std::to_string(from));
-    if (come == 0) return false;
-    Bytes all(count);
-    std::uint64_t length = 0;
-    if (mpi_.take(all.data(), count) != 0 || count < sizeof length)
-      throw BrokenLink("rank " + std::to_string(rank()) + " could not take a message of rank " + std::to_string(from));
-    std::memcpy(&length, all.data(), sizeof length);
-    const std::string about(reinterpret_cast<const char*>(all.data() + sizeof length), length);
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(sizeof length + length));
-    messages_[{from, about}].push_back(std::move(all));
+    auto all = next_bytes(from);
+    if (!all) return false;
+    const std::string about = cut_about(*all);
+    messages_[{from, about}].push_back(std::move(*all));
     return true;
   }
 

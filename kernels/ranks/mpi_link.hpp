@@ -2,11 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kernels/ranks/link.hpp"
 
 namespace tally {
+
+struct Message {
+  int from = 0;
+  std::string about, bytes;
+};
 
 /// A link that also says what it is made of, and ends.
 class MpiLink : public Link {
@@ -14,6 +20,8 @@ class MpiLink : public Link {
   virtual std::string library() const = 0;  // "Open MPI v4.1.4"
   /// Waits for a message however long it takes, and leaves it to be received.
   virtual void await(int from, const std::string& about) = 0;
+  /// Takes a message, of whatever rank and about whatever, where one has come. Not to be mixed with receive().
+  virtual std::optional<Message> next_message() = 0;
   /// Ends every rank, with this exit code.
   [[noreturn]] virtual void abort(int code) = 0;
   /// Waits for all ranks; the link is of no more use.

@@ -42,14 +42,15 @@ int send(int to, const void* bytes, std::size_t count) {
   return MPI_Isend(copy, static_cast<int>(count), MPI_BYTE, to, 0, world, &sent.back().request);
 }
 
-int next(int from, std::size_t* count) {
+int next(int* from, std::size_t* count) {
   drop_what_went();
   int come = 0, bytes = 0;
   MPI_Status status;
-  if (MPI_Improbe(from, 0, world, &come, &waiting, &status) != MPI_SUCCESS) return -1;
+  if (MPI_Improbe(*from < 0 ? MPI_ANY_SOURCE : *from, 0, world, &come, &waiting, &status) != MPI_SUCCESS) return -1;
   if (come == 0) return 0;
   if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS) return -1;
   *count = static_cast<std::size_t>(bytes);
+  *from = status.MPI_SOURCE;
   return 1;
 }
 

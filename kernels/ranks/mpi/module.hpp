@@ -12,8 +12,9 @@ struct tally_mpi {
   const char* library;
   /// Hands a copy of the bytes over and returns.
   int (*send)(int to, const void* bytes, std::size_t count);
-  /// 1 and the size of the next message of `from` where one has come, 0 where none has, below 0 for an error.
-  int (*next)(int from, std::size_t* count);
+  /// 1 and the size of the next message of `from` where one has come, 0 where none has, below 0 for an error. Below 0 at
+  /// `from`: of whoever comes next, which is then written there.
+  int (*next)(int* from, std::size_t* count);
   /// The message that next() told of.
   int (*take)(void* into, std::size_t count);
   /// Ends every rank.
