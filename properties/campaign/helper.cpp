@@ -1,0 +1,172 @@
+#include "properties/campaign/helper.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What goes through a pipe: three numbers, and as many bytes as the last one says.
+struct Frame {
+  std::uint64_t number = 0, other = 0;
+  std::string bytes{};
+};
+constexpr std::size_t head = 3 * sizeof(std::uint64_t);
+constexpr std::uint64_t prologue = ~std::uint64_t{0};  // in place of a number: the text of begin()
+
+/// Whether all of it could be written.
+bool put(int pipe, const Frame& frame) {
+  const std::array<std::uint64_t, 3> numbers{frame.number, frame.other, frame.bytes.size()};
+  std::string text(reinterpret_cast<const char*>(numbers.data()), head);
+  text += frame.bytes;
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(pipe, text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+/// The first whole frame, taken off the bytes that have come.
+std::optional<Frame> taken(std::string& come) {
+  std::array<std::uint64_t, 3> numbers{};
+  if (come.size() < head) return std::nullopt;
+  std::memcpy(numbers.data(), come.data(), head);
+  if (come.size() - head < numbers[2]) return std::nullopt;
+  Frame frame{numbers[0], numbers[1], come.substr(head, numbers[2])};
+  come.erase(0, head + numbers[2]);
+  return frame;
+}
+
+/// Reads what there is; false at the end of the stream.
+bool read_more(int pipe, std::string& come) {
+  std::array<char, 1 << 16> bytes{};
+  const ssize_t n = read(pipe, bytes.data(), bytes.size());
+  if (n > 0) come.append(bytes.data(), static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && errno == EINTR);
+}
+
+/// The helper's own life: it takes commands until there can be none any more.
+class Life {
+ public:
+  Life(int commands, int answers, const std::function<HelperJobs(const std::string&)>& prepare)
+      : commands_(commands), answers_(answers), prepare_(prepare) {}
+
+  void live() {
+    for (;;) {
+      std::vector<pollfd> pipes = pool_.pipes();
+      pipes.push_back({commands_, POLLIN, 0});
+      if (poll(pipes.data(), pipes.size(), -1) < 0) continue;
+      const bool told = pipes.back().revents != 0;
+      pipes.pop_back();
+      for (auto& [number, answer] : pool_.take(pipes)) {
+        const std::chrono::duration<double> took = Clock::now() - begun_.at(number).when;
+        if (!put(answers_, {number, static_cast<std::uint64_t>(1e6 * took.count()), std::move(answer)})) return;
+      }
+      if (told && !read_more(commands_, come_)) return;
+      while (const auto frame = taken(come_)) obey(*frame);
+    }
+  }
+
+ private:
+  struct Begun {
+    std::size_t before;
+    Clock::time_point when;
+  };
+
+  void obey(const Frame& frame) {
+    if (frame.number == prologue) {
+      jobs_ = prepare_(frame.bytes);
+      return;
+    }
+    begun_.insert_or_assign(frame.number, Begun{frame.other, Clock::now()});
+    pool_.start(frame.number);
+  }
+
+  int commands_, answers_;
+  const std::function<HelperJobs(const std::string&)>& prepare_;
+  std::string come_;
+  HelperJobs jobs_;
+  std::map<std::size_t, Begun> begun_;
+  WorkerPool pool_{[this](std::size_t i) { return jobs_.job(i, begun_.at(i).before); },
+                   [this](std::size_t i, const Death& died) { return jobs_.again(i, begun_.at(i).before, died); }};
+};
+
+[[noreturn]] void live(int commands, int answers, pid_t parent,
+                       const std::function<HelperJobs(const std::string&)>& prepare) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(3);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  try {
+    Life(commands, answers, prepare).live();
+  } catch (const std::exception& problem) {
+    const std::string text = std::string("error: the helper of the workers: ") + problem.what() + "\n";
+    if (write(STDERR_FILENO, text.data(), text.size()) < 0) _exit(3);
+  }
+  _exit(3);
+}
+
+[[noreturn]] void gone() { throw std::runtime_error("the process that forks the workers is gone: was it killed?"); }
+
+}  // namespace
+
+Helper::Helper(const std::function<HelperJobs(const std::string&)>& prepare) {
+  std::array<int, 2> down{}, up{};
+  if (pipe(down.data()) != 0 || pipe(up.data()) != 0)
+    throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error(std::string("no process: ") + std::strerror(errno));
+  if (pid_ == 0) {
+    close(down[1]);
+    close(up[0]);
+    live(down[0], up[1], parent, prepare);
+  }
+  close(down[0]);
+  close(up[1]);
+  commands_ = down[1];
+  answers_ = up[0];
+}
+
+Helper::~Helper() {
+  kill(pid_, SIGKILL);  // its workers die with it
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  close(commands_);
+  close(answers_);
+}
+
+void Helper::begin(const std::string& text) {
+  if (!put(commands_, {prologue, 0, text})) gone();
+}
+
+void Helper::start(std::size_t number, std::size_t before) {
+  if (!put(commands_, {number, before, {}})) gone();
+}
+
+std::vector<Helper::Answer> Helper::take(std::chrono::microseconds longest) {
+  std::vector<Answer> answers;
+  pollfd pipe{answers_, POLLIN, 0};
+  const timespec until{0, std::chrono::duration_cast<std::chrono::nanoseconds>(longest).count()};
+  if (ppoll(&pipe, 1, &until, nullptr) <= 0) return answers;
+  if (!read_more(answers_, come_)) gone();
+  while (auto frame = taken(come_))
+    answers.push_back({frame->number, 1e-6 * static_cast<double>(frame->other), std::move(frame->bytes)});
+  return answers;
+}
+
+}  // namespace tally

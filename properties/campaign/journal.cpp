@@ -1,0 +1,145 @@
+#include "properties/campaign/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "oracle/case/io.hpp"
+
+namespace tally {
+namespace {
+
+constexpr const char* magic = "tally journal 1 ";
+constexpr std::chrono::seconds longest_unsynced{5};
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+  throw std::runtime_error(file.string() + ": " + why);
+}
+
+/// A record: "piece <number> <bytes> <sha256>", a line; the bytes; the end of a line.
+std::string record_of(std::size_t number, const std::string& answer) {
+  return "piece " + std::to_string(number) + " " + std::to_string(answer.size()) + " " + sha256(answer) + "\n" +
+         answer + "\n";
+}
+
+struct Record {
+  std::size_t number, end;  // where the next one begins
+  std::string answer;
+};
+
+std::optional<std::size_t> number_at(std::string_view text, std::size_t& at) {
+  std::size_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+  if (problem != std::errc{}) return std::nullopt;
+  at = static_cast<std::size_t>(end - text.data()) + 1;
+  return value;
+}
+
+/// The whole record that begins there; nothing where it is cut short or spoilt.
+std::optional<Record> record_at(const std::string& text, std::size_t at) {
+  constexpr std::string_view word = "piece ";
+  if (text.compare(at, word.size(), word) != 0) return std::nullopt;
+  at += word.size();
+  const auto number = number_at(text, at), size = number_at(text, at);
+  const std::size_t line = text.find('\n', at);
+  if (!number || !size || line == std::string::npos || text.size() - line - 1 <= *size) return std::nullopt;
+  const std::string hash = text.substr(at, line - at);
+  Record record{*number, line + *size + 2, text.substr(line + 1, *size)};
+  if (text[record.end - 1] != '\n' || sha256(record.answer) != hash) return std::nullopt;
+  return record;
+}
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) refuse(file, "cannot be read");
+  return text;
+}
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path file, int descriptor) : file_(std::move(file)), descriptor_(descriptor) {}
+
+Journal::Journal(Journal&& other) noexcept
+    : file_(std::move(other.file_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      synced_(other.synced_),
+      last_(other.last_) {}
+
+Journal& Journal::operator=(Journal&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(synced_, other.synced_);
+  std::swap(last_, other.last_);
+  return *this;
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+Journal Journal::begun(const std::filesystem::path& file, const std::string& heading) {
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) refuse(file, std::string("cannot be made: ") + std::strerror(errno));
+  Journal journal(file, descriptor);
+  journal.write_all(magic + heading + "\n");
+  journal.sync();
+  return journal;
+}
+
+std::string Journal::heading_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string line;
+  if (!std::getline(stream, line) || !line.starts_with(magic) || stream.eof())
+    refuse(file, "found no journal; expected one that `tally verify --across` left behind");
+  return line.substr(std::strlen(magic));
+}
+
+Journal Journal::resumed(const std::filesystem::path& file, std::vector<std::string>& answers) {
+  std::size_t end = std::strlen(magic) + heading_of(file).size() + 1;
+  const std::string text = contents(file);
+  while (auto record = record_at(text, end)) {
+    if (record->number >= answers.size())
+      refuse(file, "found an answer of piece " + std::to_string(record->number + 1) + "; expected one of " +
+                       std::to_string(answers.size()));
+    answers[record->number] = std::move(record->answer);
+    end = record->end;
+  }
+  const int descriptor = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(end)) != 0)
+    refuse(file, std::string("cannot be written: ") + std::strerror(errno));
+  return {file, descriptor};
+}
+
+void Journal::write_all(const std::string& text) {
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(descriptor_, text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) refuse(file_, std::string("cannot be written: ") + std::strerror(errno));
+    sent += static_cast<std::size_t>(n);
+  }
+  synced_ = false;
+}
+
+void Journal::add(std::size_t number, const std::string& answer) { write_all(record_of(number, answer)); }
+
+void Journal::sync() {
+  if (fsync(descriptor_) != 0) refuse(file_, std::string("does not reach the disk: ") + std::strerror(errno));
+  synced_ = true;
+  last_ = std::chrono::steady_clock::now();
+}
+
+void Journal::sync_when_due() {
+  if (!synced_ && std::chrono::steady_clock::now() - last_ > longest_unsynced) sync();
+}
+
+void Journal::remove() { std::filesystem::remove(file_); }
+
+}  // namespace tally

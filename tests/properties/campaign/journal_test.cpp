@@ -1,0 +1,73 @@
+#include "properties/campaign/journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+namespace tally {
+namespace {
+
+namespace fs = std::filesystem;
+
+class JournalTest : public testing::Test {
+ protected:
+  JournalTest() { fs::remove(file_); }
+  ~JournalTest() override { fs::remove(file_); }
+
+  void write_two() {
+    Journal journal = Journal::begun(file_, "a campaign");
+    journal.add(2, "an answer\nof two lines");
+    journal.add(0, "another");
+  }
+  std::vector<std::string> read_again(std::size_t pieces = 3) {
+    std::vector<std::string> answers(pieces);
+    Journal::resumed(file_, answers);
+    return answers;
+  }
+
+  fs::path file_ = fs::path(testing::TempDir()) / "tally-journal";
+};
+
+TEST_F(JournalTest, gives_back_every_answer_by_its_number) {
+  write_two();
+
+  EXPECT_EQ(read_again(), (std::vector<std::string>{"another", "", "an answer\nof two lines"}));
+  EXPECT_EQ(Journal::heading_of(file_), "a campaign");
+}
+
+TEST_F(JournalTest, cuts_off_what_was_written_last_and_not_whole_and_goes_on) {
+  write_two();
+  const auto whole = fs::file_size(file_);
+  for (std::uintmax_t cut = 1; cut < 60; ++cut) {
+    fs::resize_file(file_, whole - cut);
+
+    std::vector<std::string> answers(3);
+    Journal journal = Journal::resumed(file_, answers);
+    EXPECT_EQ(answers, (std::vector<std::string>{"", "", "an answer\nof two lines"})) << cut;
+    journal.add(0, "another");
+
+    EXPECT_EQ(read_again()[0], "another") << cut;
+    EXPECT_EQ(fs::file_size(file_), whole);
+  }
+}
+
+TEST_F(JournalTest, takes_no_answer_whose_bytes_have_changed) {
+  write_two();
+  std::fstream(file_, std::ios::in | std::ios::out | std::ios::binary).seekp(-2, std::ios::end).put('X');
+
+  EXPECT_EQ(read_again(), (std::vector<std::string>{"", "", "an answer\nof two lines"}));
+}
+
+TEST_F(JournalTest, refuses_a_file_that_is_there_and_one_that_is_no_journal) {
+  write_two();
+
+  EXPECT_THROW(Journal::begun(file_, "a campaign"), std::runtime_error);
+  EXPECT_THROW(read_again(1), std::runtime_error);
+  std::ofstream(file_) << "no journal\n";
+  EXPECT_THROW(read_again(), std::runtime_error);
+  EXPECT_THROW(Journal::heading_of(file_), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tally
