@@ -49,20 +49,22 @@ std::string driver() {
 
 RunFacts::RunFacts() : started_(std::chrono::system_clock::now()), from_(std::chrono::steady_clock::now()) {}
 
-FileText RunFacts::file(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const {
+FileText RunFacts::file(const std::filesystem::path& folder, const std::string& results_json, int exit_code,
+                        const std::string& across) const {
   utsname system{};
   uname(&system);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from_;
-  const nlohmann::json facts = {{"schema", 1},
-                                {"started", utc(started_)},
-                                {"seconds", took.count()},
-                                {"host", system.nodename},
-                                {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
-                                {"processors", std::thread::hardware_concurrency()},
-                                {"driver", driver()},
-                                {"command", command_line_words()},
-                                {"exit_code", exit_code},
-                                {"results_sha256", hex(sha256(results_json))}};
+  nlohmann::json facts = {{"schema", 1},
+                          {"started", utc(started_)},
+                          {"seconds", took.count()},
+                          {"host", system.nodename},
+                          {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
+                          {"processors", std::thread::hardware_concurrency()},
+                          {"driver", driver()},
+                          {"command", command_line_words()},
+                          {"exit_code", exit_code},
+                          {"results_sha256", hex(sha256(results_json))}};
+  if (!across.empty()) facts["across"] = nlohmann::json::parse(across);
   const std::string text = facts.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
   return {(folder / "run.json").string(), text + "\n"};
 }

@@ -13,8 +13,10 @@ class RunFacts {
  public:
   /// The run starts now.
   RunFacts();
-  /// run.json: clock, duration, host, command line and the hash of the results.
-  FileText file(const std::filesystem::path& folder, const std::string& results_json, int exit_code) const;
+  /// run.json: clock, duration, host, command line and the hash of the results. `across`: JSON, who ran what of a
+  /// campaign over machines; empty elsewhere.
+  FileText file(const std::filesystem::path& folder, const std::string& results_json, int exit_code,
+                const std::string& across = "") const;
 
  private:
   std::chrono::system_clock::time_point started_;

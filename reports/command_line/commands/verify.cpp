@@ -7,6 +7,7 @@
 
 #include "properties/campaign/campaign.hpp"
 #include "properties/campaign/fault_task.hpp"
+#include "reports/command_line/across.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/failures.hpp"
@@ -23,6 +24,7 @@
 #include "reports/report.hpp"
 #include "reports/study/kept.hpp"
 #include "reports/summary/annotations.hpp"
+#include "reports/text/numbers.hpp"
 #include "reports/text/shell.hpp"
 
 namespace tally::command_line {
@@ -131,26 +133,87 @@ void require_kernel_times(const std::filesystem::path& file) {
   }
 }
 
-}  // namespace
-
-int verify(const VerifyOptions& options) {
-  const RunFacts facts;
-  CampaignOptions campaign = campaign_of(options);
+/// Before the run: its folder takes a report.
+void require_out(const std::string& out) {
   std::vector<std::string> names = report_names();
   names.push_back("run.json");
-  require_replaceable(options.out, names);
-  require_failures_folder(options.out);
-  require_writable(options.out);
-  if (!options.kernel_times.empty()) require_kernel_times(options.kernel_times);
-  if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
-  Results results = run_campaign(campaign);
+  require_replaceable(out, names);
+  require_failures_folder(out);
+  require_writable(out);
+}
+
+/// What one process of several cannot do, or would do otherwise than the others.
+void require_across(const VerifyOptions& options, const CampaignOptions& campaign) {
+  const auto refuse = [](const std::string& what, const std::string& expected) {
+    throw UsageError("--across: found " + what + "; expected " + expected);
+  };
+  if (options.across != "mpi") refuse("'" + options.across + "'", "mpi");
+  if (options.subject.ranks != "model")
+    refuse("--ranks " + options.subject.ranks + " beside it", "--ranks model: a launcher in a launcher starts nothing");
+  if (options.seed == "random") refuse("--seed random beside it", "a number, the same in every process");
+  if (!options.kernel_times.empty()) refuse("--kernel-times beside it", "a run on one machine, whose times they are");
+  if (campaign.subject.executor == ExecutorKind::cuda)
+    refuse("a GPU as the subject", "--subject host or checked; a part for each GPU is --shard, and tally merge");
+}
+
+/// What decides which cases are drawn and what is on record of them, in words.
+std::string campaign_words(const VerifyOptions& options, const CampaignOptions& campaign) {
+  return selection_of(options) + ", seed " + std::to_string(campaign.seed) + ", effort " + shortest(campaign.effort) +
+         ", subject " + (options.subject.subject.empty() ? "by itself" : options.subject.subject) +
+         (options.shard.empty() ? "" : ", shard " + options.shard) + ", " + options.case_time + " a case, magnitude " +
+         shortest(options.subject.magnitude) + (options.corpus.empty() ? "" : ", corpus " + options.corpus);
+}
+
+std::optional<AcrossRun> across_machines(const VerifyOptions& options, CampaignOptions& campaign) {
+  require_across(options, campaign);
+  AcrossOptions across{options.out, campaign_words(options, campaign), options.processes, !options.resume.empty()};
+  across.lost_after = seconds_of(options.lost_after, "--lost-after").value_or(across.lost_after);
+  return run_across(campaign, across, [&] { require_out(options.out); });
+}
+
+/// Once the report stands, or does not: whether there is more to do. Does not return where a process is lost, as MPI
+/// would wait for it.
+void close(AcrossRun& run, bool whole, const VerifyOptions& options, int code) {
+  if (whole)
+    run.journal.remove();
+  else
+    std::cerr << "what was found is kept: the same command with --resume " << shell_word(options.out) << " in place of "
+              << "--out goes on with it\n";
+  if (!run.left) return;
+  std::cout << "a process was lost, and its pieces were dealt again (run.json): the launcher is told to end it"
+            << std::endl;
+  run.left->abort(code);
+}
+
+}  // namespace
+
+int verify(const VerifyOptions& given) {
+  const RunFacts facts;
+  VerifyOptions options = given;
+  if (!options.resume.empty()) options.out = options.resume;
+  if (options.across.empty() && !(options.resume + options.lost_after).empty())
+    throw UsageError((options.resume.empty() ? "--lost-after" : "--resume") +
+                     std::string(": found without --across; expected it in a campaign over machines alone"));
+  CampaignOptions campaign = campaign_of(options);
+  std::optional<AcrossRun> across;
+  Results results;
+  if (options.across.empty()) {
+    require_out(options.out);
+    if (!options.kernel_times.empty()) require_kernel_times(options.kernel_times);
+    if (options.seed == "random") std::cerr << "seed " << campaign.seed << "\n";
+    results = run_campaign(campaign);
+  } else {
+    across = across_machines(options, campaign);
+    if (!across) return pass;  // the first process has it all
+    results = CampaignWork(campaign).results(across->answers);
+  }
   results.environment = environment_of(campaign.subject, options.subject);
   results.device_message = device_message(campaign.subject);
   results.studies = kept_studies();
   results.options = drawing_options(options);
   const int code = results.partial ? interrupted : exit_code_of(results);
   std::vector<FileText> files = report_files(results, options.out);
-  files.push_back(facts.file(options.out, files.front().text, code));
+  files.push_back(facts.file(options.out, files.front().text, code, across ? across->facts : ""));
   const bool kept = keep(files);
   if (kept) dump_failures(results, campaign.subject, options.out);
   if (const char* actions = std::getenv("GITHUB_ACTIONS"); actions && *actions)
@@ -161,6 +224,7 @@ int verify(const VerifyOptions& options) {
     std::cout << terminal_summary(results) << launch_path_words(results, options.subject.kernels);
     if (kept) std::cout << "report: " << (std::filesystem::path(options.out) / "report.html").string() << "\n";
   }
+  if (across) close(*across, kept && !results.partial, options, kept ? code : environment);
   return kept ? code : environment;
 }
 
@@ -182,9 +246,19 @@ void add_what_runs(CLI::App& command, VerifyOptions& options) {
   add_seed(command, options.seed);
 }
 
+void add_across(CLI::App& command, VerifyOptions& options) {
+  add_out(command, options.out, "folder for the results");
+  command.add_option("--across", options.across,
+                     "mpi: share the campaign out among the processes that mpirun or srun started with this one");
+  command.add_option("--resume", options.resume, "folder of a campaign over machines that was ended: go on with it")
+      ->excludes(command.get_option("--out"));
+  command.add_option("--lost-after", options.lost_after,
+                     "with --across, how long a process may be silent before its work is dealt again (default: 60s)");
+}
+
 void add_options(CLI::App& command, VerifyOptions& options) {
   add_what_runs(command, options);
-  add_out(command, options.out, "folder for the results");
+  add_across(command, options);
   command.add_option("--corpus", options.corpus, "folder of failing cases, replayed first (default: OUT/corpus)");
   add_processes(command, options.processes);
   command.add_flag("--no-training", options.no_training, "leave out the digits and tutorial trainings");

@@ -23,6 +23,9 @@ struct VerifyOptions {
   std::string shard;  // "2/4": the second of four parts; empty: all of it
   bool json = false, no_training = false, no_shrink = false, unsteered = false, keep_going = false;
   int processes = defaults::processes;
+  std::string across;      // "mpi": with the processes that a launcher of MPI started beside this one; empty: alone
+  std::string resume;      // the folder of a campaign over machines that was ended: go on with it; empty: begin
+  std::string lost_after;  // "60s": a process of such a campaign that is silent for longer is lost
 };
 int verify(const VerifyOptions& options);
 

@@ -70,6 +70,15 @@ class Recipes(unittest.TestCase):
         for words in calls:
             self.exists(words)
 
+    def test_the_recipe_for_slurm_runs_commands_that_exist_and_is_well_formed(self):
+        text = (RECIPES / "slurm.sh").read_text()
+        call = re.sub(r'"\$\{to\[@\]\}"|"\$@"', "", next(line for line in text.splitlines() if line.startswith("  ./tally")))
+        for words in commands(call):
+            self.exists(words)
+            self.assertIn("--across", words)
+        self.assertIn(" --resume ", text)
+        self.assertEqual(subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode, 0)
+
     def test_the_first_run_makes_the_baseline_and_the_second_is_held_against_it(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder) / "repository"
