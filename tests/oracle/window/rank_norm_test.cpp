@@ -62,7 +62,10 @@ TEST(RankNorm, StaysInsideItsBound) {
         long double squares = 0;
         for (std::size_t rank = 0; rank < ranks; ++rank) {
           std::vector<float> piece(1 + rank % 4);
-          for (float& g : piece) squares += static_cast<long double>(g = normal(random)) * g;
+          for (float& g : piece) {
+            g = normal(random);
+            squares += static_cast<long double>(g) * g;
+          }
           left.push_back(part_left(c, piece));
           parts.push_back(norm_part(in, c, {{"w", as_read(column(piece))}}));
         }
