@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/tolerance/rule.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
@@ -68,7 +69,10 @@ void expect_given(EndToEndWalk& walk, Group& group) {
       const Tensor* tapped = first_tap(walk, {{"backward", "d." + p}, {"accumulate", "in.d." + p}});
       gradients[p] = tapped == nullptr ? unknown(walk, p) : oracle::as_read(*tapped);
     }
-    add_gradients(walk, std::move(gradients));
+    if (in_ranks(walk.c) && communicates_each(walk.c))
+      walk.of_each.push_back({std::move(gradients), {}, {}});
+    else
+      add_gradients(walk, std::move(gradients));
   }
   walk.micro_batch = -1;
 }

@@ -1,10 +1,16 @@
 // Suspects of loss: what the sum is divided by.
 #include <limits>
 
+#include "oracle/case/ranks.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
 namespace tally {
 namespace {
+
+/// The factor of a rank that trains alone: where several do, what it counts by itself is no divisor of its window.
+bool is_own_factor(const Evidence& evidence, const HeldTensor& held) {
+  return held.name.tensor == "in.factor" && ranks_of(whole_of(evidence.c)) == 1;
+}
 
 // A short window is divided by the K of the others.
 namespace configured_k {
@@ -154,7 +160,7 @@ namespace ignored_rows_counted {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window, k = held.name.micro_batch;
   if (held.name.stage == "count") return Values{static_cast<double>(k < 0 ? evidence.rows(w) : evidence.rows(w, k))};
-  if (held.name.tensor != "in.factor") return std::nullopt;
+  if (!is_own_factor(evidence, held)) return std::nullopt;
   return Values{evidence.scale(w) / static_cast<double>(evidence.rows(w))};
 }
 
@@ -175,7 +181,7 @@ namespace counted_in_bf16 {
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const int w = held.name.window, k = held.name.micro_batch;
   const bool counts = held.name.stage == "count";
-  if (!counts && held.name.tensor != "in.factor") return std::nullopt;
+  if (!counts && !is_own_factor(evidence, held)) return std::nullopt;
   const double items = rounded_to(Dtype::bf16, counts && k >= 0 ? evidence.items(w, k) : evidence.items(w));
   return Values{counts ? items : items == 0 ? 0.0 : evidence.scale(w) / items};
 }
@@ -195,7 +201,7 @@ const RegisterSuspect registered{{
 namespace positions_counted_too {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.tensor != "in.factor") return std::nullopt;
+  if (!is_own_factor(evidence, held)) return std::nullopt;
   const double items = evidence.items(held.name.window);
   return times(held.expected, items / (items + static_cast<double>(evidence.rows(held.name.window))));
 }
@@ -215,7 +221,7 @@ const RegisterSuspect registered{{
 namespace rows_for_items {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
-  if (held.name.tensor != "in.factor") return std::nullopt;
+  if (!is_own_factor(evidence, held)) return std::nullopt;
   const int w = held.name.window;
   const std::int64_t first = first_row(evidence.c, static_cast<std::size_t>(w));
   int counted = 0;

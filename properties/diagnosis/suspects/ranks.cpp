@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "oracle/window/exact_stages.hpp"
+#include "oracle/window/rank_division.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -25,7 +26,8 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const double own = evidence.items(held.name.window);
   if (!is_factor(evidence, held) || own == 0) return std::nullopt;
   const double by = static_cast<double>(busy_ranks_of(whole_of(evidence.c), window)) * own;
-  return Values{rounded_to(held.dtype, evidence.scale(held.name.window) / by)};
+  const auto multiple = static_cast<double>(oracle::rank_multiple(evidence.c));
+  return Values{rounded_to(held.dtype, multiple * evidence.scale(held.name.window) / by)};
 }
 
 const RegisterSuspect registered{{
@@ -33,7 +35,7 @@ const RegisterSuspect registered{{
     .faults = {"own-rank-denominator"},
     .stages = {"loss"},
     .sentence = "every rank divides by its own items and the ranks, and nobody by the items of all",
-    .formula = "c = S / (R n_r)",
+    .formula = "c = S / (R n_r), times R where the sum is divided by it",
     .left = left,
 }};
 

@@ -1,4 +1,6 @@
 // Suspects of ranks that part before their sum or behind it: they begin apart, add up too early, or keep what they had.
+#include <cmath>
+
 #include "oracle/case/ranks.hpp"
 #include "oracle/window/rank_division.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
@@ -74,9 +76,18 @@ bool another_differs(const Evidence& evidence, const HeldTensor& held) {
   return false;
 }
 
+/// A rank's own parameters have moved.
+bool is_right(const HeldTensor& held) {
+  for (std::size_t i = 0; i < held.got.size(); ++i) {
+    const double bound = held.bound.empty() ? 0 : held.bound[i];
+    if (!(std::fabs(held.got[i] - held.expected[i]) <= bound)) return false;
+  }
+  return true;
+}
+
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   const std::string p = parameter_in(evidence, held, "");
-  if (p.empty() || ranks(evidence) < 2 || !another_differs(evidence, held)) return std::nullopt;
+  if (p.empty() || ranks(evidence) < 2 || is_right(held) || !another_differs(evidence, held)) return std::nullopt;
   for (int window = held.name.window - 1; window >= 0; --window)
     if (auto moved = evidence.tap(window, -1, "optimizer", p)) return moved;
   Values began(held.expected.size());

@@ -111,7 +111,7 @@ class Capture:
                     cleared = cleared or name
                 else:
                     change.offer(name, before, now)
-            if self.meaning.at("window") or m == 0 or not handed_over:
+            if self.meaning.at("window") or m == 0 or not handed_over or self.sums.moved:
                 self.tap_buffer_before(name, now, m)
             if not handed_over:
                 self.latest[name] = self.scratch.put(now)

@@ -13,6 +13,7 @@ def taps_of(ranks, capture):
 
 class OneRank:
     """There is nothing to add up over."""
+    moved = False
 
     def __bool__(self):
         return False
@@ -21,6 +22,12 @@ class OneRank:
         pass
 
     def backward_ends(self, prefix):
+        pass
+
+    def finish(self):
+        pass
+
+    def detach(self):
         pass
 
     def look(self, between=False):
@@ -39,6 +46,19 @@ class RankTaps:
     def __init__(self, capture, ranks):
         self.capture, self.ranks = capture, ranks
         self.waits = False  # for a sum behind the backward pass that ended
+        self.moved = False  # whether the ranks added up behind the last micro-batch
+        self.passed = False  # whether a forward pass went through the wrapper since the last backward pass
+        self.hooks = [ranks.wrapper.register_forward_pre_hook(self.passes)] if ranks.wrapper is not None else []
+
+    def passes(self, *_):
+        self.passed = self.passed or torch.is_grad_enabled()
+
+    def finish(self):
+        pass
+
+    def detach(self):
+        for hook in self.hooks:
+            hook.remove()
 
     def begins(self, segment):
         """What this rank begins with: a case gives all of them the same."""
@@ -57,9 +77,10 @@ class RankTaps:
             moved = not same(capture.scratch.tensor(held), now)
             found[name] = held, capture.scratch.put(now) if moved else held
             changed = changed or moved
-        self.prefix, self.waits = prefix, not (changed or self.ranks.synchronises())
+        self.moved = changed or self.passed and self.ranks.synchronises()
+        self.prefix, self.waits, self.passed = prefix, not self.moved, False
         self.tap(found)
-        if not self.waits:
+        if self.moved:
             capture.segment.added_up[-1][-1] = True
 
     def tap(self, found):
@@ -82,7 +103,7 @@ class RankTaps:
                 found[name] = held, capture.scratch.put(now)
         self.tap(found)
         if found:
-            capture.segment.added_up[-1][-1] = True
+            self.moved = capture.segment.added_up[-1][-1] = True
 
     def section(self, segment, lines):
         """`execution.ranks` of the case."""
@@ -113,32 +134,41 @@ class ShardTaps(RankTaps):
 
     def __init__(self, capture, ranks):
         super().__init__(capture, ranks)
-        self.read = {}  # by parameter: the window whose first forward pass read it, and what it read
+        self.read = {}  # whole parameters, as the last forward pass read them
 
     def begins(self, segment):
         pass
 
     def gathered(self, name, value):
-        """The whole parameter, as the window's first forward pass reads it: gathered behind the step before."""
+        """A whole parameter as a forward pass reads it. The first one of a window shows what was gathered behind the step
+        before."""
         capture = self.capture
-        if name not in capture.parameters or not capture.recording_next():
+        if name not in capture.parameters or capture.open is not None or capture.meaning.place(capture.count)[1]:
             return
-        window, m, _ = capture.meaning.place(capture.count)
-        first = capture.plan.segment_of(window)[0]
-        if m == 0 and capture.open is None:
-            self.read[name] = window - first, capture.scratch.put(value)
+        kept = capture.scratch.put(value)
+        if capture.segment is not None and capture.segment.windows:
+            capture.segment.taps.setdefault(f"{capture.window_prefix()}/gather_updated/{name}", [kept])
+        self.read[name] = kept
 
     def backward_ends(self, prefix):
         segment = self.capture.segment
-        for name, (window, kept) in self.read.items():
-            place = f"w{window - 1}/gather_updated/{name}" if window else f"w0/cast/in.{name}"
-            segment.taps[place] = [kept]
-        self.read = {}
+        if prefix == "w0/m0":
+            for name, kept in self.read.items():
+                segment.taps[f"w0/cast/in.{name}"] = [kept]
         for name in self.capture.parameters:
             gradient = segment.taps.get(f"{prefix}/backward/d.{name}")
             if gradient is not None:
                 segment.taps[f"{prefix}/reduce/in.d.{name}"] = gradient
         segment.tap_number(f"{prefix}/reduce/in.divisor", self.ranks.size, torch.float32)
+
+    def finish(self):
+        """Behind the last window no forward pass gathers any more: done here, by all ranks."""
+        if not self.capture.recording_step():
+            return
+        for name, parameter in self.capture.parameters.items():
+            whole = parameter.detach().full_tensor()
+            self.capture.segment.taps.setdefault(f"{self.capture.window_prefix()}/gather_updated/{name}",
+                                                 [self.capture.scratch.put(whole)])
 
     def settled(self, segment, taps, section):
         found = dict(taps)

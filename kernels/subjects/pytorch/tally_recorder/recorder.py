@@ -121,7 +121,7 @@ class Recorder:
         gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
-        self.entered = [self.outside.remove, hook.remove, self.statistics.remove, scaler.remove, steps.remove,
+        self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, steps.remove,
                         self.clips.remove, gradients.remove] + logits + ([layers.detach] if layers else []) + \
             ([masks.detach] if masks else []) + attention + ([fused.remove] if fused else []) + gathered
 
@@ -131,6 +131,7 @@ class Recorder:
         self.entered = []
         if kind is None:
             self.capture.finish()
+            self.capture.sums.finish()
         else:
             self.capture.interrupted(kind)
         self.finished = True
