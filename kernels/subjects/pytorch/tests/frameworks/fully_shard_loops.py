@@ -49,10 +49,10 @@ def right_loops():
 
 
 WRONG = {  # what is wrong, where it fails first, and what stands on top of what that looks like
-    "own items": (ShardLoop([[[4, 2], [1, 5]]], sync="each", divide="own items"), "w0/r0/m0/loss/in.factor",
+    "own items": (ShardLoop([[[4, 2], [1, 1]]], sync="each", divide="own items"), "w0/r0/m0/loss/in.factor",
                   "own-rank-denominator"),
     "all items": (ShardLoop(sync="each", divide="all items"), "w0/r0/m0/loss/in.factor", "mean-of-a-normalised-sum"),
-    "own norm": (ShardLoop(sync="each", clip=0.1, wrong="own norm"), "/clip/d.model.", ""),
+    "own norm": (ShardLoop(sync="each", clip=0.1, wrong="own norm", level="window"), "/clip/d.model.", ""),
 }
 
 
