@@ -143,7 +143,7 @@ void require_out(const std::string& out) {
 }
 
 /// What one process of several cannot do, or would do otherwise than the others.
-void require_across(const VerifyOptions& options, const CampaignOptions& campaign) {
+void require_across(const VerifyOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& expected) {
     throw UsageError("--across: found " + what + "; expected " + expected);
   };
@@ -152,8 +152,14 @@ void require_across(const VerifyOptions& options, const CampaignOptions& campaig
     refuse("--ranks " + options.subject.ranks + " beside it", "--ranks model: a launcher in a launcher starts nothing");
   if (options.seed == "random") refuse("--seed random beside it", "a number, the same in every process");
   if (!options.kernel_times.empty()) refuse("--kernel-times beside it", "a run on one machine, whose times they are");
+}
+
+/// Its driver survives no fork, and the workers are forked.
+void require_no_gpu(const CampaignOptions& campaign) {
   if (campaign.subject.executor == ExecutorKind::cuda)
-    refuse("a GPU as the subject", "--subject host or checked; a part for each GPU is --shard, and tally merge");
+    throw UsageError(
+        "--across: found a GPU as the subject; expected --subject host or checked; a part for each GPU is "
+        "--shard, and tally merge");
 }
 
 /// What decides which cases are drawn and what is on record of them, in words.
@@ -165,7 +171,7 @@ std::string campaign_words(const VerifyOptions& options, const CampaignOptions& 
 }
 
 std::optional<AcrossRun> across_machines(const VerifyOptions& options, CampaignOptions& campaign) {
-  require_across(options, campaign);
+  require_no_gpu(campaign);
   AcrossOptions across{options.out, campaign_words(options, campaign), options.processes, !options.resume.empty()};
   across.lost_after = seconds_of(options.lost_after, "--lost-after").value_or(across.lost_after);
   return run_across(campaign, across, [&] { require_out(options.out); });
@@ -194,6 +200,7 @@ int verify(const VerifyOptions& given) {
   if (options.across.empty() && !(options.resume + options.lost_after).empty())
     throw UsageError((options.resume.empty() ? "--lost-after" : "--resume") +
                      std::string(": found without --across; expected it in a campaign over machines alone"));
+  if (!options.across.empty()) require_across(options);
   CampaignOptions campaign = campaign_of(options);
   std::optional<AcrossRun> across;
   Results results;
