@@ -23,13 +23,19 @@ struct Suite {
   std::vector<Entry> entries;
 };
 
+/// A case of several ranks carries their tag, by which a reader of the file may choose. Its title says how many.
+std::string test_name_of(const CaseRecord& c) {
+  const bool in_ranks = c.title.find(" ranks, K = ") != std::string::npos;
+  return c.title + (in_ranks ? " [ranks]" : "") + " [c-" + c.id + "]";
+}
+
 std::vector<Suite> case_suites(const Results& results) {
   std::vector<Suite> suites;
   for (const CaseGroup& group : groups_of(results)) {
     Suite& suite = suites.emplace_back(Suite{group.law + "." + group.precision, {}});
     for (const CaseRecord& c : results.cases)
       if (c.law == group.law && c.precision == group.precision)
-        suite.entries.push_back({group.law + "." + group.precision, c.title + " [c-" + c.id + "]",
+        suite.entries.push_back({group.law + "." + group.precision, test_name_of(c),
                                  failure_text(c, results.environment), c.message, failure_word(c.failure), c.status});
   }
   return suites;
