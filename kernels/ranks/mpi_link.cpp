@@ -59,7 +59,7 @@ class Patience {
 
 class ProcessLink : public MpiLink {
  public:
-  ProcessLink(const tally_mpi& mpi, double seconds) : mpi_(mpi), seconds_(seconds) {}
+  ProcessLink(const tally_mpi& mpi, double seconds, WaitWatch& watch) : mpi_(mpi), seconds_(seconds), watch_(watch) {}
 
   int rank() const override { return mpi_.rank; }
   int size() const override { return mpi_.size; }
@@ -85,12 +85,7 @@ class ProcessLink : public MpiLink {
 
   void receive(int from, const std::string& about, std::span<std::byte> bytes) override {
     auto& come = messages_[{from, about}];
-    Patience patience(seconds_);
-    while (come.empty() && !patience.is_over())
-      if (!take_next(from)) patience.wait();
-    if (come.empty())
-      throw BrokenLink("hang: rank " + std::to_string(rank()) + " waited " + std::to_string(std::lround(seconds_)) +
-                       " s for " + about + " from rank " + std::to_string(from));
+    if (come.empty()) wait_for(come, from, about);
     const Bytes message = std::move(come.front());
     come.pop_front();
     if (message.size() != bytes.size())
@@ -134,6 +129,19 @@ class ProcessLink : public MpiLink {
     return about;
   }
 
+  void wait_for(const std::deque<Bytes>& come, int from, const std::string& about) {
+    if (take_next(from) && !come.empty()) return;
+    watch_.wait(from, about);
+    Patience patience(seconds_);
+    while (come.empty() && !patience.is_over() && !watch_.is_broken())
+      if (!take_next(from)) patience.wait();
+    const std::string waited =
+        "rank " + std::to_string(rank()) + " waited for " + about + " from rank " + std::to_string(from);
+    if (come.empty() && watch_.is_broken()) throw BrokenLink(waited + ", in vain");
+    if (come.empty()) throw HungLink(waited + " longer than " + std::to_string(std::lround(seconds_)) + " s");
+    watch_.go_on();
+  }
+
   /// Whether a message of that rank had come, which is then kept under what it is about.
   bool take_next(int from) {
     auto all = next_bytes(from);
@@ -145,18 +153,31 @@ class ProcessLink : public MpiLink {
 
   const tally_mpi& mpi_;
   const double seconds_;
+  WaitWatch& watch_;
   std::map<std::pair<int, std::string>, std::deque<Bytes>> messages_;
+};
+
+class NobodyWatches : public WaitWatch {
+ public:
+  void wait(int, const std::string&) override {}
+  void go_on() override {}
+  bool is_broken() const override { return false; }
 };
 
 }  // namespace
 
 std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds) {
+  static NobodyWatches nobody;
+  return open_mpi_link(module, seconds, nobody);
+}
+
+std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds, WaitWatch& watch) {
   void* const library = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) throw std::runtime_error(std::string("MPI cannot be opened: ") + dlerror());
   const auto open = reinterpret_cast<const tally_mpi* (*)()>(dlsym(library, "tally_mpi_open"));
   const tally_mpi* const mpi = open == nullptr ? nullptr : open();
   if (mpi == nullptr) throw std::runtime_error(module + " did not start MPI");
-  return std::make_unique<ProcessLink>(*mpi, seconds);
+  return std::make_unique<ProcessLink>(*mpi, seconds, watch);
 }
 
 }  // namespace tally

@@ -14,6 +14,22 @@ struct Message {
   std::string about, bytes;
 };
 
+/// A rank waited as long as it may. what() says for what, and for whom.
+class HungLink : public BrokenLink {
+ public:
+  using BrokenLink::BrokenLink;
+};
+
+/// Is told where a rank stands while it waits for another.
+class WaitWatch {
+ public:
+  virtual ~WaitWatch() = default;
+  virtual void wait(int from, const std::string& about) = 0;
+  virtual void go_on() = 0;
+  /// The group cannot go on, as another rank said: a wait ends.
+  virtual bool is_broken() const = 0;
+};
+
 /// A link that also says what it is made of, and ends.
 class MpiLink : public Link {
  public:
@@ -28,8 +44,10 @@ class MpiLink : public Link {
   virtual void finish() = 0;
 };
 
-/// Of this process, in the world that its launcher started. A rank that waits longer than `seconds` throws BrokenLink.
+/// Of this process, in the world that its launcher started. A rank that waits longer than `seconds` throws HungLink.
 /// Throws std::runtime_error where the module cannot be opened or MPI does not start.
+std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds, WaitWatch& watch);
+/// The same, of which nobody is told.
 std::unique_ptr<MpiLink> open_mpi_link(const std::string& module, double seconds);
 
 }  // namespace tally

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "kernels/trace/tap_watch.hpp"
+
 namespace tally {
 
 void Trace::add(TapName name, Tensor value) {
+  tell_tap(name.view());
   if (const auto place = place_of(name.view()); !place) {
     index_.add(name.view());
     taps_.push_back({std::move(name), std::move(value)});

@@ -26,7 +26,8 @@ class StepFailed : public std::runtime_error {
     wrong,         // what it handed over or said
     died,          // by itself
     from_outside,  // ended by a signal that no program sends itself
-    too_slow
+    too_slow,
+    hung  // some of its processes waited for another in vain
   };
   explicit StepFailed(const std::string& what, Why why = Why::wrong) : std::runtime_error(what), why_(why) {}
   Why why() const { return why_; }

@@ -1,8 +1,14 @@
 #include "properties/campaign/dead_case.hpp"
 
+#include "properties/compare/lens.hpp"
 #include "properties/laws/outcome.hpp"
 
 namespace tally {
+namespace {
+
+constexpr const char* hang = "hang";  // in the place of a stage
+
+}  // namespace
 
 Outcome outcome_of_death(const Death& death, const std::string& doing) {
   Outcome outcome;
@@ -17,8 +23,15 @@ Outcome outcome_of_failed_step(const StepFailed& failed) {
   outcome.message = std::string("the training step left no trace: ") + failed.what();
   const bool is_error = failed.why() == StepFailed::Why::too_slow || failed.why() == StepFailed::Why::from_outside;
   outcome.status = is_error ? Status::error : Status::fail;
-  if (!is_error) require(outcome, false, "step", "process", outcome.message);
+  const bool hung = failed.why() == StepFailed::Why::hung;
+  if (!is_error) require(outcome, false, "step", hung ? hang : "process", outcome.message);
   return outcome;
+}
+
+bool took_all_its_time(const Outcome& outcome) {
+  if (outcome.status == Status::error) return true;
+  const TensorCheck* const failure = first_failure(outcome.checks);
+  return failure != nullptr && failure->lens == "relation" && failure->stage == hang;
 }
 
 }  // namespace tally

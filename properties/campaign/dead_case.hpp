@@ -15,4 +15,7 @@ Outcome outcome_of_death(const Death& death, const std::string& doing);
 /// Of a step of a user's own that left no trace. Too slow, or ended by somebody else: an error.
 Outcome outcome_of_failed_step(const StepFailed& failed);
 
+/// Whether such a step took its whole time, which another try would take again.
+bool took_all_its_time(const Outcome& outcome);
+
 }  // namespace tally

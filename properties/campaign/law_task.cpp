@@ -234,7 +234,7 @@ class LawTask {
                     std::vector<OperationRecord> operations = {}) {
     const bool first = !result_.failing;
     ShrunkCase failing{c, outcome, 0};
-    const bool waits = is_own() && outcome.status == Status::error;  // for a step that is too slow, again and again
+    const bool waits = is_own() && took_all_its_time(outcome);  // and would, again and again
     const bool smaller = first && options_.shrink && !waits && !ended_ && step();
     if (smaller) {
       watched_ = &c;

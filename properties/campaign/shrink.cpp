@@ -9,6 +9,7 @@
 
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
+#include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/listed_schedule.hpp"
 #include "properties/compare/lens.hpp"
@@ -130,9 +131,7 @@ class Shrinker {
   }
 
   /// A step of a user's own that is too slow for one case is not waited for in another.
-  void note_wait(const Outcome& outcome) {
-    waited_ |= own_step(subject_) != nullptr && outcome.status == Status::error;
-  }
+  void note_wait(const Outcome& outcome) { waited_ |= own_step(subject_) != nullptr && took_all_its_time(outcome); }
 
   bool shipped_stages_pass(const Case& c) const {
     RunOptions shipped = subject_;

@@ -25,10 +25,7 @@ std::string behind(std::string_view prefix, const std::string& subject) {
 }
 
 std::unique_ptr<OwnStep> started(const SubjectOptions& options) {
-  StepLimits limits;
-  limits.bytes = bytes_of_words(options.step_memory, "--step-memory");
-  limits.interrupted = options.interrupted;
-  if (options.case_seconds > 0) limits.seconds = options.case_seconds;
+  const StepLimits limits = step_limits_of(options);
   if (options.subject.starts_with(command)) {
     if (options.in_process) throw UsageError("--in-process: a command has a process; expected --subject step:LIBRARY");
     return std::make_unique<ProcessStep>(options.subject, command_body(behind(command, options.subject)), limits);
@@ -42,19 +39,35 @@ std::unique_ptr<OwnStep> started(const SubjectOptions& options) {
 
 bool is_own_step(const std::string& subject) { return subject.starts_with(library) || subject.starts_with(command); }
 
-RunOptions own_step_subject(const SubjectOptions& options) {
-  if (!options.fault.empty())
-    throw UsageError("--fault: a fault is planted in Tally's own training step; the subject is '" + options.subject +
-                     "'");
-  if (!options.kernels.empty())
-    throw UsageError("--kernel: a kernel runs in Tally's own training step; the subject is '" + options.subject + "'");
-  plant_at(options.magnitude, {});
+StepLimits step_limits_of(const SubjectOptions& options) {
+  StepLimits limits;
+  limits.bytes = bytes_of_words(options.step_memory, "--step-memory");
+  limits.interrupted = options.interrupted;
+  if (options.case_seconds > 0) limits.seconds = options.case_seconds;
+  return limits;
+}
+
+RunOptions with_own_step(std::unique_ptr<OwnStep> step) {
   static std::deque<std::pair<std::unique_ptr<OwnStep>, Stages>> all;
-  all.emplace_back(started(options), shipped_stages());
+  all.emplace_back(std::move(step), shipped_stages());
   all.back().second.own = all.back().first.get();
   RunOptions subject;
   subject.stages = &all.back().second;
   return subject;
+}
+
+void require_no_kernels(const SubjectOptions& options) {
+  const std::string subject = options.subject.empty() ? options.ranks : options.subject;
+  if (!options.fault.empty())
+    throw UsageError("--fault: a fault is planted in Tally's own training step; the subject is '" + subject + "'");
+  if (!options.kernels.empty())
+    throw UsageError("--kernel: a kernel runs in Tally's own training step; the subject is '" + subject + "'");
+  plant_at(options.magnitude, {});
+}
+
+RunOptions own_step_subject(const SubjectOptions& options) {
+  require_no_kernels(options);
+  return with_own_step(started(options));
 }
 
 Environment environment_of_own_step(Environment environment, const SubjectOptions& options) {

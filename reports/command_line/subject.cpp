@@ -15,8 +15,9 @@
 #include "oracle/tolerance/ledger.hpp"
 #include "properties/faults/fault.hpp"
 #include "properties/faults/magnitude.hpp"
-#include "reports/command_line/crew.hpp"
+#include "reports/command_line/crew_subject.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/mpi_launch.hpp"
 #include "reports/command_line/own_step_subject.hpp"
 #include "reports/text/nearest.hpp"
 
@@ -98,18 +99,6 @@ void plant_at(double magnitude, const std::vector<std::string>& faults) {
   }
   planted.emplace(magnitude);
 }
-
-namespace {
-
-/// Cases of so many ranks by processes that MPI joins; all others by its first rank.
-RunOptions crew_subject(SubjectOptions options, int ranks) {
-  if (!options.subject.empty() && options.subject != "host")
-    throw UsageError("--ranks: a crew's ranks run on the host; the subject is '" + options.subject + "'");
-  options.subject = "exec:" + crew_command(ranks, options.launcher, options.allow_root);
-  return own_step_subject(options);
-}
-
-}  // namespace
 
 bool runs_elsewhere(const SubjectOptions& options) {
   return is_own_step(options.subject) || crew_size(options.ranks).has_value();

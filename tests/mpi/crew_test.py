@@ -14,33 +14,31 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from crew_words import crew, why_not
+
 TALLY, MPI, CASE = os.path.realpath(sys.argv.pop(1)), sys.argv.pop(1), sys.argv.pop(1)
-LAUNCHER = f"mpirun.{MPI}"
-CREW = ["--ranks", "mpi:4", "--launcher", LAUNCHER, "--allow-root"]
+CREW = crew(MPI, 4)
+# What a launcher tells each process, by which this one is told of its MPI.
+SIZE, RANK = {"openmpi": ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), "mpich": ("PMI_SIZE", "PMI_RANK")}[MPI]
+BANNER = {"openmpi": "https://www.open-mpi.org", "mpich": "HYDRA build details:"}[MPI]
 
 
 def tally(*words, timeout=300, **options):
     return subprocess.run([TALLY, *words], capture_output=True, text=True, timeout=timeout, **options)
 
 
-def why_not():
-    """Why nothing can run here; empty where it can."""
-    if shutil.which(LAUNCHER) is None:
-        return f"no {LAUNCHER}"
-    doctor = tally("doctor").stdout
-    return "" if f"{MPI}: module built" in doctor else f"this tally was built without {MPI}"
-
-
 def ranks():
-    """The processes of every crew, and which rank each is."""
+    """The processes of every crew that train, and which rank each is; none of those that watch one."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
             environment = (folder / "environ").read_bytes().split(b"\0")
+            watches = (folder / "comm").read_text() == "tally-watch\n"
         except OSError:
             continue
-        own = words[0] == os.fsencode(TALLY) and b"crew" in words
+        own = words[0] == os.fsencode(TALLY) and b"crew" in words and not watches
         names = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
         rank = [int(word.split(b"=")[1]) for word in environment for name in names if word.startswith(name)]
         if own and rank:
@@ -79,6 +77,13 @@ class Crew(unittest.TestCase):
         traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
         self.assertEqual(*traces)
 
+    def test_trains_a_case_of_fewer_ranks_by_some_of_its_own(self):
+        for words, folder in (([], "model"), (crew(MPI, 5), "crew")):
+            done = tally("replay", CASE, "--dump", str(self.folder / folder), *words)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
+        self.assertEqual(*traces)
+
     def test_holds_the_law_over_drawn_cases(self):
         out = str(self.folder / "out")
         done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
@@ -92,7 +97,7 @@ class Crew(unittest.TestCase):
             if "before it answered" not in said:
                 break
         self.assertEqual(process.returncode, 1, said)
-        self.assertIn("left no trace", said)  # its process ended, or another rank waited in vain
+        self.assertIn("left no trace: crash: rank 2 was ended by signal 9 (Killed)", said)
         self.assertTrue(wait_until(lambda: not ranks(), 10), f"left behind: {ranks()}")
 
     def test_leaves_no_rank_behind_where_the_program_is_killed(self):
@@ -106,9 +111,30 @@ class Crew(unittest.TestCase):
         self.assertIn("no launcher of MPI started this process", done.stderr)
 
     def test_is_refused_where_mpi_has_another_size_than_the_launcher_said(self):
-        variable = {"openmpi": "OMPI_COMM_WORLD_SIZE", "mpich": "PMI_SIZE"}[MPI]
-        done = tally("crew", env={**os.environ, variable: "4"}, stdin=subprocess.DEVNULL, timeout=60)
+        done = tally("crew", env={**os.environ, SIZE: "4"}, stdin=subprocess.DEVNULL, timeout=60)
         self.assertNotEqual(done.returncode, 0, done.stderr)
+
+    def test_is_refused_by_a_launcher_that_starts_ranks_apart(self):
+        apart = self.folder / "apart"
+        apart.write_text(f"""#!/bin/sh
+if [ "$1" = --version ]; then echo '{BANNER}'; exit; fi
+while [ "$1" != -n ]; do shift; done
+shift 2
+for rank in 1 2 3; do {RANK}=$rank {SIZE}=4 "$@" & done
+{RANK}=0 {SIZE}=4 exec "$@"
+""")
+        apart.chmod(0o755)
+        done = tally("replay", CASE, "--ranks", "mpi:4", "--launcher", str(apart))
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("the launcher started 4 ranks and", done.stderr)
+        self.assertNotIn("pass", done.stdout)
+
+    def test_is_refused_where_no_launcher_is_found(self):
+        done = tally("replay", CASE, "--ranks", "mpi:4", env={**os.environ, "PATH": str(self.folder)})
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("./tally doctor", done.stderr)
+        said = tally("doctor", env={**os.environ, "PATH": str(self.folder)})
+        self.assertIn(f"{MPI}: module built, no launcher found", said.stdout)
 
     def test_is_refused_by_words_that_are_no_launcher(self):
         done = tally("replay", CASE, "--ranks", "mpi:4", "--launcher", "true")
@@ -122,7 +148,7 @@ class Crew(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    reason = why_not()
+    reason = why_not(TALLY, MPI)
     if reason:
         print(f"skipped: {reason}")
         sys.exit(77)

@@ -4,6 +4,18 @@ foreach(mpi openmpi mpich)
     COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/crew_test.py $<TARGET_FILE:tally> ${mpi}
       ${CMAKE_CURRENT_LIST_DIR}/four_ranks.json)
   set_tests_properties(mpi.${mpi} PROPERTIES LABELS mpi TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2)
+  if(NOT TARGET tally_mpi_${mpi})
+    continue()
+  endif()
+  add_library(faulty_ranks_${mpi} MODULE ${CMAKE_CURRENT_LIST_DIR}/faulty_ranks.cpp)
+  get_target_property(includes tally_mpi_${mpi} INCLUDE_DIRECTORIES)
+  target_include_directories(faulty_ranks_${mpi} SYSTEM PRIVATE ${includes})
+  target_compile_definitions(faulty_ranks_${mpi} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  set_target_properties(faulty_ranks_${mpi} PROPERTIES PREFIX "")
+  add_test(NAME mpi.${mpi}.failures
+    COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/failures_test.py $<TARGET_FILE:tally> ${mpi}
+      $<TARGET_FILE:faulty_ranks_${mpi}>)
+  set_tests_properties(mpi.${mpi}.failures PROPERTIES LABELS mpi TIMEOUT 1800 SKIP_RETURN_CODE 77 PROCESSORS 2)
 endforeach()
 # Campaigns over processes.
 foreach(mpi openmpi mpich)

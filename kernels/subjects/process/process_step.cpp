@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -21,6 +22,8 @@
 
 namespace tally {
 namespace {
+
+constexpr double longest_start = 60;
 
 /// A file without a name, which ends with whoever holds it.
 class NamelessFile {
@@ -101,8 +104,9 @@ struct ProcessStep::Exchange {
   std::uint64_t answered = 0;
 };
 
-ProcessStep::ProcessStep(std::string subject, GuardedProcess::Body body, const StepLimits& limits)
-    : subject_(std::move(subject)), body_(std::move(body)), limits_(limits) {
+ProcessStep::ProcessStep(std::string subject, GuardedProcess::Body body, const StepLimits& limits,
+                         std::shared_ptr<StepWitness> witness)
+    : subject_(std::move(subject)), body_(std::move(body)), limits_(limits), witness_(std::move(witness)) {
   started();
 }
 
@@ -110,10 +114,15 @@ ProcessStep::~ProcessStep() = default;
 
 /// One that has said that it speaks the protocol.
 std::unique_ptr<GuardedProcess> ProcessStep::started() const {
+  if (witness_) witness_->begin();
   auto process = std::make_unique<GuardedProcess>(body_, limits_);
-  const auto answer = process->ask("{\"tally_step\": 1}", limits_.seconds);
+  // Several processes that find each other begin in their own time, whatever a case may take.
+  const double seconds = witness_ ? std::max(limits_.seconds, longest_start) : limits_.seconds;
+  const auto answer = process->ask("{\"tally_step\": 1}", seconds);
   const std::string words = after(process->last_words());
   const std::string remedy = "; expected {\"tally_step\": 1} as its first line (kernels/subjects/process/process.md)";
+  if (!answer && witness_)
+    throw StepRefused(subject_ + ": " + witness_->failure(process->ended(), in_seconds(seconds)).what() + words);
   if (!answer && process->ended())
     throw StepRefused(subject_ + " was ended by " + process->ended()->how + " before it answered" + remedy + words);
   if (!answer) throw StepRefused(subject_ + " did not answer within " + in_seconds(limits_.seconds) + remedy + words);
@@ -133,13 +142,15 @@ Trace ProcessStep::run_in(Exchange& exchange, const Case& c) const {
                                                 "\", \"case\": " + write_case_beside_tensors(c) + "}",
                                             limits_.seconds);
   const std::string words = after(exchange.process->last_words());
+  const bool interrupted = limits_.interrupted != nullptr && *limits_.interrupted;
+  if (!answer && witness_ && !interrupted)
+    throw witness_->failure(exchange.process->ended(), in_seconds(limits_.seconds));
   if (!answer && exchange.process->ended()) {
     const GuardedProcess::Ended& ended = *exchange.process->ended();
     throw StepFailed("its process was ended by " + ended.how + words,
                      ended.from_outside ? StepFailed::Why::from_outside : StepFailed::Why::died);
   }
-  if (!answer && limits_.interrupted != nullptr && *limits_.interrupted)
-    throw NotSupported("the campaign was interrupted while the training step ran");
+  if (!answer && interrupted) throw NotSupported("the campaign was interrupted while the training step ran");
   if (!answer)
     throw StepFailed("it took longer than " + in_seconds(limits_.seconds) + " (--case-time)" + words,
                      StepFailed::Why::too_slow);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/subjects/process/guarded_process.hpp"
+#include "kernels/subjects/process/step_witness.hpp"
 #include "kernels/training_step/own_step.hpp"
 
 namespace tally {
@@ -12,8 +13,9 @@ namespace tally {
 class ProcessStep : public OwnStep {
  public:
   /// `body` answers the lines; `subject` names it in messages. Starts it once and asks whether it speaks the protocol;
-  /// throws StepRefused where it does not.
-  ProcessStep(std::string subject, GuardedProcess::Body body, const StepLimits& limits);
+  /// throws StepRefused where it does not. A `witness` says why a case has no trace.
+  ProcessStep(std::string subject, GuardedProcess::Body body, const StepLimits& limits,
+              std::shared_ptr<StepWitness> witness = nullptr);
   ~ProcessStep() override;
 
   /// The process goes on to the next case as long as it answers; after anything else a new one is started.
@@ -29,6 +31,7 @@ class ProcessStep : public OwnStep {
   std::string subject_;
   GuardedProcess::Body body_;
   StepLimits limits_;
+  std::shared_ptr<StepWitness> witness_;
   mutable std::unique_ptr<Exchange> exchange_;
 };
 

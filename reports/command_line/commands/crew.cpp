@@ -6,11 +6,6 @@
 namespace tally::command_line {
 namespace {
 
-struct CrewOptions {
-  double seconds = 30;
-  std::string answers;
-};
-
 const RegisterCommand registered{{
     .place = 190,
     .name = "crew",
@@ -20,8 +15,9 @@ const RegisterCommand registered{{
           command.add_option("--wait", options.seconds, "seconds that a rank waits for another")
               ->check(CLI::PositiveNumber);
           command.add_option("--answers", options.answers, "file for the first rank's answers (default: its output)");
+          command.add_option("--board", options.board, "file in which ranks note where they stand (default: none)");
         },
-        [](const CrewOptions& options) { return run_crew(options.seconds, options.answers); }),
+        run_crew),
 }};
 
 }  // namespace

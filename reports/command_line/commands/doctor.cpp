@@ -8,8 +8,8 @@
 #include "properties/faults/fault.hpp"
 #include "properties/laws/law.hpp"
 #include "reports/command_line/command.hpp"
-#include "reports/command_line/crew.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/mpi_launch.hpp"
 #include "reports/text/columns.hpp"
 
 namespace tally::command_line {
