@@ -103,7 +103,7 @@ TEST(Strands, are_told_apart_by_their_titles) {
 /// Only one may, or a kept case would be counted as often as there are strands.
 TEST(Strands, replay_no_kept_case_but_in_the_first) {
   CampaignOptions options;
-  options.kept = {{"easy", "easy@a.json"}};
+  options.kept = std::vector<KeptCase>{{"easy", "easy@a.json"}};
 
   options.strand = Strand{0, 40, 0};
   EXPECT_EQ(replayed_by(options).size(), 1u);

@@ -1,7 +1,6 @@
 """Processes that train together: which of them this one is, how they add up, and what they tell each other."""
 import gc
 
-import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
@@ -59,10 +58,10 @@ class Ranks:
         if wrapper is None and not sharded and "divide" not in self.said.get("reduce", {}):
             raise CaptureError(f"ranks: found {self.size} processes and no DistributedDataParallel around the model, "
                                f"expected to be told how gradients are divided; {HOW}")
-        if wrapper is not None and wrapper.gradient_as_bucket_view and not sees_before_hooks():
-            raise CaptureError("DistributedDataParallel: found gradient_as_bucket_view=True, expected False with this "
-                               f"PyTorch ({torch.__version__}), which shows a gradient only when it is on its way; record "
-                               "with False, which leaves the same bits but for a division")
+        if wrapper is not None and wrapper.gradient_as_bucket_view:
+            raise CaptureError("DistributedDataParallel: found gradient_as_bucket_view=True, expected False, as such a "
+                               "gradient is seen only when it is on its way; record with False, which leaves the same "
+                               "bits but for a division")
         if getattr(optimizer, "_overlap_with_ddp", False):
             raise CaptureError("optimizer: found overlap_with_ddp=True, which steps inside of backward, expected False; "
                                "record with False")
@@ -109,8 +108,3 @@ class Ranks:
         all_told = [None] * self.size
         dist.all_gather_object(all_told, told, group=self.group)
         return all_told
-
-
-def sees_before_hooks():
-    """Whether a hook can see an accumulated gradient before the wrapper's own does."""
-    return hasattr(torch.Tensor, "register_post_accumulate_grad_hook")
