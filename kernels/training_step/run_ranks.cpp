@@ -49,8 +49,10 @@ class Order {
     if (name.micro_batch >= 0) return name.micro_batch;
     return part_of_window(name.stage, name.tensor) == 0 ? -1 : std::numeric_limits<int>::max();
   }
-  /// Gradients that are summed are accumulated behind their sum.
+  /// Gradients that are summed are accumulated behind their sum; what all put together stands in front of what each does
+  /// with it, and what they hand over in front of that.
   int part(const TapName& name) const {
+    if (name.stage == "all_gather") return name.tensor.starts_with("in.") ? -2 : -1;
     constexpr int behind_the_sum = 3;
     return gradients_ && name.stage == "accumulate" ? behind_the_sum : part_of_window(name.stage, name.tensor);
   }

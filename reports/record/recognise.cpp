@@ -21,11 +21,11 @@ std::string head_of(const std::filesystem::path& file) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-/// The first key of results, of a run's facts, of a study: keys are sorted.
+/// The first key of results, of a run's facts, alone and over processes, of a study: keys are sorted.
 bool is_json(std::string_view head) {
   if (!head.starts_with("{")) return false;
   head.remove_prefix(std::min(head.size(), head.find_first_not_of(" \n", 1)));
-  constexpr std::array keys{"\"campaign\":", "\"command\":", "\"answer\":"};
+  constexpr std::array keys{"\"campaign\":", "\"command\":", "\"across\":", "\"answer\":"};
   return std::any_of(keys.begin(), keys.end(), [head](const char* key) { return head.starts_with(key); });
 }
 

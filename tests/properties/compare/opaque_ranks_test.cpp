@@ -11,10 +11,12 @@ namespace {
 
 using namespace three;
 
-/// Three ranks with normal data, told how to work together.
+/// Three ranks with normal data, told how to work together; every parameter travels by itself, since those of an opaque
+/// model stand in another order.
 Case told_how(std::initializer_list<std::pair<const char*, const char*>> how) {
   Case c = three_ranks();
   draw_normal(c, 3);
+  c = with_rank_option(std::move(c), "buckets.elements", std::int64_t{1});
   for (const auto& [key, word] : how) c = with_rank_option(std::move(c), key, std::string(word));
   return c;
 }
