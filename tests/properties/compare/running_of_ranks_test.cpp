@@ -18,9 +18,9 @@ using namespace three;
 /// Three ranks; the last has nothing in the second window, the first nothing in the third.
 Case normalised(const std::string& running, Dtype master = Dtype::fp32) {
   Plan plan = small_plan();
-  plan.hidden.insert(plan.hidden.begin() + 1, layer("batch_norm", "bn",
-                                                    {{"statistics", std::string("micro_batch")},
-                                                     {"running", std::string("first_rank")}}));
+  plan.hidden.insert(
+      plan.hidden.begin() + 1,
+      layer("batch_norm", "bn", {{"statistics", std::string("micro_batch")}, {"running", std::string("first_rank")}}));
   plan.windows = {{2, 3, 3, 2}, {4, 2}, {2, 3}};
   plan.precision.master = master;
   Case c = case_of(plan);
@@ -93,8 +93,9 @@ TEST(RunningOfRanks, AreNamedWithTheRankThatHoldsOthers) {
 
   for (const std::string tap :
        {"w1/r2/running_stats/broadcast.bn.running_mean", "w1/r1/running_stats/broadcast.bn.running_var",
-        "w2/r0/running_stats/in.broadcast.bn.running_mean", "w1/r1/m0/running_stats/in.bn.running_var",
-        "w0/r1/m1/running_stats/bn.running_mean", "w0/r2/m0/forward/bn.mean", "w1/r1/m0/backward/d.bn.x"})
+        "w1/r0/running_stats/broadcast.bn.running_mean", "w2/r0/running_stats/in.broadcast.bn.running_mean",
+        "w1/r1/m0/running_stats/in.bn.running_var", "w0/r1/m1/running_stats/bn.running_mean",
+        "w0/r2/m0/forward/bn.mean", "w1/r1/m0/backward/d.bn.x"})
     EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
 }
 
@@ -103,7 +104,9 @@ TEST(RunningOfRanks, ChangeNoParameter) {
   const Trace first = run(normalised("first_rank")), each = run(normalised("each"));
 
   for (const Tap& tap : each.taps())
-    if (tap.name.stage != "running_stats") EXPECT_EQ(*first.find(tap.name.view()), tap.value) << tap.name.text();
+    if (tap.name.stage != "running_stats") {
+      EXPECT_EQ(*first.find(tap.name.view()), tap.value) << tap.name.text();
+    }
 }
 
 TEST(RunningOfRanks, OfTheOtherKindFail) {
@@ -111,9 +114,8 @@ TEST(RunningOfRanks, OfTheOtherKindFail) {
 
   const std::vector<TensorCheck> checks = checks_of(normalised("first_rank"), each);
 
-  const auto wrong = std::ranges::find_if(checks, [](const TensorCheck& check) {
-    return check.lens == "end_to_end" && check.status == Status::fail;
-  });
+  const auto wrong = std::ranges::find_if(
+      checks, [](const TensorCheck& check) { return check.lens == "end_to_end" && check.status == Status::fail; });
   ASSERT_NE(wrong, checks.end());
   EXPECT_EQ(wrong->tap, "w1/r1/m0/running_stats/bn.running_mean");
 }
@@ -133,8 +135,8 @@ TEST(RunningOfRanks, StandUnderTheNameOfWhatLeftThemWithoutTaps) {
     const Case c = normalised(running);
     const Trace all = run(c), last = run(c, {.taps = false});
     const char* const of_last_rank = "w2/r2/m0/running_stats/bn.running_mean";
-    const std::string of_first = running == "each" ? "w1/r0/m0/running_stats/bn.running_mean"
-                                                   : "w2/r0/running_stats/broadcast.bn.running_mean";
+    const std::string of_first =
+        running == "each" ? "w1/r0/m0/running_stats/bn.running_mean" : "w2/r0/running_stats/broadcast.bn.running_mean";
 
     for (const std::string& tap : {std::string(of_last_rank), of_first}) {
       ASSERT_NE(last.find(tap), nullptr) << tap;
