@@ -1,4 +1,5 @@
 // Ranks that share the optimizer: each moves its own piece of every bucket and hands it to the others.
+// Defined in shards.cpp; what pieces become together, in gather.cpp.
 #pragma once
 
 #include "kernels/training_step/run_state.hpp"

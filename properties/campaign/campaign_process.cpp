@@ -34,7 +34,7 @@ bool is_for_dealer(const std::string& word) {
 
 }  // namespace
 
-CampaignProcess::CampaignProcess(MpiLink& link, Helper& helper, int workers, const Heading& own,
+CampaignProcess::CampaignProcess(MpiLink& link, EarlyFork& helper, int workers, const Heading& own,
                                  std::filesystem::path journal)
     : link_(link),
       foreman_(helper, workers, own, std::move(journal),

@@ -19,7 +19,7 @@ class CampaignProcess {
  public:
   /// With so many workers. `own`: the campaign that this process was asked for; `journal`: where that of the campaign
   /// must be found.
-  CampaignProcess(MpiLink& link, Helper& helper, int workers, const Heading& own, std::filesystem::path journal);
+  CampaignProcess(MpiLink& link, EarlyFork& helper, int workers, const Heading& own, std::filesystem::path journal);
 
   /// Messages to itself as well.
   void send(int to, const std::string& word, const std::string& text);

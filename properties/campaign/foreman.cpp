@@ -22,7 +22,7 @@ std::string host() {
 
 }  // namespace
 
-Foreman::Foreman(Helper& helper, int workers, Heading own, std::filesystem::path journal, Send send)
+Foreman::Foreman(EarlyFork& helper, int workers, Heading own, std::filesystem::path journal, Send send)
     : helper_(helper), workers_(workers), own_(std::move(own)), journal_(std::move(journal)), send_(std::move(send)) {}
 
 void Foreman::say(const std::string& word, const std::string& text) {
@@ -80,7 +80,7 @@ void Foreman::note_idle() {
 
 bool Foreman::work(std::chrono::microseconds longest) {
   const auto answers = helper_.take(longest);
-  for (const Helper::Answer& each : answers) {
+  for (const EarlyFork::Answer& each : answers) {
     note_idle();
     ++idle_;
     std::ostringstream head;

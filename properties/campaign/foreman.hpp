@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "properties/campaign/early_fork.hpp"
 #include "properties/campaign/heading.hpp"
-#include "properties/campaign/helper.hpp"
 
 namespace tally {
 
@@ -28,7 +28,7 @@ class Foreman {
   using Send = std::function<void(const std::string& word, const std::string& text)>;
 
   /// `own`: the campaign that this process was asked for. `journal`: where that of the campaign must be found.
-  Foreman(Helper& helper, int workers, Heading own, std::filesystem::path journal, Send send);
+  Foreman(EarlyFork& helper, int workers, Heading own, std::filesystem::path journal, Send send);
 
   void handle(const std::string& word, const std::string& text);
   /// Waits so long for an answer of a worker, at most, and hands on what came; whether there was one.
@@ -42,7 +42,7 @@ class Foreman {
   void say(const std::string& word, const std::string& text);
   void note_idle();
 
-  Helper& helper_;
+  EarlyFork& helper_;
   int workers_, idle_ = 0;
   Heading own_;
   std::filesystem::path journal_;

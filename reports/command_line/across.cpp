@@ -125,8 +125,8 @@ AcrossRun lead(CampaignProcess& process, MpiLink& link, const CampaignOptions& c
   std::_Exit(environment);
 }
 
-HelperJobs jobs_of(CampaignOptions campaign, const std::string& heading) {
-  campaign.interrupted = nullptr;  // no half answer: see Helper
+EarlyForkJobs jobs_of(CampaignOptions campaign, const std::string& heading) {
+  campaign.interrupted = nullptr;  // no half answer: see EarlyFork
   campaign.kept = kept_cases_of(campaign.corpus, heading_of(heading).kept);
   const auto work = std::make_shared<const CampaignWork>(campaign);
   return {[work](std::size_t i, std::size_t before) { return work->run(i, before); },
@@ -147,7 +147,7 @@ std::optional<AcrossRun> run_across(CampaignOptions& campaign, const AcrossOptio
   campaign.processes = options.processes * world->size;
   const CampaignWork work(campaign);
   Heading heading{options.campaign, hex(sha256(contents("/proc/self/exe"))), work.size(), {}};
-  Helper helper([&](const std::string& text) { return jobs_of(campaign, text); });
+  EarlyFork helper([&](const std::string& text) { return jobs_of(campaign, text); });
   std::unique_ptr<MpiLink> link = joined(*world, options.lost_after);
   CampaignProcess process(*link, helper, options.processes, heading, options.out / "journal");
   if (link->rank() != dealing_process) {

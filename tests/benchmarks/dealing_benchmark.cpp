@@ -18,7 +18,7 @@ namespace {
 
 using namespace tally;
 
-HelperJobs sleeping(int milliseconds) {
+EarlyForkJobs sleeping(int milliseconds) {
   const auto sleep = [milliseconds](std::size_t number, std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     return std::string(2000, static_cast<char>('a' + number % 26));
@@ -39,7 +39,7 @@ void report(const Dealing& dealing, const MpiLink& link, double seconds, int mil
 int run(const std::string& module, const std::filesystem::path& folder, std::size_t pieces, int milliseconds,
         int workers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Helper helper([milliseconds](const std::string&) { return sleeping(milliseconds); });
+  EarlyFork helper([milliseconds](const std::string&) { return sleeping(milliseconds); });
   const auto link = open_mpi_link(module, 60);
   const Heading heading{"sleep", "none", pieces, {}};
   CampaignProcess process(*link, helper, workers, heading, folder / "journal");

@@ -14,12 +14,12 @@
 namespace tally {
 
 /// Jobs of a helper's workers. The second number is the one that came with the job.
-struct HelperJobs {
+struct EarlyForkJobs {
   std::function<std::string(std::size_t number, std::size_t before)> job;
   std::function<std::string(std::size_t number, std::size_t before, const Death& died)> again;
 };
 
-class Helper {
+class EarlyFork {
  public:
   struct Answer {
     std::size_t number = 0;
@@ -29,10 +29,10 @@ class Helper {
 
   /// Forks now. `prepare` is called there, with the text of begin(). Signals that ask a program to end are ignored by
   /// the helper and its workers: they end with their parent, or with this object, and never leave half an answer.
-  explicit Helper(const std::function<HelperJobs(const std::string&)>& prepare);
-  Helper(const Helper&) = delete;
-  Helper& operator=(const Helper&) = delete;
-  ~Helper();
+  explicit EarlyFork(const std::function<EarlyForkJobs(const std::string&)>& prepare);
+  EarlyFork(const EarlyFork&) = delete;
+  EarlyFork& operator=(const EarlyFork&) = delete;
+  ~EarlyFork();
 
   /// Once, before any start(). Throws std::runtime_error, as all below, when the helper is gone.
   void begin(const std::string& text);

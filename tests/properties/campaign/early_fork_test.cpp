@@ -1,4 +1,4 @@
-#include "properties/campaign/helper.hpp"
+#include "properties/campaign/early_fork.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,14 +11,14 @@
 namespace tally {
 namespace {
 
-std::map<std::size_t, std::string> answers_of(Helper& helper, std::size_t wanted) {
+std::map<std::size_t, std::string> answers_of(EarlyFork& helper, std::size_t wanted) {
   std::map<std::size_t, std::string> answers;
   while (answers.size() < wanted)
     for (auto& each : helper.take(std::chrono::milliseconds(100))) answers[each.number] = std::move(each.bytes);
   return answers;
 }
 
-HelperJobs echoing(const std::string& text) {
+EarlyForkJobs echoing(const std::string& text) {
   return {[text](std::size_t number, std::size_t before) {
             if (number == 13) raise(SIGSEGV);
             return text + " " + std::to_string(number) + " after " + std::to_string(before);
@@ -26,8 +26,8 @@ HelperJobs echoing(const std::string& text) {
           [](std::size_t, std::size_t, const Death& died) { return "died of " + died.how; }};
 }
 
-TEST(Helper, forks_workers_that_answer_and_knows_how_one_died) {
-  Helper helper(echoing);
+TEST(EarlyFork, forks_workers_that_answer_and_knows_how_one_died) {
+  EarlyFork helper(echoing);
   helper.begin(std::string(100'000, 'x') + "job");
 
   helper.start(3, 0);
@@ -39,14 +39,14 @@ TEST(Helper, forks_workers_that_answer_and_knows_how_one_died) {
 }
 
 /// As a launcher sends it to all processes of a job: half an answer would be taken for a whole one.
-TEST(Helper, and_its_workers_are_not_ended_by_a_signal_that_asks_for_it) {
-  Helper helper([](const std::string&) {
+TEST(EarlyFork, and_its_workers_are_not_ended_by_a_signal_that_asks_for_it) {
+  EarlyFork helper([](const std::string&) {
     const auto job = [](std::size_t, std::size_t) {
       kill(getppid(), SIGTERM);
       raise(SIGTERM);
       return std::string("whole");
     };
-    return HelperJobs{job, [](std::size_t, std::size_t, const Death& died) { return died.how; }};
+    return EarlyForkJobs{job, [](std::size_t, std::size_t, const Death& died) { return died.how; }};
   });
   helper.begin("");
 
@@ -55,14 +55,14 @@ TEST(Helper, and_its_workers_are_not_ended_by_a_signal_that_asks_for_it) {
   EXPECT_EQ(answers_of(helper, 1).at(0), "whole");
 }
 
-TEST(Helper, that_was_killed_is_told) {
-  Helper helper([](const std::string&) {
+TEST(EarlyFork, that_was_killed_is_told) {
+  EarlyFork helper([](const std::string&) {
     const auto job = [](std::size_t, std::size_t) {
       kill(getppid(), SIGKILL);
       for (;;) pause();
       return std::string();
     };
-    return HelperJobs{job, [](std::size_t, std::size_t, const Death& died) { return died.how; }};
+    return EarlyForkJobs{job, [](std::size_t, std::size_t, const Death& died) { return died.how; }};
   });
   helper.begin("");
   helper.start(0, 0);

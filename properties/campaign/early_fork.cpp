@@ -1,4 +1,4 @@
-#include "properties/campaign/helper.hpp"
+#include "properties/campaign/early_fork.hpp"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -63,7 +63,7 @@ bool read_more(int pipe, std::string& come) {
 /// The helper's own life: it takes commands until there can be none any more.
 class Life {
  public:
-  Life(int commands, int answers, const std::function<HelperJobs(const std::string&)>& prepare)
+  Life(int commands, int answers, const std::function<EarlyForkJobs(const std::string&)>& prepare)
       : commands_(commands), answers_(answers), prepare_(prepare) {}
 
   void live() {
@@ -98,16 +98,16 @@ class Life {
   }
 
   int commands_, answers_;
-  const std::function<HelperJobs(const std::string&)>& prepare_;
+  const std::function<EarlyForkJobs(const std::string&)>& prepare_;
   std::string come_;
-  HelperJobs jobs_;
+  EarlyForkJobs jobs_;
   std::map<std::size_t, Begun> begun_;
   WorkerPool pool_{[this](std::size_t i) { return jobs_.job(i, begun_.at(i).before); },
                    [this](std::size_t i, const Death& died) { return jobs_.again(i, begun_.at(i).before, died); }};
 };
 
 [[noreturn]] void live(int commands, int answers, pid_t parent,
-                       const std::function<HelperJobs(const std::string&)>& prepare) {
+                       const std::function<EarlyForkJobs(const std::string&)>& prepare) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(3);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
@@ -124,7 +124,7 @@ class Life {
 
 }  // namespace
 
-Helper::Helper(const std::function<HelperJobs(const std::string&)>& prepare) {
+EarlyFork::EarlyFork(const std::function<EarlyForkJobs(const std::string&)>& prepare) {
   std::array<int, 2> down{}, up{};
   if (pipe(down.data()) != 0 || pipe(up.data()) != 0)
     throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
@@ -142,7 +142,7 @@ Helper::Helper(const std::function<HelperJobs(const std::string&)>& prepare) {
   answers_ = up[0];
 }
 
-Helper::~Helper() {
+EarlyFork::~EarlyFork() {
   kill(pid_, SIGKILL);  // its workers die with it
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -150,15 +150,15 @@ Helper::~Helper() {
   close(answers_);
 }
 
-void Helper::begin(const std::string& text) {
+void EarlyFork::begin(const std::string& text) {
   if (!put(commands_, {prologue, 0, text})) gone();
 }
 
-void Helper::start(std::size_t number, std::size_t before) {
+void EarlyFork::start(std::size_t number, std::size_t before) {
   if (!put(commands_, {number, before, {}})) gone();
 }
 
-std::vector<Helper::Answer> Helper::take(std::chrono::microseconds longest) {
+std::vector<EarlyFork::Answer> EarlyFork::take(std::chrono::microseconds longest) {
   std::vector<Answer> answers;
   pollfd pipe{answers_, POLLIN, 0};
   const timespec until{0, std::chrono::duration_cast<std::chrono::nanoseconds>(longest).count()};
