@@ -5,6 +5,7 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/formats.hpp"
+#include "oracle/case/running_values.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
 
@@ -27,9 +28,10 @@ void unequal_micro_batches(Plan& plan) {
 }
 
 void no_micro_batch_statistics(Plan& plan) {
+  forget_running(plan.hidden);
+  const char* const others = plan.ranks > 1 ? "frozen" : "window";  // ranks have no statistics of a window
   for (Layer& l : plan.hidden) {
-    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch")
-      l.options["statistics"] = std::string("window");
+    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch") l.options["statistics"] = std::string(others);
   }
 }
 

@@ -48,7 +48,18 @@ def processes_in(folder):
 
 
 def parent_of(pid):
-    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    """0 where the process has ended."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def ranks_of(folder):
+    """Of this test: those that no other of its processes forked."""
+    all_of_it = processes_in(folder)
+    parents = {pid: parent_of(pid) for pid in all_of_it}
+    return [pid for pid, parent in parents.items() if parent != 0 and parent not in all_of_it]
 
 
 def wait_until(holds, seconds):
@@ -156,8 +167,7 @@ class Across(unittest.TestCase):
 
     def test_asked_to_end_writes_what_it_has_and_keeps_its_journal(self):
         process = self.started("asked", *CASES, "--processes", 1)
-        ranks = [pid for pid in processes_in(self.folder) if parent_of(pid) not in processes_in(self.folder)]
-        for pid in ranks:
+        for pid in ranks_of(self.folder):
             os.kill(pid, signal.SIGTERM)
         said = process.communicate(timeout=120)[0]
         self.assertNotEqual(process.returncode, 0, said)
@@ -168,13 +178,15 @@ class Across(unittest.TestCase):
     def test_does_without_a_process_that_stands_still(self):
         self.alone("alone", *CASES)
         process = self.started("still", *CASES, "--processes", 1, "--lost-after", "2s")
-        all_of_it = processes_in(self.folder)
-        ranks = [pid for pid in all_of_it if parent_of(pid) not in all_of_it]
+        ranks, all_of_it = ranks_of(self.folder), processes_in(self.folder)
         self.assertEqual(len(ranks), 2)
         last = max(ranks, key=lambda pid: self.rank_of(pid))
         still = [last, *(pid for pid in all_of_it if self.comes_from(pid, last))]
         for pid in still:
-            os.kill(pid, signal.SIGSTOP)
+            try:
+                os.kill(pid, signal.SIGSTOP)
+            except ProcessLookupError:  # a worker that has ended meanwhile
+                pass
         said = process.communicate(timeout=200)[0]
         self.assertIn("a process was lost", said)
         self.assertEqual(self.report("still"), self.report("alone"))
