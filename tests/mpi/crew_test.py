@@ -89,17 +89,19 @@ class Crew(unittest.TestCase):
         done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    @unittest.skipUnless(os.environ.get("TALLY_MPI_KILLS"), "takes minutes: ctest -C failures")
     def test_gives_a_verdict_where_a_rank_is_killed_and_leaves_none_behind(self):
         for seconds in (1, 4, 16, 64):  # until it trains: MPI may take its time to begin
             process = self.running(seconds, 600)  # the strands behind the one that fails go on
             os.kill(next(pid for pid, rank in ranks().items() if rank == 2), signal.SIGKILL)
             said = process.communicate(timeout=120)[0]
-            if "before its first tap" not in said:
+            if process.returncode != 2:  # else it was killed before the crew trained
                 break
         self.assertEqual(process.returncode, 1, said)
         self.assertIn("left no trace: crash: rank 2 was ended by signal 9 (Killed)", said)
         self.assertTrue(wait_until(lambda: not ranks(), 10), f"left behind: {ranks()}")
 
+    @unittest.skipUnless(os.environ.get("TALLY_MPI_KILLS"), "takes minutes: ctest -C failures")
     def test_leaves_no_rank_behind_where_the_program_is_killed(self):
         process = self.running()
         process.kill()

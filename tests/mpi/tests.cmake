@@ -12,7 +12,12 @@ foreach(mpi openmpi mpich)
   target_include_directories(faulty_ranks_${mpi} SYSTEM PRIVATE ${includes})
   target_compile_definitions(faulty_ranks_${mpi} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   set_target_properties(faulty_ranks_${mpi} PROPERTIES PREFIX "")
-  add_test(NAME mpi.${mpi}.failures
+  # Only when asked for: ctest -C failures -L mpi. They take minutes, and wait for what hangs.
+  add_test(NAME mpi.${mpi}.kills CONFIGURATIONS failures
+    COMMAND /usr/bin/env TALLY_MPI_KILLS=1 python3 -B ${CMAKE_CURRENT_LIST_DIR}/crew_test.py $<TARGET_FILE:tally> ${mpi}
+      ${CMAKE_CURRENT_LIST_DIR}/four_ranks.json -k killed)
+  set_tests_properties(mpi.${mpi}.kills PROPERTIES LABELS mpi TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2)
+  add_test(NAME mpi.${mpi}.failures CONFIGURATIONS failures
     COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/failures_test.py $<TARGET_FILE:tally> ${mpi}
       $<TARGET_FILE:faulty_ranks_${mpi}>)
   set_tests_properties(mpi.${mpi}.failures PROPERTIES LABELS mpi TIMEOUT 1800 SKIP_RETURN_CODE 77 PROCESSORS 2)
