@@ -74,7 +74,8 @@ void check_all_gathered(LocalWalk& walk) {
   if (!shards_parameters(walk.c)) return;
   for (const std::string& p : walk.parameters) {
     if (walk.passes_over("all_gather", p) && walk.cast_copy(p) != nullptr) continue;
-    const Tensor* kept = walk.handed("all_gather", "in.shard." + p, walk.cast_copy(p));
+    const Tensor* handed = walk.handed("all_gather", "in.shard." + p, walk.cast_copy(p));
+    const Tensor* kept = handed != nullptr ? handed : walk.cast_copy(p);
     if (kept == nullptr) continue;
     for (const char* when : {"", "again."})
       walk.check_bits("all_gather", when + p, [&] { return oracle::floats_of(*kept); });

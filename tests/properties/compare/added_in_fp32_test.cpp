@@ -1,8 +1,6 @@
 // Sums over ranks whose additions are made in fp32, on a wire of 16 bits, under the lenses.
 #include <gtest/gtest.h>
 
-#include "oracle/case/io.hpp"
-#include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally {
@@ -19,13 +17,7 @@ TEST(AddedInFp32, PassOfBothAlgorithmsThatKeepPartialSums) {
   for (const std::string algorithm : {"in_order", "all_to_all"})
     for (const std::string sharding : {"none", "optimizer", "parameters"}) {
       const Case c = with_rank_option(adding(algorithm, "fp32"), "sharding", sharding);
-      ASSERT_TRUE(validate(c).empty()) << validate(c).front().found;
-
-      const Trace trace = run(c);
-      const Outcome outcome = judge(c, trace);
-
-      EXPECT_TRUE(trace.violations.empty());
-      EXPECT_EQ(outcome.status, Status::pass) << algorithm << " " << sharding << ": " << outcome.message;
+      expect_judged(c, algorithm + " " + sharding);
     }
 }
 
@@ -37,11 +29,6 @@ TEST(AddedInFp32, FailWhereEveryAdditionWasRounded) {
 }
 
 TEST(AddedInFp32, AreRefusedWherePartialSumsTravelOrTheWireIsWide) {
-  const auto refused_at = [](const Case& c) {
-    const auto errors = validate(c);
-    return errors.empty() ? std::string("nowhere") : errors.front().path;
-  };
-
   EXPECT_EQ(refused_at(adding("ring", "fp32")), "$.execution.ranks.reduce.accumulate");
   EXPECT_EQ(refused_at(with_rank_option(adding("in_order", "fp32"), "reduce.wire", std::string("fp32"))),
             "$.execution.ranks.reduce.accumulate");

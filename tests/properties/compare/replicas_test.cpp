@@ -1,8 +1,6 @@
 // Groups of ranks that each keep all pieces under the lenses: a sum within each group, then one over the groups.
 #include <gtest/gtest.h>
 
-#include "kernels/trace/trace_layout.hpp"
-#include "oracle/case/io.hpp"
 #include "oracle/case/shards.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
@@ -30,20 +28,7 @@ TEST(Replicas, PassOfEveryGroupAlgorithmWireAndDivision) {
         for (const std::string divide : {"loss", "before", "after", "collective", "unscale"}) {
           Case c = with_rank_option(in_groups_of(sharers, algorithm), "reduce.wire", wire);
           c = with_rank_option(std::move(c), "reduce.divide", divide);
-          ASSERT_TRUE(validate(c).empty()) << validate(c).front().found;
-
-          const Trace trace = run(c);
-          const Outcome outcome = judge(c, trace);
-
-          EXPECT_TRUE(trace.violations.empty());
-          EXPECT_EQ(outcome.status, Status::pass)
-              << sharers << " " << algorithm << " " << wire << " " << divide << ": " << outcome.message;
-          for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
-          for (const Tap& tap : trace.taps()) {
-            const auto layout = layout_of(c, tap.name);
-            ASSERT_TRUE(layout) << tap.name.text();
-            EXPECT_EQ(layout->shape, tap.value.shape) << tap.name.text();
-          }
+          expect_judged(c, std::to_string(sharers) + " " + algorithm + " " + wire + " " + divide);
         }
 }
 
@@ -87,11 +72,6 @@ TEST(Replicas, AddEachGroupFirstAndTheGroupsThen) {
 }
 
 TEST(Replicas, AreRefusedWhereTheyCannotStand) {
-  const auto refused_at = [](const Case& c) {
-    const auto errors = validate(c);
-    return errors.empty() ? std::string("nowhere") : errors.front().path;
-  };
-
   EXPECT_EQ(refused_at(with_rank_option(in_groups_of(2), "replicas", std::int64_t{4})), "$.execution.ranks.replicas");
   EXPECT_EQ(refused_at(with_rank_option(in_groups_of(2), "sharding", std::string("optimizer"))),
             "$.execution.ranks.replicas");

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kernels/trace/trace_layout.hpp"
-#include "oracle/case/io.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
-#include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally {
@@ -43,19 +40,7 @@ TEST(RunningOfRanks, PassWhoseverTheyAre) {
     for (const Dtype master : {Dtype::fp32, Dtype::bf16})
       for (const char* const sharding : {"none", "optimizer", "gradients", "parameters"}) {
         const Case c = with_rank_option(normalised(running, master), "sharding", std::string(sharding));
-        ASSERT_TRUE(validate(c).empty());
-
-        const Trace trace = run(c);
-        const Outcome outcome = judge(c, trace);
-
-        EXPECT_TRUE(trace.violations.empty());
-        EXPECT_EQ(outcome.status, Status::pass) << running << " " << sharding << ": " << outcome.message;
-        for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
-        for (const Tap& tap : trace.taps()) {
-          const auto layout = layout_of(c, tap.name);
-          ASSERT_TRUE(layout) << tap.name.text();
-          EXPECT_EQ(layout->shape, tap.value.shape) << tap.name.text();
-        }
+        expect_judged(c, running + " " + sharding);
       }
 }
 

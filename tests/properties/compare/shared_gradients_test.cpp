@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/trace/trace_layout.hpp"
-#include "oracle/case/io.hpp"
 #include "oracle/case/shards.hpp"
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
@@ -27,19 +25,7 @@ TEST(SharedGradients, PassOfEveryAlgorithmLayoutAndWire) {
     for (const std::int64_t elements : {0, 1, 7})
       for (const std::string wire : {"buffer", "bf16"}) {
         const Case c = with_rank_option(sharing(algorithm, elements), "reduce.wire", wire);
-        ASSERT_TRUE(validate(c).empty()) << validate(c).front().found;
-
-        const Trace trace = run(c);
-        const Outcome outcome = judge(c, trace);
-
-        EXPECT_TRUE(trace.violations.empty());
-        EXPECT_EQ(outcome.status, Status::pass) << algorithm << " " << elements << ": " << outcome.message;
-        for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
-        for (const Tap& tap : trace.taps()) {
-          const auto layout = layout_of(c, tap.name);
-          ASSERT_TRUE(layout) << tap.name.text();
-          EXPECT_EQ(layout->shape, tap.value.shape) << tap.name.text();
-        }
+        expect_judged(c, algorithm + " " + std::to_string(elements));
       }
 }
 
@@ -101,11 +87,6 @@ TEST(SharedGradients, AreDiagnosedAtASumToWhichTheRankBringsNothing) {
 }
 
 TEST(SharedGradients, StandBesideNeitherTotalsNorProductsIntoTheBuffer) {
-  const auto refused_at = [](const Case& c) {
-    const auto errors = validate(c);
-    return errors.empty() ? std::string("nowhere") : errors.front().path;
-  };
-
   EXPECT_EQ(refused_at(with_rank_option(with_rank_option(sharing(), "communicate", std::string("running_total")),
                                         "reduce.divide", std::string("after"))),
             "$.execution.ranks.communicate");

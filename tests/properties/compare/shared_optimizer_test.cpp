@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/io.hpp"
 #include "oracle/case/shards.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
-#include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally {
@@ -31,19 +28,7 @@ TEST(SharedOptimizer, PassesOfEveryNormClipAndLayout) {
       for (const std::int64_t elements : {0, 1, 7}) {
         Case c = sharing(norm, elements);
         c.recipe.clip.options["norm"] = p;
-        ASSERT_TRUE(validate(c).empty());
-
-        const Trace trace = run(c);
-        const Outcome outcome = judge(c, trace);
-
-        EXPECT_TRUE(trace.violations.empty());
-        EXPECT_EQ(outcome.status, Status::pass) << norm << " " << p << ": " << outcome.message;
-        for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
-        for (const Tap& tap : trace.taps()) {
-          const auto layout = layout_of(c, tap.name);
-          ASSERT_TRUE(layout) << tap.name.text();
-          EXPECT_EQ(layout->shape, tap.value.shape) << tap.name.text();
-        }
+        expect_judged(c, norm + " " + p);
       }
 }
 

@@ -1,12 +1,9 @@
 // Ranks that share the parameters too under the lenses: each keeps its pieces, put together whenever layers read them.
 #include <gtest/gtest.h>
 
-#include "kernels/trace/trace_layout.hpp"
 #include "kernels/training_step/stages.hpp"
-#include "oracle/case/io.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/window/bound_stages.hpp"
-#include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally {
@@ -29,19 +26,7 @@ TEST(SharedParameters, PassOfEveryAlgorithmLayoutAndStorage) {
     for (const std::int64_t elements : {0, 1, 7})
       for (const Dtype storage : {Dtype::fp32, Dtype::bf16}) {
         const Case c = sharing(algorithm, elements, storage);
-        ASSERT_TRUE(validate(c).empty()) << validate(c).front().found;
-
-        const Trace trace = run(c);
-        const Outcome outcome = judge(c, trace);
-
-        EXPECT_TRUE(trace.violations.empty());
-        EXPECT_EQ(outcome.status, Status::pass) << algorithm << " " << elements << ": " << outcome.message;
-        for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << check.tap;
-        for (const Tap& tap : trace.taps()) {
-          const auto layout = layout_of(c, tap.name);
-          ASSERT_TRUE(layout) << tap.name.text();
-          EXPECT_EQ(layout->shape, tap.value.shape) << tap.name.text();
-        }
+        expect_judged(c, algorithm + " " + std::to_string(elements));
       }
 }
 

@@ -1,17 +1,22 @@
-// A case of three ranks, and a trace of it with one element changed.
+// A case of three ranks, what is asked of every such case, and a trace of it with one element changed.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kernels/trace/trace.hpp"
+#include "kernels/trace/trace_layout.hpp"
+#include "kernels/training_step/run.hpp"
+#include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
+#include "properties/laws/judge.hpp"
 
 namespace tally::three {
 
@@ -33,6 +38,29 @@ inline Case three_ranks(const std::string& algorithm = "ring") {
   Case c = case_of(small_plan());
   c.dealt = {{1, 2, 1}, {1, 1, 0}};
   return with_rank_option(std::move(c), "reduce.algorithm", algorithm);
+}
+
+/// The case is valid; its run passes, with every tap that it makes judged and laid out as the table of taps says.
+inline void expect_judged(const Case& c, const std::string& what) {
+  for (const CaseError& error : validate(c)) ADD_FAILURE() << what << ": " << error.path << " " << error.found;
+  const Trace trace = run(c);
+  const Outcome outcome = judge(c, trace);
+  EXPECT_TRUE(trace.violations.empty()) << what;
+  EXPECT_EQ(outcome.status, Status::pass) << what << ": " << outcome.message;
+  for (const TensorCheck& check : outcome.checks) EXPECT_NE(check.status, Status::not_run) << what << ": " << check.tap;
+  for (const Tap& tap : trace.taps()) {
+    const auto layout = layout_of(c, tap.name);
+    if (layout)
+      EXPECT_EQ(layout->shape, tap.value.shape) << what << ": " << tap.name.text();
+    else
+      ADD_FAILURE() << what << " has no tap " << tap.name.text();
+  }
+}
+
+/// Where the first error of a case stands.
+inline std::string refused_at(const Case& c) {
+  const auto errors = validate(c);
+  return errors.empty() ? "nowhere" : errors.front().path;
 }
 
 inline std::vector<TensorCheck> checks_of(const Case& c, const Trace& trace) {
