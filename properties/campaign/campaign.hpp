@@ -35,9 +35,10 @@ struct CampaignOptions {
   std::filesystem::path kernel_times;         // a file that every drawn case's times are added to; empty: none
   bool shrink = true;                         // make a failing case smaller before it is recorded
   bool keep_going = false;                    // draw all cases of a law, also after one of them failed
-  bool steered = true;   // breed cases from those that showed much; else each is drawn from the seed alone
-  bool training = true;  // the digits and tutorial runs
-  int processes = 2;     // host executor only
+  bool steered = true;          // breed cases from those that showed much; else each is drawn from the seed alone
+  bool training = true;         // the digits and tutorial runs
+  bool smallest_caught = true;  // of a seeded fault: seek the smallest magnitude that is still caught
+  int processes = 2;            // host executor only
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

@@ -72,6 +72,23 @@ void order_by_other_cases(std::vector<Suspicion>& suspects, const Law& law, cons
                    [&](const Suspicion& a, const Suspicion& b) { return listed[a.name] > listed[b.name]; });
 }
 
+/// Draws them once, and without a diagnosis: what a campaign meets on its way to them needs none.
+void add_what_other_cases_say(FaultRecord& record, const Law& law, Dtype storage, const CampaignOptions& seeded) {
+  const bool compared = record.suspects.size() > 1;
+  const bool measured = seeded.smallest_caught && magnitude() == 1 && record.knob != "none";
+  if (!compared && !measured) return;
+  std::vector<Case> cases;
+  {
+    const NoDiagnosis none;
+    cases = failing_cases(law, storage, seeded, compared ? cases_to_compare : cases_for_the_smallest);
+  }
+  if (compared) order_by_other_cases(record.suspects, law, cases, seeded);
+  if (!measured) return;
+  const NoDiagnosis none;
+  cases.resize(std::min<std::size_t>(cases.size(), cases_for_the_smallest));
+  record.smallest_caught = smallest_caught(law, cases, seeded.subject);
+}
+
 }  // namespace
 
 FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
@@ -94,17 +111,10 @@ FaultRecord run_fault(const Fault& fault, const CampaignOptions& options) {
       record.token = caught->token;
       record.message = caught->message;
       record.suspects = caught->suspects;
-      if (record.suspects.size() > 1) {
-        order_by_other_cases(record.suspects, *law, failing_cases(*law, storage, seeded, cases_to_compare), seeded);
-      }
+      add_what_other_cases_say(record, *law, storage, seeded);
       if (!record.suspects.empty()) {
         const Suspect* first = find_suspect(record.suspects.front().name);
         record.right_suspect = first != nullptr && stands_for(*first, fault.name);
-      }
-      if (magnitude() == 1 && fault.knob != "none") {
-        const NoDiagnosis none;
-        const auto cases = failing_cases(*law, storage, seeded, cases_for_the_smallest);
-        record.smallest_caught = smallest_caught(*law, cases, seeded.subject);
       }
       return record;
     }

@@ -19,6 +19,7 @@ namespace {
 FaultRecord record_of(const std::string& fault) {
   CampaignOptions options;
   options.processes = 1;
+  options.smallest_caught = false;
   return run_faults({fault}, options).at(0);
 }
 
@@ -68,6 +69,7 @@ TEST(Diagnose, faults_that_have_a_suspect_look_like_it) {
   for (const Suspect* suspect : suspects()) claimed.insert(suspect->faults.begin(), suspect->faults.end());
   CampaignOptions options;
   options.processes = 1;
+  options.smallest_caught = false;
 
   std::size_t recognised = 0, placed = 0;
   std::string others;
