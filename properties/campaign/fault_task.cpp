@@ -19,7 +19,7 @@ namespace {
 /// Some of a fault's cases show more of it than others: Adam's, say, where its bias correction is wrong.
 constexpr int cases_for_the_smallest = 8;
 /// And some of its cases suit other suspects as well.
-constexpr int cases_to_compare = 12;
+constexpr int cases_to_compare = 6;
 
 FaultRecord catalogue_row(const Fault& fault) {
   FaultRecord record;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes traces together with their case, as `tally check` reads and judges them: traces.sh FOLDER BUILD [SECONDS]. What
-# reads and judges is compiled in FOLDER with libFuzzer and sanitizers, where its sources are newer; the mathematics
-# behind it is BUILD's, whose program also makes the first inputs. Exit status 77 without clang++-16.
+# reads and judges is compiled in FOLDER with libFuzzer and sanitizers, where its sources are newer; for less than a
+# minute that is what reads alone, as compiling the rest takes ten minutes. The mathematics behind it is BUILD's, whose
+# program also makes the first inputs. Exit status 77 without clang++-16.
 set -euo pipefail
 folder=${1:?expected a folder to build in} build=${2:?expected a build folder} seconds=${3:-10}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -10,9 +11,14 @@ mkdir -p "$folder/corpus" "$folder/seeds" "$folder/objects"
 export folder; folder=$(cd "$folder" && pwd)
 build=$(cd "$build" && pwd)
 cd "$root"
-sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
-  kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
-  properties/laws/sentences.cpp)
+sources=(tests/fuzz/traces_fuzz.cpp kernels/trace/*.cpp properties/diagnosis/judged_capture.cpp
+  oracle/case/{base32,bytes,compression,decimal,element,json,json_numbers,json_parse,mapped_file,regular_file}.cpp
+  oracle/case/{read_case,read_execution,read_object,read_tensor,read_windows,safetensors_read,tensor,tensor_file}.cpp)
+if ((seconds >= 60)); then
+  sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
+    kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
+    properties/laws/sentences.cpp)
+fi
 compile() {
   local object=$folder/objects/${1//\//_}.o
   [[ ! -f $object || -n $(find "$1" oracle kernels/trace properties reports/record -name '*.hpp' -newer "$object" -print -quit) || $1 -nt $object ]] ||
@@ -30,7 +36,7 @@ for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFi
   source=${object#"$build"/}; source=${source/CMakeFiles\/tally_*.dir\//}; source=${source%.o}
   case $source in
     reports/*) [[ $source == reports/record/* ]] || continue ;;
-    properties/*) [[ $source == properties/diagnosis/* ]] || continue ;;
+    properties/*) [[ $source =~ ^properties/(diagnosis/|compare/|laws/sentences) ]] || continue ;;
   esac
   [[ -f $source ]] || continue  # left behind by a source that is gone
   [[ " ${sources[*]} " == *" $source "* ]] || theirs+=("$object")

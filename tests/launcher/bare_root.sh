@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Proves the set-up on a bare Debian 12 that has nothing but git: usage (as root)
 #   bare_root.sh FOLDER [LAUNCHER ARGUMENTS…]   by default `verify --yes --no-cuda`
-#   bare_root.sh --ci FOLDER [ARGUMENTS…]       .ci/run instead, with this machine's compiler cache and CUDA toolkit carried in
+#   bare_root.sh --ci FOLDER [ARGUMENTS…]       .ci/run instead, with this machine's compiler cache, where it holds anything,
+#                                               and CUDA toolkit carried in
 #   bare_root.sh --recipe FOLDER                the steps of reports/ci/github.yml instead, in the same way
 #   bare_root.sh --make FOLDER                  only makes the root for --ci
 # Makes FOLDER with debootstrap where it is not there yet, clones this repository's last commit into it and runs there.
@@ -23,10 +24,14 @@ carried_variables=(PIP_CERT PIP_INDEX_URL http_proxy https_proxy no_proxy SSL_CE
 carried_files=(/etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt)
 [[ -z $ci ]] || carried_variables+=(CI TALLY_EFFORT TALLY_PRESET CTEST_PARALLEL_LEVEL)
 
+# An empty cache is none: headers that are precompiled, which a cache cannot keep, are then the shorter way.
+cache=''
+[[ -z $ci ]] || cache=$(find "${CCACHE_DIR:-$HOME/.cache/ccache}" -type f -printf x -quit 2>/dev/null || true)
+
 if [[ ! -x $folder/usr/bin/git ]]; then
   mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null || true; } |
     sed -n -E 's/^(URIs: *|deb +(\[[^]]*\] +)?)([a-z]+:[^ ]+debian\/?)( .*)?$/\3/p' | sed -n 1p)
-  debootstrap --variant=minbase --include="git,ca-certificates${ci:+,ccache}" bookworm "$folder" ${mirror:+"$mirror"}
+  debootstrap --variant=minbase --include="git,ca-certificates${cache:+,ccache}" bookworm "$folder" ${mirror:+"$mirror"}
 fi
 [[ $mode != --make ]] || exit 0
 for file in "${carried_files[@]}"; do
@@ -54,8 +59,7 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"  # program
 mount -t proc proc "$folder/proc"
 mount -t sysfs -o ro sysfs "$folder/sys" || echo "no /sys in $folder: libraries of MPI look for cores and networks there" >&2
 if [[ -n $ci ]]; then
-  mkdir -p "${CCACHE_DIR:-$HOME/.cache/ccache}"
-  carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
+  [[ -z $cache ]] || carry "${CCACHE_DIR:-$HOME/.cache/ccache}" /root/.cache/ccache
   [[ ! -x /usr/local/cuda/bin/nvcc || $mode == --recipe ]] || carry "$(readlink -f /usr/local/cuda)" /usr/local/cuda
   [[ $mode != --recipe ]] ||
     exec env -i "${variables[@]}" chroot "$folder" bash -c 'cd /tally && exec bash /steps.sh'
