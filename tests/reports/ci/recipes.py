@@ -76,7 +76,9 @@ class Recipes(unittest.TestCase):
         for words in commands(call):
             self.exists(words)
             self.assertIn("--across", words)
-        self.assertIn(" --resume ", text)
+        where = re.findall(r"to=\((--[a-z]+) ", text)
+        self.assertEqual(where, ["--out", "--resume"])
+        self.exists(["verify", *where])
         self.assertEqual(subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode, 0)
 
     def test_the_first_run_makes_the_baseline_and_the_second_is_held_against_it(self):
