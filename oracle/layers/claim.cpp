@@ -139,8 +139,8 @@ Words algorithms_of(std::string_view operation) {
   static constexpr std::array<std::string_view, 5> statistics{"", "any", "two_pass", "one_pass", "welford"};
   static constexpr std::array<std::string_view, 6> softmax{"", "any", "three_pass", "online", "lse", "online_lse"};
   static constexpr std::array<std::string_view, 5> sums{"", "any", "plain", "native", "kahan"};
-  static constexpr std::array<std::string_view, 6> over_ranks{"",     "any",       "in_order", "recursive_doubling",
-                                                              "ring", "all_to_all"};
+  static constexpr std::array<std::string_view, 8> over_ranks{
+      "", "any", "in_order", "recursive_doubling", "recursive_halving", "ring", "tree", "all_to_all"};
   static constexpr std::array<std::string_view, 3> gradients{"", "separate", "into_buffer"};
   static constexpr std::array<std::string_view, 2> moments{"", "interpolated"};
   static constexpr std::array<std::string_view, 8> attention{

@@ -1,6 +1,6 @@
-// Sums over ranks: in which order each algorithm adds, (rank_sum.1) to (rank_sum.3), the bits that follow, and the bound
-// where no order is claimed. Written from the definitions of oracle/ranks.md, never from the code of a collective. The
-// height is R - 1, R - 1 and the least h with 2^h >= R.
+// Sums over ranks: in which order each algorithm adds, (rank_sum.1) to (rank_sum.5), the bits that follow, and the bound
+// where no order is claimed. Written from the definitions of oracle/ranks.md, never from the code of a collective. Their
+// heights stand there too.
 // Defined in rank_sum_exact.cpp, rank_sums.cpp.
 #pragma once
 

@@ -86,6 +86,8 @@ bool several_buckets(const Sight& s) {
 
 bool drawn_arrival(const Sight& s) { return ranks_of(s.c) > 1 && rank_number(s.c, "arrival") != 0; }
 bool ring(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "ring"; }
+bool halving(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_halving"; }
+bool tree(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "tree"; }
 bool doubling(const Sight& s) {
   return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
 }
@@ -190,6 +192,8 @@ const RegisterTriggers registered{
      {"several buckets", TriggerKind::of_case, "", several_buckets},
      {"a ring of three ranks or more", TriggerKind::of_case, "", ring},
      {"recursive doubling of three ranks or more", TriggerKind::of_case, "", doubling},
+     {"recursive halving of three ranks or more", TriggerKind::of_case, "", halving},
+     {"a tree of three ranks or more", TriggerKind::of_case, "", tree},
      {"ranks go on in a drawn order", TriggerKind::of_case, "", drawn_arrival},
      {"overflow on one rank only", TriggerKind::of_case, "of what ranks hand over, one's is not finite",
       overflow_on_one},

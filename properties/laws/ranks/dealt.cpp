@@ -123,7 +123,8 @@ void dealt_to_ranks(Plan& plan) {
   plan.ranks = counts[random.below(std::size(counts))];
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
   normalised_apart(plan);
-  const std::string algorithms[] = {"in_order", "recursive_doubling", "ring", "all_to_all"};
+  const std::string algorithms[] = {"in_order",   "recursive_doubling", "ring",
+                                    "all_to_all", "recursive_halving",  "tree"};
   set_rank_option(plan.execution, "reduce.algorithm", algorithms[random.below(std::size(algorithms))]);
   const std::int64_t elements = drawn(3);
   set_rank_option(plan.execution, "buckets.elements", elements == 0 ? 0 : 1 + drawn(64));
@@ -148,7 +149,8 @@ void dealt_to_ranks_by_any_normalisation(Plan& plan) {
 
 std::vector<Case> by_every_algorithm(const Case& c) {
   std::vector<Case> all;
-  for (const std::string algorithm : {"in_order", "recursive_doubling", "ring", "all_to_all"}) {
+  for (const std::string algorithm :
+       {"in_order", "recursive_doubling", "ring", "all_to_all", "recursive_halving", "tree"}) {
     all.push_back(with_rank_option(c, "reduce.algorithm", algorithm));
     if (!keeps_partial_sums(algorithm)) set_rank_option(all.back().execution, "reduce.accumulate", std::string("wire"));
   }

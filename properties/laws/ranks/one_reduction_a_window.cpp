@@ -2,6 +2,7 @@
 // micro-batches they have; ranks that share the optimizer hand over their pieces once, and none of a window that was
 // skipped, ranks that share the parameters twice for every micro-batch; the first rank its running values, once.
 //   What no_sync saves is this, and nothing else: numbers are the same without it.
+#include <algorithm>
 #include <bit>
 
 #include "kernels/ranks/traffic.hpp"
@@ -30,11 +31,32 @@ std::uint64_t elements_of_buckets(const Case& c) {
   return static_cast<std::uint64_t>(all);
 }
 
+std::uint64_t sent_by_halving(bool scatters, std::uint64_t rank, std::uint64_t ranks) {
+  const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;
+  if (rank < 2 * too_many && rank % 2 == 0) return ranks;
+  // All chunks but those that a rank keeps leave it once, and its own come back to each whose they are not.
+  const bool folded = rank < 2 * too_many;
+  const std::uint64_t kept = folded ? 2 : 1, number = folded ? rank / 2 : rank - too_many;
+  std::uint64_t handed_back = 0;
+  for (std::uint64_t block = 1; block < power; block *= 2) {
+    const std::uint64_t begin = number / block * block, end = begin + block;
+    handed_back += block + std::min(end, too_many) - std::min(begin, too_many);
+  }
+  return ranks - kept + (scatters ? 0 : handed_back) + (!folded ? 0 : scatters ? 1 : ranks);
+}
+
+std::uint64_t sent_in_a_tree(std::uint64_t rank, std::uint64_t ranks) {
+  const std::uint64_t children = std::min<std::uint64_t>(2, ranks - std::min(ranks, 2 * rank + 1));
+  return (children + (rank > 0 ? 1 : 0)) * ranks;
+}
+
 /// How many times its bucket a rank sends in one sum over R ranks, times R; where each keeps its chunk alone, the last
 /// half of a ring falls away, and the first rank of a sum in order hands out chunks.
 std::uint64_t shares_sent(const std::string& algorithm, bool scatters, std::uint64_t rank, std::uint64_t ranks) {
   if (algorithm == "ring" || algorithm == "all_to_all") return (scatters ? 1 : 2) * (ranks - 1);
   if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * (scatters ? 1 : ranks) : ranks;
+  if (algorithm == "recursive_halving") return sent_by_halving(scatters, rank, ranks);
+  if (algorithm == "tree") return sent_in_a_tree(rank, ranks);
   const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;
   const auto steps = static_cast<std::uint64_t>(std::countr_zero(power));
   if (rank >= 2 * too_many) return steps * ranks;

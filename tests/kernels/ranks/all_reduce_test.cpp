@@ -79,7 +79,8 @@ TEST_P(AllReduce, LeavesTheBitsOfItsOrderOnEveryRank) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, AllReduce,
-                         ::testing::Values("in_order", "ring", "recursive_doubling", "all_to_all"));
+                         ::testing::Values("in_order", "ring", "recursive_doubling", "recursive_halving", "tree",
+                                           "all_to_all"));
 
 TEST(AllReduceOrders, DifferFromEachOther) {
   const Numbers own = drawn(Dtype::fp32, 3, 300);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 
 #include "oracle/case/rank_keys.hpp"
@@ -20,6 +21,9 @@ TEST(RankAdditions, AreThoseOfTheirDefinitions) {
   EXPECT_EQ(rank_additions("ring", 4, 2).steps, (Steps{{3, 0}, {3, 1}, {3, 2}}));
   EXPECT_EQ(rank_additions("recursive_doubling", 4, 0).steps, (Steps{{0, 1}, {2, 3}, {0, 2}}));
   EXPECT_EQ(rank_additions("recursive_doubling", 6, 0).steps, (Steps{{0, 1}, {2, 3}, {0, 2}, {4, 5}, {0, 4}}));
+  EXPECT_EQ(rank_additions("recursive_halving", 4, 0).steps, (Steps{{0, 2}, {1, 3}, {0, 1}}));
+  EXPECT_EQ(rank_additions("recursive_halving", 6, 0).steps, (Steps{{0, 1}, {2, 3}, {0, 4}, {2, 5}, {0, 2}}));
+  EXPECT_EQ(rank_additions("tree", 6, 0).steps, (Steps{{2, 5}, {1, 3}, {1, 4}, {0, 1}, {0, 2}}));
   EXPECT_TRUE(rank_additions("in_order", 1, 0).steps.empty());
 }
 
@@ -40,6 +44,8 @@ TEST(RankAdditions, PassNoMoreThanTheirHeight) {
     EXPECT_EQ(height("in_order", ranks), ranks - 1);
     EXPECT_EQ(height("ring", ranks), ranks - 1);
     EXPECT_EQ(height("recursive_doubling", ranks), least) << ranks;
+    EXPECT_EQ(height("recursive_halving", ranks), least) << ranks;
+    EXPECT_LE(height("tree", ranks), 2 * (std::bit_width(static_cast<unsigned>(ranks)) - 1)) << ranks;
   }
 }
 

@@ -1,4 +1,5 @@
-"""Every header compiles alone. Headers that include the CUDA toolkit's own are compiled where it is found."""
+"""Every header compiles alone. Headers that include the CUDA toolkit's own are compiled where it is found, and those
+that a source of their name includes first with that source, in every build that precompiles no headers."""
 import concurrent.futures
 import os
 import re
@@ -24,8 +25,16 @@ def compile_alone(tree, path):
     return path, (errors or result.stderr.splitlines() or ["failed without a message"])[0]
 
 
+def comes_first(tree, path):
+    source = re.sub(r"\.h(pp)?$", ".cpp", path)
+    if not os.path.isfile(f"{tree.root}/{source}"):
+        return False
+    return next((line for line in tree.lines(source) if line.startswith("#include")), "") == f'#include "{path}"'
+
+
 def problems(tree):
+    alone = [path for path in tree.having(".hpp", ".h") if not comes_first(tree, path)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for problem in pool.map(lambda path: compile_alone(tree, path), tree.having(".hpp", ".h")):
+        for problem in pool.map(lambda path: compile_alone(tree, path), alone):
             if problem:
                 yield problem
