@@ -7,7 +7,9 @@
 // (rank_sum.4)  recursive_halving: the same P numbers, but the first half + the second, number by number, until one is
 //               left
 // (rank_sum.5)  tree: rank r's sum is (x_r + that of rank 2r + 1) + that of rank 2r + 2, where there are such ranks
+#include <algorithm>
 #include <bit>
+#include <map>
 #include <stdexcept>
 
 #include "oracle/window/rank_sums.hpp"
@@ -83,6 +85,13 @@ RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk)
   if (algorithm == "recursive_halving") return in_halves(ranks);
   if (algorithm == "tree") return up_a_tree(ranks);
   throw std::logic_error("a sum over ranks by '" + algorithm + "' claims no order");
+}
+
+int height_of(const RankAdditions& order) {
+  std::map<int, int> passed;
+  for (const auto& [to, from] : order.steps) passed[to] = std::max(passed[to], passed[from]) + 1;
+  const auto found = passed.find(order.sum);
+  return found == passed.end() ? 0 : found->second;
 }
 
 }  // namespace tally::oracle

@@ -23,6 +23,8 @@ struct RankAdditions {
 /// Of an element in this chunk; no other algorithm than the ring asks. Throws std::logic_error for an algorithm that
 /// claims no order.
 RankAdditions rank_additions(const std::string& algorithm, int ranks, int chunk);
+/// The most additions that a leaf passes through.
+int height_of(const RankAdditions& order);
 /// Whether the word claims an order.
 bool claims_an_order(const std::string& algorithm);
 

@@ -29,7 +29,8 @@ class Patience {
 };
 
 bool is_for_dealer(const std::string& word) {
-  return word == word::joined || word == word::refused || word == word::answer || word == word::alive;
+  return word == word::joined || word == word::refused || word == word::answer || word == word::alive ||
+         word == word::left;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ void CampaignProcess::send(int to, const std::string& word, const std::string& t
 
 void CampaignProcess::run(Dealing* dealing, const std::function<bool()>& stopped) {
   Patience patience;
-  while (!foreman_.is_over()) {
+  while (dealing == nullptr ? !foreman_.is_over() : !dealing->is_left()) {
     bool moved = false;
     while (auto message = next()) {
       moved = true;

@@ -27,6 +27,7 @@ void Dealing::handle(int from, const std::string& word, const std::string& text)
   Member& member = members_.at(static_cast<std::size_t>(from));
   member.heard = begin;
   member.lost = false;
+  member.left = member.left || word == word::left;
   if (word == word::refused) throw NotTheSameCampaign("process " + std::to_string(from) + " on " + text);
   if (word == word::joined) join(from, text);
   if (word == word::answer) take(from, text);
@@ -84,16 +85,24 @@ void Dealing::look_after() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[i];
     const std::chrono::duration<double> silent = now - member.heard;
-    if (member.lost || silent.count() <= lost_after_) continue;
-    if (!member.joined)
-      throw std::runtime_error("process " + std::to_string(i) + " of " + std::to_string(members_.size()) +
-                               " did not join the campaign");
-    member.lost = true;
-    dealt_again_ += dealer_.lose(static_cast<int>(i));
+    if (!member.lost && !member.left && silent.count() > lost_after_) lose(i);
   }
-  if (std::ranges::all_of(members_, &Member::lost)) throw std::runtime_error("every process is lost");
+  if (!over_ && std::ranges::all_of(members_, &Member::lost)) throw std::runtime_error("every process is lost");
   deal();
   journal_.sync_when_due();
+}
+
+void Dealing::lose(std::size_t i) {
+  Member& member = members_[i];
+  if (!member.joined && !over_)
+    throw std::runtime_error("process " + std::to_string(i) + " of " + std::to_string(members_.size()) +
+                             " did not join the campaign");
+  member.lost = true;
+  if (!over_) dealt_again_ += dealer_.lose(static_cast<int>(i));
+}
+
+bool Dealing::is_left() const {
+  return over_ && std::ranges::all_of(members_, [](const Member& member) { return member.left || member.lost; });
 }
 
 void Dealing::stop() {

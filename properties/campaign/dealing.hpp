@@ -29,6 +29,7 @@ class Dealing {
     std::size_t pieces = 0;       // that it answered
     double busy = 0, waited = 0;  // seconds of its workers together: in pieces, and for one
     bool joined = false;
+    bool left = false;  // was told that it is over, and has nothing more to say
     bool lost = false;  // was silent for too long, and has not been heard since
     std::chrono::steady_clock::time_point heard{};
   };
@@ -40,11 +41,14 @@ class Dealing {
 
   /// Throws NotTheSameCampaign, DifferentAnswers.
   void handle(int from, const std::string& word, const std::string& text);
-  /// Now and then: looks for the lost. Throws std::runtime_error where one never joined, and where all are lost.
+  /// Now and then: looks for the lost. Throws std::runtime_error where one never joined, and where all are lost before
+  /// it is over.
   void look_after();
   /// Tells all that it is over. Done by itself once all is answered.
   void stop();
   bool is_over() const { return over_; }
+  /// It is over, and each process has left or is lost. Whoever ends sooner may wait in MPI for one that stands still.
+  bool is_left() const;
 
   const Dealer& dealer() const { return dealer_; }
   const std::vector<Member>& members() const { return members_; }
@@ -65,6 +69,7 @@ class Dealing {
   void take(int from, const std::string& text);
   void join(int from, const std::string& text);
   void deal();
+  void lose(std::size_t member);
 
   Dealer dealer_;
   Journal& journal_;

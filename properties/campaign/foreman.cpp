@@ -42,6 +42,7 @@ void Foreman::handle(const std::string& word, const std::string& text) {
     helper_.start(number, before);
   } else if (word == word::over) {
     over_ = true;
+    say(word::left, "");
   }
 }
 

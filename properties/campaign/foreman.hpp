@@ -21,6 +21,7 @@ inline constexpr const char* piece = "piece";        // to it: number, and how m
 inline constexpr const char* answer = "answer";      // from it: number, seconds, seconds its workers waited; then bytes
 inline constexpr const char* alive = "alive";        // from it: nothing
 inline constexpr const char* over = "over";          // to it: there will be no more pieces
+inline constexpr const char* left = "left";          // from it, then: the last word, nothing more will come
 }  // namespace word
 
 class Foreman {

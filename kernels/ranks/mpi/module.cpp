@@ -58,7 +58,8 @@ int take(void* into, std::size_t count) {
   return MPI_Mrecv(into, static_cast<int>(count), MPI_BYTE, &waiting, MPI_STATUS_IGNORE);
 }
 
-void abort_all(int code) { MPI_Abort(world, code); }
+/// Of MPI_COMM_WORLD, not its copy: MPICH asks the processes of a copy, and waits for ever for one that stands still.
+void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 void finish() {
   for (Sent& each : sent) MPI_Wait(&each.request, MPI_STATUS_IGNORE);

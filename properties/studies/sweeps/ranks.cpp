@@ -17,7 +17,7 @@
 namespace tally {
 namespace {
 
-constexpr const char* algorithms[] = {"in_order", "ring", "recursive_doubling"};
+constexpr const char* algorithms[] = {"in_order", "ring", "recursive_doubling", "recursive_halving", "tree"};
 constexpr int largest_exponent = 10;
 
 struct Part {
@@ -62,12 +62,6 @@ Tensor added(const Part& part, const std::vector<Tensor>& addends) {
   return sum;
 }
 
-int height_of(const Part& part) {
-  int pairs = 0;
-  while (1 << pairs < part.ranks) ++pairs;
-  return part.algorithm == "recursive_doubling" ? pairs : part.ranks - 1;
-}
-
 /// The larger share; a NaN stays, and is no share of at most 1.
 double graver(double worst, double next) { return std::isnan(worst) || next <= worst ? worst : next; }
 
@@ -79,6 +73,7 @@ Numbers measured(const Part& part, const StudyOptions& options) {
       drawn(part, elements, options.seed ^ static_cast<std::uint64_t>(part.ranks) << 32);
   const Tensor sum = added(part, addends);
   const double u = oracle::format_of(part.format).unit_roundoff();
+  const double bound = oracle::gam(oracle::height_of(oracle::rank_additions(part.algorithm, part.ranks, 0)), u);
   double squares = 0, worst = 0;
   for (std::size_t i = 0; i < sum.elements(); ++i) {
     long double exact = 0, size = 0;
@@ -88,7 +83,7 @@ Numbers measured(const Part& part, const StudyOptions& options) {
     }
     const auto off = static_cast<double>(std::fabs(sum.value(i) - exact) / size);
     squares += off * off;
-    worst = graver(worst, off / oracle::gam(height_of(part), u));
+    worst = graver(worst, off / bound);
   }
   return {std::sqrt(squares / static_cast<double>(sum.elements())), worst};
 }
@@ -201,8 +196,8 @@ Study run(const StudyOptions& options) {
   study.notes = {
       "Ranks on fibres of one process, with the messages and kernels that a training step uses; at least 512 "
       "elements a sum, each magnitude drawn evenly from 1/2 to 1.",
-      "The bound is gam(R - 1, u), of recursive doubling gam(h, u) with the least h for which 2^h is at least "
-      "R."};
+      "The bound is gam(h, u) of the most additions h that an addend passes through: R - 1 in order and by a ring, the "
+      "least h for which 2^h is at least R by doubling and halving, at most twice the logarithm of R in a tree."};
   return study;
 }
 

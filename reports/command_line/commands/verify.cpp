@@ -186,7 +186,7 @@ void close(AcrossRun& run, bool whole, const VerifyOptions& options, int code) {
     std::cerr << "what was found is kept: the same command with --resume " << shell_word(options.out) << " in place of "
               << "--out goes on with it\n";
   if (!run.left) return;
-  std::cout << "a process was lost, and its pieces were dealt again (run.json): the launcher is told to end it"
+  std::cout << "a process was lost, and what it held was dealt again (run.json): the launcher is told to end it"
             << std::endl;
   run.left->abort(code);
 }

@@ -27,15 +27,7 @@ TEST(RankAdditions, AreThoseOfTheirDefinitions) {
   EXPECT_TRUE(rank_additions("in_order", 1, 0).steps.empty());
 }
 
-/// The largest number of additions that a leaf passes.
-int height(const std::string& algorithm, int ranks) {
-  std::vector<int> passed(static_cast<std::size_t>(ranks));
-  for (const auto& [to, from] : rank_additions(algorithm, ranks, 0).steps) {
-    int& here = passed[static_cast<std::size_t>(to)];
-    here = std::max(here, passed[static_cast<std::size_t>(from)]) + 1;
-  }
-  return *std::max_element(passed.begin(), passed.end());
-}
+int height(const std::string& algorithm, int ranks) { return height_of(rank_additions(algorithm, ranks, 0)); }
 
 TEST(RankAdditions, PassNoMoreThanTheirHeight) {
   for (int ranks = 1; ranks <= 130; ++ranks) {

@@ -94,6 +94,36 @@ TEST_F(DealingTest, deals_again_what_a_silent_process_holds_and_takes_it_from_ei
   EXPECT_FALSE(dealing_->members()[1].lost);
 }
 
+TEST_F(DealingTest, waits_until_each_process_has_left_or_is_lost) {
+  dealing_ = of(1, 3600);
+  dealing_->handle(0, word::joined, "1 here");
+  dealing_->handle(1, word::joined, "1 there");
+  answer(0, 0);
+  EXPECT_TRUE(dealing_->is_over());
+
+  dealing_->handle(0, word::left, "");
+  EXPECT_FALSE(dealing_->is_left());
+  dealing_->handle(1, word::left, "");
+  EXPECT_TRUE(dealing_->is_left());
+  dealing_->look_after();
+  EXPECT_FALSE(dealing_->members()[1].lost);
+}
+
+TEST_F(DealingTest, does_without_one_that_stands_still_once_all_is_answered) {
+  dealing_ = of(1, -1);  // whoever is not heard this instant
+  dealing_->handle(0, word::joined, "1 here");
+  dealing_->handle(1, word::joined, "1 there");
+  answer(0, 0);
+  dealing_->handle(0, word::left, "");
+
+  dealing_->look_after();
+
+  EXPECT_TRUE(dealing_->is_left());
+  EXPECT_FALSE(dealing_->members()[0].lost);
+  EXPECT_TRUE(dealing_->members()[1].lost);
+  EXPECT_EQ(dealing_->dealt_again(), 0u);
+}
+
 TEST_F(DealingTest, is_refused_by_a_process_of_another_campaign) {
   dealing_->handle(0, word::joined, "1 here");
 
