@@ -85,10 +85,8 @@ struct Part {
 Part trained(Link& link, CrewPost& post, const Case& c) {
   Trace trace;
   try {
-    post.stand(RankNotes::at_work);
     FirstRanks group(link, ranks_of(c));
     run_rank(c, group, {}, trace);
-    post.stand(RankNotes::idle);
     return {flat_bytes_of(trace), ""};
   } catch (const HungLink&) {
     throw;
@@ -106,15 +104,18 @@ Case unpacked(const std::string& text) {
   return read_case_beside_tensors(text.substr(0, line), read_safetensors(text.substr(line + 1)).tensors);
 }
 
-/// The other ranks: a case at a time, until an empty one comes.
+/// The other ranks: a case at a time, until an empty one comes. A rank is at work from when it has one until it has
+/// handed over what it left.
 void follow(MpiLink& link, CrewPost& post) {
   for (;;) {
     link.await(first_rank, "case, size");
+    post.stand(RankNotes::at_work);
     const std::string text = receive_text(link, first_rank, "case");
     if (text.empty()) return;
     const Part part = trained(link, post, unpacked(text));
     send_text(link, first_rank, "trace", part.bytes);
     send_text(link, first_rank, "why none", part.why);
+    if (part.why.empty()) post.stand(RankNotes::idle);
   }
 }
 
@@ -178,8 +179,10 @@ std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
     const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
     if (in_ranks(c) && ranks_of(c) <= static_cast<std::size_t>(link.size())) {
+      post.stand(RankNotes::at_work);
       const std::string why = train_together(link, post, c, hash, trace);
       if (!why.empty()) return refusal("failed", number, why);
+      post.stand(RankNotes::idle);
     } else {
       trace = run(c);  // of more ranks than there are, or of one that is told nothing: in this process
     }
