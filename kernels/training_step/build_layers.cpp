@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/rotary/turns.hpp"
+#include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
@@ -53,8 +54,9 @@ bool decays(const Case& c, const Layer& layer, std::string_view tensor) {
 
 /// Optimizer state of the case, or zeros.
 DeviceTensor state_tensor(Run& run, const std::string& name, const Parameter& parameter) {
-  if (DeviceTensor given = optional_tensor(run.device, run.c, name)) return given;
-  DeviceTensor state(run.device, name, run.c.precision.master, parameter.master.shape);
+  const auto given = run.c.tensors.find(name);
+  if (given != run.c.tensors.end()) return DeviceTensor(step_device(run), step_name(run.c, name), given->second);
+  DeviceTensor state(step_device(run), step_name(run.c, name), run.c.precision.master, parameter.master.shape);
   state.zero();
   return state;
 }
@@ -102,7 +104,8 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   if (run.options.link != nullptr && communicate_of(run.c) == Communicate::micro_batch && !sums_of_pieces)
     parameter.reduced = DeviceTensor(run.device, "buffer of ranks of " + name, precision.accumulate, shape);
   if (of_pieces) return &parameter;
-  parameter.unscaled = DeviceTensor(run.device, "unscaled gradient of " + name, Dtype::fp32, shape);
+  parameter.unscaled =
+      DeviceTensor(step_device(run), step_name(run.c, "unscaled gradient of " + name), Dtype::fp32, shape);
   add_optimizer_state(run, parameter);
   return &parameter;
 }

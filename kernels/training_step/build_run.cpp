@@ -7,6 +7,7 @@
 #include "kernels/training_step/build_layers.hpp"
 #include "kernels/training_step/head_loss.hpp"
 #include "kernels/training_step/multi_tensor.hpp"
+#include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
@@ -97,7 +98,7 @@ void declare(Run& run) {
 /// Norm partials, once the parameters stand.
 void add_norm_partials(Run& run) {
   std::vector<NormSource> sources;
-  for (Parameter& each : run.pieces.empty() ? run.parameters : run.shards)
+  for (Parameter& each : run.pieces.empty() || run.is_host_part ? run.parameters : run.shards)
     sources.push_back({each.unscaled.as<float>(), each.elements});
   run.norm_partials = DeviceTensor(run.device, "partial norms", Dtype::fp32, {norm_chunks(sources)});
 }
@@ -184,7 +185,29 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   add_norm_partials(*this);
   add_bias_partials(*this, alive.rows);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
+  if (offloads(c)) host = std::make_unique<Run>(*this, tally::device(ExecutorKind::host));
   declare(*this);
+}
+
+Run::Run(Run& whole, Device& on)
+    : c(whole.c),
+      options(options_on_host(whole.options)),
+      stages(whole.stages),
+      device(on),
+      stream(on),
+      kernels(ExecutorKind::host, launched_kernels(whole.c, whole.stages)),
+      products_by(whole.products_by),
+      lockstep(whole.lockstep),
+      pieces(whole.pieces),
+      sharers(whole.sharers),
+      replicas(whole.replicas),
+      step(whole.step),
+      rank_tag(whole.rank_tag),
+      is_host_part(true) {
+  for (Parameter& parameter : whole.pieces.empty() ? whole.parameters : whole.shards)
+    parameters.push_back(offloaded(*this, parameter));
+  add_scalars(*this);
+  add_norm_partials(*this);
 }
 
 }  // namespace tally

@@ -27,6 +27,7 @@ std::string memory_kind(const std::string& buffer_name) {
   if (is_one_of(name, {"x", "tokens", "positions", "sequence begins", "sequence ends", "target", "item_weight",
                        "class weights"}))
     return "data";
+  if (name.starts_with("host's ")) return "host memory";
   if (name.starts_with("copy of ")) return "storage copies";
   if (starts_with_one_of(name, {"gradient of ", "buffer of ", "compensation of ", "unscaled gradient of "}))
     return "gradients";

@@ -14,7 +14,7 @@ namespace tally {
 /// "data" (the batch, its targets, weights and masks), "parameters" (master and running values), "storage copies" (of
 /// the parameters), "gradients" (of a micro-batch, accumulated with its compensation, unscaled), "optimizer state",
 /// "activations" (outputs, their gradients, statistics that backward needs, losses), "workspace" (scalars and partial
-/// sums). "unknown" for any other name.
+/// sums), "host memory" (all that steps where the step is offloaded). "unknown" for any other name.
 std::string memory_kind(const std::string& buffer_name);
 
 struct MemoryUse {

@@ -6,6 +6,7 @@
 #include "kernels/device/executor/finding.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/device/launch_paths.hpp"
+#include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/own_step.hpp"
 #include "kernels/training_step/run_parts.hpp"
 #include "kernels/training_step/run_ranks.hpp"
@@ -124,7 +125,7 @@ void record_final_state(Run& run) {
   run.micro_batch = -1;
   if (run.last_step_window >= 0) {
     run.window = run.last_step_window;
-    for (const Parameter& parameter : run.pieces.empty() ? run.parameters : run.shards) {
+    for (const Parameter& parameter : stepped_parameters(run)) {
       run.record("optimizer", parameter.name, parameter.master);
       for (const KeptState& kept : parameter.state)
         run.record("optimizer", kept.of->name + "." + parameter.name, kept.tensor);

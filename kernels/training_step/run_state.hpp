@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -117,6 +118,9 @@ struct LayerState {
 /// A run under way. Members are in the order a window needs them.
 struct Run {
   Run(const Case& the_case, const RunOptions& the_options, const Stages& the_stages);
+  /// The end of the windows of `whole`, on the host executor: its parameters have there what steps them, moved out of
+  /// `whole`, which keeps what the layers read. offload.hpp hands over what the two tell each other.
+  Run(Run& whole, Device& host);
 
   const Case& c;
   const RunOptions options;
@@ -137,6 +141,7 @@ struct Run {
   std::deque<Parameter> shards;                // this rank's pieces, where ranks share the optimizer
   std::vector<std::vector<RankPiece>> pieces;  // every rank's; empty where they do not
   std::shared_ptr<Link> sharers, replicas;     // this rank's groups: who share the parts, who keep the same part
+  std::unique_ptr<Run> host;                   // the end of its windows, where it is offloaded; else nullptr
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
@@ -201,6 +206,7 @@ struct Run {
   /// The run's kernel of an operation, as a lap of the clock. Throws as ChosenKernels::of does.
   template <class Arguments>
   void launch(std::string_view operation, const Arguments& arguments) {
+    if (launched != nullptr) launched->emplace(operation);
     timed(operation, kernels.of<Arguments>(operation), stream, arguments);
   }
 
@@ -225,7 +231,9 @@ struct Run {
     return {window, micro_batch, stage, tensor, rank_tag};
   }
 
-  int rank_tag = -1;  // of taps; -1 where one rank trains
+  int rank_tag = -1;                                       // of taps; -1 where one rank trains
+  bool is_host_part = false;                               // it is the `host` of another
+  std::set<std::string, std::less<>>* launched = nullptr;  // where operations are noted, or nullptr
 
  private:
   std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]

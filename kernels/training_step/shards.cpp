@@ -5,6 +5,7 @@
 
 #include "kernels/ranks/buckets.hpp"
 #include "kernels/ranks/group_link.hpp"
+#include "kernels/training_step/offload.hpp"
 #include "oracle/case/shards.hpp"
 
 namespace tally {
@@ -21,12 +22,12 @@ void copy_elements(Run& run, const DeviceTensor& from, std::int64_t first, const
 
 namespace {
 
-DeviceTensor piece_of(Run& run, const std::string& name, const Tensor& whole, const RankPiece& piece) {
+DeviceTensor piece_of(Device& on, const std::string& name, const Tensor& whole, const RankPiece& piece) {
   Tensor part(whole.dtype, {piece.count});
   const std::size_t width = size_of(whole.dtype);
   std::copy_n(whole.bytes.begin() + static_cast<std::ptrdiff_t>(piece.first) * static_cast<std::ptrdiff_t>(width),
               part.bytes.size(), part.bytes.begin());
-  return DeviceTensor(run.device, name, part);
+  return DeviceTensor(on, name, part);
 }
 
 /// Where several groups keep the same: this rank's, and those who keep what it keeps.
@@ -63,8 +64,8 @@ std::vector<std::vector<RankPiece>> pieces_of_all(Run& run) {
 KeptState state_of_piece(Run& run, const StateTensor* of, const std::string& parameter, const RankPiece& piece) {
   const std::string name = of->name + "." + parameter;
   if (const auto given = run.c.tensors.find(name); given != run.c.tensors.end())
-    return {of, piece_of(run, name, given->second, piece), true};
-  DeviceTensor zeros(run.device, name, run.c.precision.master, {piece.count});
+    return {of, piece_of(step_device(run), step_name(run.c, name), given->second, piece), true};
+  DeviceTensor zeros(step_device(run), step_name(run.c, name), run.c.precision.master, {piece.count});
   zeros.zero();
   return {of, std::move(zeros), !of->begins_with_gradient};
 }
@@ -79,14 +80,15 @@ Parameter shard_of(Run& run, const Parameter& whole, const RankPiece& piece) {
   shard.name = whole.name;
   shard.elements = piece.count;
   shard.decays = whole.decays;
-  shard.master = piece_of(run, whole.name, run.c.tensors.at(whole.name), piece);
+  shard.master = piece_of(run.device, whole.name, run.c.tensors.at(whole.name), piece);
   if (shards_parameters(run.c)) shard.copy = make("copy of ", whole.copy.dtype);
   shard.buffer = make("buffer of ", format);
   if (shards_gradients(run.c)) {
     shard.reduced = make("buffer of ranks of ", format);
     if (run.kernels.claim("accumulate").algorithm == "kahan") shard.compensation = make("compensation of ", format);
   }
-  shard.unscaled = make("unscaled gradient of ", Dtype::fp32);
+  shard.unscaled = DeviceTensor(step_device(run), step_name(run.c, "unscaled gradient of " + whole.name), Dtype::fp32,
+                                {piece.count});
   for (const StateTensor* each : state_of(run.c.recipe.optimizer))
     shard.state.push_back(state_of_piece(run, each, whole.name, piece));
   return shard;

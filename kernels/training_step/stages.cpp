@@ -18,6 +18,8 @@ const Stages& shipped_stages() {
                              .accumulate = stage::accumulate,
                              .reduce = stage::reduce,
                              .overflow_check = stage::overflow_check,
+                             .copy_down = stage::copy_down,
+                             .copy_up = stage::copy_up,
                              .agree = stage::agree,
                              .unscale = stage::unscale,
                              .norm = stage::norm,

@@ -12,7 +12,7 @@
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
-// fork.cpp, forward.cpp, loss.cpp, norm.cpp, optimizer.cpp, overflow_check.cpp, reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
+// fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
 // share.cpp, shards.cpp, unscale.cpp, window.cpp.
 #pragma once
 
@@ -47,9 +47,12 @@ struct Stages {
   Stage accumulate;      // (k) left out without a buffer
   Stage reduce;          // of ranks alone: every buffer becomes the sum of all ranks'
   Stage overflow_check;  // dynamic scale only; sets run.found
-  Stage agree;           // of ranks alone, the same: what one found, all act upon
-  Stage unscale;         // unscale … optimizer are left out when run.found
-  Stage norm;            // clipping by norm only
+  /// Where the step is offloaded, in front of `overflow_check` and behind `optimizer`: the buffers to run.host, and the
+  /// updated parameters back. Everything in between is called with that run.
+  Stage copy_down, copy_up;
+  Stage agree;    // of ranks alone, the same: what one found, all act upon
+  Stage unscale;  // unscale … optimizer are left out when run.found
+  Stage norm;     // clipping by norm only
   Stage clip;
   Stage decay;
   Stage optimizer;
@@ -85,6 +88,8 @@ void share(Run& run);
 void accumulate(Run& run);
 void reduce(Run& run);
 void overflow_check(Run& run);
+void copy_down(Run& run);
+void copy_up(Run& run);
 void agree(Run& run);
 void unscale(Run& run);
 void norm(Run& run);

@@ -2,6 +2,7 @@
 // before any goes on (one group); otherwise each micro-batch is a group of its own.
 #include <optional>
 
+#include "kernels/training_step/offload.hpp"
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"
@@ -99,9 +100,12 @@ void run_window(Run& run) {
   }
   {
     const OwnPieces own(run);
-    if (checks) stages.overflow_check(run);
-    if (checks && together) stages.agree(run);
-    if (!run.found) take_step(run);
+    StepSide side(run);
+    Run& there = side.run();
+    if (checks) stages.overflow_check(there);
+    if (checks && together) stages.agree(there);
+    if (!there.found) take_step(there);
+    side.hand_back();
   }
   if (!run.found && together) stages.gather_updated(run);
   if (checks) stages.scaler(run);

@@ -18,6 +18,11 @@ RankKey word_key(const char* object, const char* name, std::vector<std::string> 
   return {object, {.name = name, .type = OptionType::text, .standard = first, .words = std::move(words), .since = 3}};
 }
 
+RankKey flag_key(const char* object, const char* name) {
+  const OptionValue no = false;
+  return {object, {.name = name, .type = OptionType::boolean, .standard = no, .since = 3}};
+}
+
 RankKey number_key(const char* object, const char* name, std::int64_t standard, const char* least) {
   return {object,
           {.name = name, .type = OptionType::integer, .standard = standard, .range = {.at_least = least}, .since = 3}};
@@ -35,6 +40,7 @@ const std::vector<RankKey>& rank_keys() {
   static const std::vector<RankKey> all{
       word_key("", "sharding", {"none", "optimizer", "gradients", "parameters"}),
       number_key("", "replicas", 1, "1"),
+      flag_key("", "offload"),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
       word_key("reduce", "algorithm",
                {"in_order", "recursive_doubling", "ring", "all_to_all", "recursive_halving", "tree"}),
@@ -65,6 +71,8 @@ const std::string& rank_word(const Execution& execution, std::string_view name) 
 const std::string& rank_word(const Case& c, std::string_view name) { return rank_word(c.execution, name); }
 
 std::int64_t rank_number(const Case& c, std::string_view name) { return std::get<std::int64_t>(rank_option(c, name)); }
+
+bool rank_flag(const Case& c, std::string_view name) { return std::get<bool>(rank_option(c, name)); }
 
 Dtype wire_of(const Case& c) {
   const std::string& word = rank_word(c, "reduce.wire");

@@ -26,6 +26,7 @@ const OptionValue& rank_option(const Execution& execution, std::string_view name
 const std::string& rank_word(const Case& c, std::string_view name);
 const std::string& rank_word(const Execution& execution, std::string_view name);
 std::int64_t rank_number(const Case& c, std::string_view name);
+bool rank_flag(const Case& c, std::string_view name);
 /// The format of what travels to a sum over ranks and of every addition there.
 Dtype wire_of(const Case& c);
 

@@ -123,6 +123,8 @@ Communicate communicate_of(const Case& c) {
 
 bool communicates_each(const Case& c) { return communicate_of(c) != Communicate::window; }
 
+bool offloads(const Case& c) { return in_ranks(c) && rank_flag(c, "offload"); }
+
 std::size_t micro_steps_of(const Case& c, std::size_t window) {
   const Case& whole = whole_of(c);
   std::size_t most = 0;

@@ -32,6 +32,9 @@ bool communicates_each(const Case& c);
 /// The most micro-batches that any rank has in a window: as often do all ranks add up where they do for each.
 std::size_t micro_steps_of(const Case& c, std::size_t window);
 
+/// Whether what steps the parameters lives on the host executor.
+bool offloads(const Case& c);
+
 /// One rank's part: its own rows, cut as they are dealt to it, and everything else of the case. It is a case of one
 /// rank but for what it divides by, which is the whole's; a window may be empty. Keeps a pointer to `whole`, which has
 /// to outlive it; no file holds such a case.

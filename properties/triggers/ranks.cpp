@@ -127,6 +127,9 @@ bool groups_of_one(const Sight& s) { return replicas_of(s.c) > 1 && sharers_of(s
 bool gathers_without_own(const Sight& s) { return shares_parameters(s) && unequal_counts(s); }
 bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
 
+bool offloaded(const Sight& s) { return offloads(s.c) && !shards_optimizer(s.c); }
+bool offloaded_pieces(const Sight& s) { return offloads(s.c) && shares_optimizer(s); }
+
 /// Elements that a rank has in all.
 std::int64_t elements_of(const Case& c, std::size_t rank) {
   std::int64_t all = 0;
@@ -203,6 +206,8 @@ const RegisterTriggers registered{
      {"one norm over pieces of ranks", TriggerKind::of_case, "clip by norm", norm_of_pieces},
      {"gradients sharded", TriggerKind::of_case, "each rank keeps its piece of the sums; K_r > 1", shares_gradients},
      {"parameters sharded", TriggerKind::of_case, "put together whenever layers read them", shares_parameters},
+     {"a step offloaded to the host", TriggerKind::of_case, "of whole parameters", offloaded},
+     {"a step of pieces offloaded to the host", TriggerKind::of_case, "optimizer state sharded", offloaded_pieces},
      {"parameters put together by a rank without a micro-batch", TriggerKind::of_case, "", gathers_without_own},
      {"running values of the first rank", TriggerKind::of_case, "batch_norm beside ranks", first_running},
      {"running values of every rank", TriggerKind::of_case, "batch_norm beside ranks", each_running},

@@ -138,6 +138,7 @@ void dealt_to_ranks(Plan& plan) {
   set_rank_option(plan.execution, "arrival", random.below(2) == 0 ? std::int64_t{0} : 1 + drawn(1000));
   wired(plan, drawn(6));
   accumulated(plan);
+  set_rank_option(plan.execution, "offload", random.below(4) == 0);
 }
 
 void dealt_to_ranks_by_any_normalisation(Plan& plan) {

@@ -1,8 +1,9 @@
 // Law: a rank holds as many bytes as its sharding says, of Psi elements in all and Psi_r in its pieces. A master is b_M
 // Psi, of shared optimizers also b_M Psi_r, of shared parameters b_M Psi_r alone; optimizer state is b_M Psi_r for each of
 // its tensors; stored copies are b_S Psi, of shared parameters also b_S Psi_r; and of shared gradients one micro-batch's
-// is b_S Psi, their sum, their buffer and its compensation b_A Psi_r each, the unscaled ones 4 Psi_r.   No piece is ever
-// held whole, not even for a moment: peaks are counted.
+// is b_S Psi, their sum, their buffer and its compensation b_A Psi_r each, the unscaled ones 4 Psi_r. An offloaded step
+// has its state and its unscaled gradients in the host's memory, with (b_M + b_A) Psi_r for what is copied there.   No
+// piece is ever held whole, not even for a moment: peaks are counted.
 #include "kernels/training_step/memory.hpp"
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/graph.hpp"
@@ -56,11 +57,15 @@ std::map<std::string, std::size_t> expected_bytes(const Case& c, std::size_t ran
   std::map<std::string, std::size_t> expected;
   expected["parameters"] = master * ((own_alone ? 0 : n.all) + n.own + n.frozen) + n.running;
   expected["optimizer state"] = master * state_of(c.recipe.optimizer).size() * n.own;
+  if (offloads(c)) {
+    expected["host memory"] = expected["optimizer state"] + (master + accumulate + sizeof(float)) * n.own;
+    expected["optimizer state"] = 0;
+  }
   expected["storage copies"] = storage * (n.all + n.frozen + (own_alone ? n.own : 0));
   if (!counts_gradients(c, rank)) return expected;
   const auto kernel = c.execution.kernels.find("accumulate");
   const std::size_t sums = kernel != c.execution.kernels.end() && kernel->second == "kahan" ? 3 : 2;
-  expected["gradients"] = storage * n.all + (sums * accumulate + sizeof(float)) * n.own;
+  expected["gradients"] = storage * n.all + (sums * accumulate + (offloads(c) ? 0 : sizeof(float))) * n.own;
   return expected;
 }
 

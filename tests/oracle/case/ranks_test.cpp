@@ -101,6 +101,16 @@ TEST(RanksOfACase, MayBeAGroupOfOne) {
   EXPECT_EQ(read_case(write_case(c), "."), c);
 }
 
+TEST(RanksOfACase, MayOffloadTheStep) {
+  const Case c = case_of_text("[[3, 4]]", R"(, "execution": {"ranks": {"offload": true}})");
+
+  EXPECT_TRUE(offloads(c));
+  EXPECT_EQ(read_case(write_case(c), "."), c);
+  EXPECT_FALSE(offloads(case_of_text("[[3, 4]]")));
+  EXPECT_EQ(refusal(text("[[3, 4]]", R"(, "execution": {"ranks": {"offload": 1}})")),
+            "$.execution.ranks.offload: 1; true or false");
+}
+
 TEST(RanksOfACase, EachSeeTheirOwnRows) {
   const Case c = case_of_text(three_ranks);
 
