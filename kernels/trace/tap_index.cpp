@@ -10,8 +10,10 @@ std::uint32_t TapIndex::hash_of(const TapView& name) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;  // spreads what differs in few bits
   const std::hash<std::string_view> of_text;
   const auto window = static_cast<std::uint64_t>(name.window), rank = static_cast<std::uint64_t>(name.rank + 1),
+             pipe = static_cast<std::uint64_t>(name.pipe + 1),
              micro_batch = static_cast<std::uint64_t>(name.micro_batch);
-  std::uint64_t hash = of_text(name.tensor) ^ ((window << 32 | (micro_batch & 0xffffffffu)) + (rank << 44)) * odd;
+  std::uint64_t hash =
+      of_text(name.tensor) ^ ((window << 32 | (micro_batch & 0xffffffffu)) + (rank << 44) + (pipe << 56)) * odd;
   hash = (hash ^ hash >> 29) * odd + of_text(name.stage);
   return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }

@@ -36,6 +36,7 @@ void append_number(std::string& to, char letter, int number) {
 void append(std::string& to, const TapView& name) {
   append_number(to, 'w', name.window);
   if (name.rank >= 0) append_number(to, 'r', name.rank);
+  if (name.pipe >= 0) append_number(to, 'p', name.pipe);
   if (name.micro_batch >= 0) append_number(to, 'm', name.micro_batch);
   to += name.stage;
   to += '/';
@@ -43,7 +44,7 @@ void append(std::string& to, const TapView& name) {
 }
 
 std::string TapName::text() const {
-  constexpr std::size_t of_numbers = 24;
+  constexpr std::size_t of_numbers = 32;
   std::string all;
   all.reserve(of_numbers + stage.size() + tensor.size());
   append(all, view());
@@ -55,6 +56,7 @@ std::optional<TapView> tap_view_of(std::string_view text) {
   bool plain = true;
   name.window = take_number(text, 'w', plain);
   name.rank = take_number(text, 'r', plain);
+  name.pipe = take_number(text, 'p', plain);
   name.micro_batch = take_number(text, 'm', plain);
   const auto slash = text.find('/');
   const bool whole = slash != std::string_view::npos && slash != 0 && slash + 1 != text.size();
@@ -67,14 +69,20 @@ std::optional<TapView> tap_view_of(std::string_view text) {
 TapName tap_name_of(std::string_view text) {
   const auto name = tap_view_of(text);
   if (!name) {
-    throw std::runtime_error("'" + named(text) +
-                             "' is no tap name; expected w<window>/[r<rank>/][m<micro-batch>/]<stage>/<tensor>");
+    throw std::runtime_error(
+        "'" + named(text) +
+        "' is no tap name; expected w<window>/[r<rank>/][p<stage>/][m<micro-batch>/]<stage>/<tensor>");
   }
-  return {name->window, name->micro_batch, std::string(name->stage), std::string(name->tensor), name->rank};
+  return {name->window, name->micro_batch, std::string(name->stage), std::string(name->tensor), name->rank, name->pipe};
 }
 
 TapName of_rank(TapName name, int rank) {
   name.rank = rank;
+  return name;
+}
+
+TapName of_pipe(TapName name, int pipe) {
+  name.pipe = pipe;
   return name;
 }
 

@@ -6,10 +6,13 @@
 
 #include "kernels/trace/count_layout.hpp"
 #include "kernels/trace/fork_layout.hpp"
+#include "kernels/trace/message_layout.hpp"
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/running_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/layers/attention.hpp"
@@ -22,6 +25,7 @@ using taps::is_batch_norm;
 using taps::layer_tap;
 using taps::LayerTap;
 using taps::Layout;
+using taps::message_tap;
 using taps::Place;
 using taps::Shape;
 using taps::take;
@@ -157,12 +161,13 @@ bool runs(const Recipe& recipe, std::string_view stage) {
   return stage != "decay" || decays(recipe.weight_decay);
 }
 
-Layout layout_at(const Place& at, std::string_view stage) {
+Layout layout_at(const Place& at, std::string_view stage, int pipe) {
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
   if (stage == "running_stats") return taps::running_stats_tap(at);
   if (stage == "loss") return loss_tap(at);
   if (stage == "backward") return backward_tap(at);
+  if (stage == "send" || stage == "receive") return message_tap(at, pipe, stage == "send");
   if (stage == "fork") return fork_tap(at);
   return taps::window_layout(at, stage);
 }
@@ -212,7 +217,7 @@ Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, co
   both.gradient = take(both.rest, "d.");
   // A layer may be named "in" or "d": then what looks like a mark is its name.
   for (const Place* at : {&both, &input, &gradient, &output})
-    if (const Layout found = layout_at(*at, name.stage)) return cut_to_shard(c, name, found);
+    if (const Layout found = layout_at(*at, name.stage, name.pipe)) return cut_to_shard(c, name, found);
   return std::nullopt;
 }
 
@@ -220,8 +225,16 @@ Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, co
 
 namespace {
 
-/// Whether a tap's name has a rank exactly where several train, and one of theirs.
+/// Whether a tap's name has a stage of a pipeline exactly where that tells it from others, and one of its own.
+bool names_a_pipe(const Case& c, const TapName& name) {
+  if (!is_pipelined(c)) return name.pipe < 0;
+  const int stages = static_cast<int>(stages_of(c)), asked = std::max(name.pipe, 0);
+  return name.pipe < stages && pipe_in_name(name.stage, name.tensor, name.micro_batch, asked) == name.pipe;
+}
+
+/// Whether it has a rank exactly where several train, and one of theirs.
 bool names_a_rank(const Case& c, const TapName& name) {
+  if (!names_a_pipe(c, name)) return false;
   return c.dealt.empty() ? name.rank < 0 : name.rank >= 0 && static_cast<std::size_t>(name.rank) < ranks_of(c);
 }
 
@@ -258,8 +271,10 @@ const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   if (!extent) return none;
   const bool counts = name.stage == "count";  // of as many sequences as this micro-batch has
   const std::string sizes = std::to_string(extent->rows) + ":" + std::to_string(extent->pairs);
-  const std::string key =
-      counts ? name.text() : (name.micro_batch < 0 ? "w" : "m" + sizes) + "/" + name.stage + "/" + name.tensor;
+  const bool is_message = name.stage == "send" || name.stage == "receive";
+  const std::string key = counts || is_message
+                              ? name.text()
+                              : (name.micro_batch < 0 ? "w" : "m" + sizes) + "/" + name.stage + "/" + name.tensor;
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
   if (counts) return known_.emplace(key, count_layout(case_, name)).first->second;

@@ -4,6 +4,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
@@ -102,8 +103,9 @@ Layout gradient_tap(const Place& at, std::string_view stage) {
   if (at.rest == "norm") return at.only_if(!at.gradient && at.input == (stage == "clip"), Dtype::fp32, {});
   if (at.rest == "coefficient") return at.only_if(!at.gradient && !at.input && stage == "clip", Dtype::fp32, {});
   if (at.rest == "part")
-    return at.only_if(shards_optimizer(at.c) && by_norm && !at.gradient && !at.input && stage == "norm", Dtype::fp32,
-                      {});
+    return at.only_if(
+        (shards_optimizer(at.c) || is_pipelined(at.c)) && by_norm && !at.gradient && !at.input && stage == "norm",
+        Dtype::fp32, {});
   const Shape* shape = at.parameter();
   if (shape == nullptr) return std::nullopt;
   if (at.gradient) return at.only_if(at.input || stage != "norm", Dtype::fp32, *shape);

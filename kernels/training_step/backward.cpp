@@ -22,8 +22,8 @@ void recompute(Run& run) {
 
 /// What recomputation saves memory by. Poison stands for memory that is gone.
 void throw_activations_away(Run& run) {
-  for (LayerState& layer : run.layers)
-    if (layer.recomputed) layer.y.poison_on(run.stream);
+  for (std::size_t i = run.part_begin; i < run.part_end; ++i)
+    if (run.layers[i].recomputed) run.layers[i].y.poison_on(run.stream);
 }
 
 /// What backward reads of forward's outputs.
@@ -72,7 +72,8 @@ void backward(Run& run) {
   const bool again = run.c.execution.recompute && run.options.follow == nullptr;
   if (again) throw_activations_away(run);
   if (again) recompute(run);
-  for (auto layer = run.layers.rbegin(); layer != run.layers.rend(); ++layer) {
+  for (std::size_t i = run.part_end; i-- > run.part_begin;) {
+    LayerState* const layer = &run.layers[i];
     if (!layer->has_gradient) continue;
     for (int k = run.group_begin; k < run.group_end && layer->dy; ++k) {
       run.micro_batch = k;

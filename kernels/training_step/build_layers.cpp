@@ -9,6 +9,7 @@
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/pairs.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/case/shards.hpp"
@@ -84,6 +85,7 @@ Parameter* add_parameter(Run& run, const Layer& layer, const char* tensor, const
   const Precision& precision = run.c.precision;
   Parameter& parameter = (layer.trainable ? run.parameters : run.frozen).emplace_back();
   parameter.name = name;
+  parameter.layer = run.layers.back().index;
   parameter.trains = layer.trainable;
   parameter.elements = static_cast<std::int64_t>(place->second.elements());
   const auto& shape = place->second.shape;
@@ -116,7 +118,8 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
   };
   const Contract& contract = contract_of("layer", *state.layer);
   for (const RowStatistic& each : contract.row_statistics)
-    state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
+    if (!run.pipelined())
+      state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
   for (const RowStatistic& each : contract.backward_statistics)
     state.row_statistic(each.name) = make(each.name.c_str(), shape_of(each, *state.layer, alive.rows));
   if (state.layer->kind != "batch_norm") return;
@@ -125,7 +128,8 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
                               {&state.rstd, "rstd"},
                               {&state.dw_sum, "dw_sum"},
                               {&state.db_sum, "db_sum"}}) {
-    *tensor = make(what, {alive.micro_batches, state.in});
+    const bool kept = tensor == &state.mean || tensor == &state.var || tensor == &state.rstd;
+    if (!kept || !run.pipelined()) *tensor = make(what, {alive.micro_batches, state.in});
   }
   state.window_statistics = state.layer->text("statistics") == "window";
   state.frozen = state.layer->text("statistics") == "frozen";
@@ -193,13 +197,16 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   state.gives_dx = std::ranges::any_of(state.inputs, [&](LayerInput from) {
     return from != model_input && graph.reached[static_cast<std::size_t>(from)];
   });
+  state.has_gradient = graph.reached[i];
+  state.recomputed = is_recomputed(run.c.execution, state.label);
+  state.elsewhere = run.pipelined() && stage_with(run.c, i) != static_cast<std::size_t>(run.pipe_rank);
+  if (state.elsewhere) return;
   state.weight =
       layer.tied.empty() ? add_parameter(run, layer, "weight", alive) : &run.parameter(parameter_name(layer, "weight"));
   state.bias = add_parameter(run, layer, "bias", alive);
-  state.has_gradient = graph.reached[i];
-  state.recomputed = is_recomputed(run.c.execution, state.label);
   const Dtype storage = run.c.precision.storage;
-  state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
+  if (!run.pipelined())  // else every micro-batch has its own (pipeline_kept.cpp)
+    state.y = DeviceTensor(run.device, state.label + ".y", storage, {alive.rows, state.out});
   if (state.gives_dx && !state.hands_on)
     state.dx = DeviceTensor(run.device, "d." + state.label + "." + input_word(layer, state.inputs.size(), 0), storage,
                             {alive.rows, state.in});

@@ -11,6 +11,7 @@
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
+#include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/item_weights.hpp"
@@ -161,25 +162,30 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
     auto& firsts = first_rows_.emplace_back();
     for (std::size_t k = 0; k < c.windows[w].size(); ++k) firsts.push_back(tally::first_row(c, w, k));
   }
-  x = DeviceTensor(device, input_tensor(c.model), c.tensors.at(input_tensor(c.model)));
-  target = DeviceTensor(device, "target", *ScoredTarget(c));
+  if (options.pipe != nullptr) pipe_rank = options.pipe->rank();
+  part_end = c.model.layers.size();
+  const bool is_first = pipe_rank == 0, is_last = !pipelined() || pipe_rank + 1 == options.pipe->size();
+  if (is_first) x = DeviceTensor(device, input_tensor(c.model), c.tensors.at(input_tensor(c.model)));
+  if (is_last) target = DeviceTensor(device, "target", *ScoredTarget(c));
   if (tally::reads_positions(c.model)) positions = DeviceTensor(device, "positions", positions_of(c));
   if (tally::reads_sequences(c.model)) {
     const SequenceRows rows = sequence_rows(c);
     sequence_begin = whole_numbers(device, "sequence begins", rows.begin);
     sequence_end = whole_numbers(device, "sequence ends", rows.end);
   }
-  item_weight = optional_tensor(device, c, "item_weight");
+  if (is_last) item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);
-  for (std::int64_t row = 0; row < x.shape[0]; ++row) item_weights_.push_back(weights.nearest(row));
+  for (std::int64_t row = 0; row < tally::rows_of(c); ++row) item_weights_.push_back(weights.nearest(row));
   if (options.link != nullptr && options.link->size() > 1) rank_tag = options.link->rank();
   const Alive alive(c, lockstep);
   add_layers(*this, alive);
   const std::int64_t features = features_before(c.model, c.model.layers.size());
-  class_weight = class_weights(device, c.model.loss, features);
-  losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});
-  dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
-  add_head_and_loss(*this);
+  if (is_last) {
+    class_weight = class_weights(device, c.model.loss, features);
+    losses = DeviceTensor(device, "loss", Dtype::fp32, {alive.rows});
+    dy = DeviceTensor(device, "d.y", c.precision.storage, {alive.rows, features});
+    add_head_and_loss(*this);
+  }
   add_scalars(*this);
   add_shards(*this);
   add_norm_partials(*this);

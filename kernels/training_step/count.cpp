@@ -18,8 +18,10 @@ void tap_counted(Run& run, int k) {
 
 }  // namespace
 
+/// Every stage of a pipeline counts by itself, and the first one leaves what it counted.
 void leave_counts(Run& run, const CountedItems& counted) {
-  for (std::size_t k = 0; k < counted.of_micro_batch.size(); ++k) {
+  const bool leaves = run.pipe_rank == 0;
+  for (std::size_t k = 0; k < counted.of_micro_batch.size() && leaves; ++k) {
     run.micro_batch = static_cast<int>(k);
     run.tap("count", "items", counted.of_micro_batch[k]);
   }
@@ -27,10 +29,10 @@ void leave_counts(Run& run, const CountedItems& counted) {
   std::int64_t all = counted.of_window;
   run.own_items = static_cast<double>(all);
   if (run.options.link != nullptr) {
-    run.tap("count", "in.items", all);
+    if (leaves) run.tap("count", "in.items", all);
     all = sum_over_ranks(run, "count", all);
   }
-  run.tap("count", "items", all);
+  if (leaves) run.tap("count", "items", all);
   run.window_items = static_cast<double>(all);
 }
 
@@ -39,7 +41,7 @@ void count(Run& run) {
   if (run.options.link != nullptr)
     run.busy_ranks = static_cast<double>(sum_over_ranks(run, "count of ranks", std::int64_t{micro_batches > 0}));
   if (const auto counted = counted_items(run.c, static_cast<std::size_t>(run.window))) {
-    for (int k = 0; k < micro_batches && run.options.taps; ++k) tap_counted(run, k);
+    for (int k = 0; k < micro_batches && run.options.taps && run.pipe_rank == 0; ++k) tap_counted(run, k);
     return leave_counts(run, *counted);
   }
   run.own_items = 0;

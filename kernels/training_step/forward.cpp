@@ -1,4 +1,4 @@
-// Forward over a group of micro-batches, layer by layer. Recomputed activations are not tapped again: backward taps
+// Forward over a group of micro-batches, layer by layer; in a pipeline through the layers of one part. Recomputed activations are not tapped again: backward taps
 // what it reads.
 #include <utility>
 
@@ -62,7 +62,8 @@ bool runs_again(Run& run, const LayerState& layer) {
 }  // namespace
 
 void forward(Run& run) {
-  for (LayerState& layer : run.layers) {
+  for (std::size_t i = run.part_begin; i < run.part_end; ++i) {
+    LayerState& layer = run.layers[i];
     if (run.recomputing && !runs_again(run, layer)) continue;
     if (run.recomputing)
       run.products = layer.products_before;

@@ -6,6 +6,7 @@
 #include "kernels/device/memory_account.hpp"
 #include "kernels/ranks/fibres.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
@@ -36,6 +37,9 @@ std::string memory_kind(const std::string& buffer_name) {
                        "bucket of ranks", "addend of ranks", "sum of ranks"}))
     return "workspace";
   if (name == "partial bias gradients" || starts_with_one_of(name, {"order of ", "sums of "})) return "workspace";
+  if (name.starts_with("kept ")) return "kept activations";
+  if (name.starts_with("received d.")) return "received gradients";
+  if (name.starts_with("received ")) return "received activations";
   if (name == "loss") return "activations";
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";
@@ -71,7 +75,7 @@ std::vector<MemoryUse> memory_of_ranks(const Case& c, RunOptions options) {
   options.taps = false;
   const MemoryAccount account(device(options.executor), kind_by_rank);
   run(c, options);
-  std::vector<MemoryUse> all(ranks_of(c));
+  std::vector<MemoryUse> all(ranks_of(c) * stages_of(c));
   for (const auto& [kind, bytes] : account.peaks()) {
     const std::size_t blank = kind.find(' ');
     all.at(std::stoul(kind.substr(0, blank))).kinds[kind.substr(blank + 1)] = bytes;

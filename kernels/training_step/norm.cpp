@@ -17,7 +17,7 @@ void norm(Run& run) {
     run.launch<NormArguments>(
         "norm", {norm_kind_of(run), sources, run.norm_partials.as<float>(), run.gradient_norm.as<float>()});
   }
-  if (!run.pieces.empty()) {
+  if (!run.pieces.empty() || run.pipelined()) {
     run.tap("norm", "part", run.gradient_norm);
     run.gradient_norm.set_scalar(norm_over_ranks(run, run.gradient_norm.scalar<float>()));
   }

@@ -6,7 +6,7 @@ namespace tally {
 
 NormKind norm_kind_of(const Run& run) {
   const NormKind whole = norm_kind_of(run.c.recipe.clip);
-  const bool squares = !run.pieces.empty() && rank_word(run.c, "reduce.norm") == "squares";
+  const bool squares = (!run.pieces.empty() || run.pipelined()) && rank_word(run.c, "reduce.norm") == "squares";
   return squares && whole == NormKind::two ? NormKind::squares : whole;
 }
 

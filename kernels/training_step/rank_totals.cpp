@@ -43,11 +43,14 @@ float larger(float a, float b) { return std::isnan(a) || a > b ? a : b; }
 std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own) {
   return summed(run, run.options.link, about, own);
 }
+std::int64_t sum_over_stages(Run& run, const char* about, std::int64_t own) {
+  return summed(run, run.options.pipe, about, own);
+}
 double sum_over_ranks(Run& run, const char* about, double own) { return summed(run, run.options.link, about, own); }
 
 float norm_over_ranks(Run& run, float own) {
   const NormKind kind = norm_kind_of(run);
-  Link* const link = &sharers_of(run);  // what replicas keep counts once
+  Link* const link = run.pipelined() ? run.options.pipe : &sharers_of(run);  // what replicas keep counts once
   if (kind == NormKind::infinity) return combined(run, link, "norm", own, larger);
   const float sum = summed(run, link, "norm", kind == NormKind::two ? own * own : own);
   return kind == NormKind::one ? sum : std::sqrt(sum);

@@ -9,7 +9,10 @@ namespace tally {
 /// that asks.
 std::int64_t sum_over_ranks(Run& run, const char* about, std::int64_t own);
 double sum_over_ranks(Run& run, const char* about, double own);
-/// The norm of all, by what each rank found of its own pieces; fp32, in the order of the ranks.
+/// The same over the stages of a pipeline.
+std::int64_t sum_over_stages(Run& run, const char* about, std::int64_t own);
+/// The norm of all, by what each rank found of its own pieces, or each stage of a pipeline of its own layers; fp32, in
+/// the order of the ranks or stages.
 float norm_over_ranks(Run& run, float own);
 
 }  // namespace tally

@@ -171,7 +171,7 @@ void reduce(Run& run) {
 
 void agree(Run& run) {
   run.tap("agree", "in.found", run.found_flag.data(), Dtype::u8, {});
-  run.found = sum_over_ranks(run, "agree", std::int64_t{run.found}) > 0;
+  run.found = sum_over_ranks(run, "agree", sum_over_stages(run, "agree of stages", std::int64_t{run.found})) > 0;
   run.found_flag.set_scalar<std::uint32_t>(run.found ? 1 : 0);
   run.tap("agree", "found", run.found_flag.data(), Dtype::u8, {});
 }

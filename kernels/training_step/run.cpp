@@ -54,7 +54,7 @@ void check_inputs(Run& run) {
     if (tensor) held_to(name, tensor, run.c.tensors.at(name));
   };
   check(input_tensor(run.c.model), run.x);
-  held_to("target", run.target, *ScoredTarget(run.c));
+  if (run.target) held_to("target", run.target, *ScoredTarget(run.c));
   if (run.positions) held_to("positions", run.positions, positions_of(run.c));
   check("item_weight", run.item_weight);
   for (const LayerState& layer : run.layers) {

@@ -28,6 +28,7 @@ struct RunOptions {
   /// made otherwise by its own stage. Needs taps; activations are not computed again. nullptr: none.
   const Trace* follow = nullptr;
   Link* link = nullptr;  // of one rank's run, set by those that run several (run_ranks.hpp); nullptr: it trains alone
+  Link* pipe = nullptr;  // the same, to the other stages of the rank's pipeline; nullptr: it holds the whole model
 };
 
 /// A case that the built-in training step cannot run; what() says which setting, and what it takes instead.

@@ -6,19 +6,26 @@
 #include <utility>
 
 #include "kernels/ranks/fibres.hpp"
+#include "kernels/ranks/group_link.hpp"
 #include "kernels/trace/stage_place.hpp"
+#include "kernels/training_step/merged_stages.hpp"
 #include "kernels/training_step/run_parts.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
 
 void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace) {
-  const Case part = part_of(c, static_cast<std::size_t>(link.rank()));
+  const auto stages = static_cast<int>(stages_of(c));
+  const int rank = link.rank() / stages;
+  GroupLink ranks(link, link.rank() % stages, stages, link.size() / stages), pipe(link, rank * stages, 1, stages);
+  const Case part = part_of(c, static_cast<std::size_t>(rank));
   RunOptions own = options;
-  own.link = &link;
+  own.link = stages == 1 ? &link : &ranks;
+  own.pipe = stages == 1 ? nullptr : &pipe;
   Run run(part, own, own.stages != nullptr ? *own.stages : shipped_stages());
   try {
     run_windows(run);
@@ -91,7 +98,7 @@ Trace merged_ranks(std::vector<Trace> traces) {
 Trace run_ranks(const Case& c, const RunOptions& options) {
   if (!options.accumulate)
     throw NotSupported("a window without an accumulation buffer is one rank's; the case has ranks");
-  const std::size_t ranks = ranks_of(c);
+  const std::size_t ranks = ranks_of(c) * stages_of(c);
   std::vector<Trace> traces(ranks);
   std::string broken;
   try {
@@ -100,7 +107,7 @@ Trace run_ranks(const Case& c, const RunOptions& options) {
   } catch (const BrokenLink& reason) {
     broken = reason.what();
   }
-  Trace trace = merged_ranks(std::move(traces));
+  Trace trace = is_pipelined(c) ? merged_stages(c, std::move(traces)) : merged_ranks(std::move(traces));
   if (!broken.empty() && std::ranges::find(trace.violations, broken) == trace.violations.end())
     trace.violations.push_back(broken);
   add_guard_findings(options.executor, trace);

@@ -12,7 +12,7 @@ namespace tally {
 /// end the run: what was tapped until then stands, and a violation says who waits for whom. Throws as run() does.
 Trace run_ranks(const Case& c, const RunOptions& options);
 
-/// The run of one rank of the case, its taps under its rank's name. Throws BrokenLink where it cannot go on, and leaves
+/// The run of one rank of the case, or one stage of its pipeline, its taps under its rank's name. Throws BrokenLink where it cannot go on, and leaves
 /// what was tapped until then in `trace`.
 void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace);
 

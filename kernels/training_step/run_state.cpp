@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/ranks/link.hpp"
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/training_step/stages.hpp"
 
 namespace tally {
@@ -19,6 +20,10 @@ DeviceTensor& LayerState::row_statistic(std::string_view name) {
   if (name == "lse") return lse;
   if (name == "delta") return delta;
   throw std::logic_error("no layer leaves '" + std::string(name) + "' row by row");
+}
+
+int Run::pipe_tag(std::string_view stage, std::string_view tensor) const {
+  return pipelined() ? pipe_in_name(stage, tensor, micro_batch, pipe_rank) : -1;
 }
 
 const std::vector<RankPiece>& Run::own_pieces() const {

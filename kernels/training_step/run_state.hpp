@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/device/blas.hpp"
@@ -55,7 +57,8 @@ struct KeptState {
 
 /// One parameter, as a framework keeps it. fp32 unless said otherwise.
 struct Parameter {
-  std::string name;  // "fc1.weight"
+  std::string name;       // "fc1.weight"
+  std::size_t layer = 0;  // whose it is
   std::int64_t elements = 0;
   bool trains = true;   // else it has a master and a copy, and nothing of what stands below
   bool decays = false;  // false where weight_decay excludes it, or there is none
@@ -113,6 +116,18 @@ struct LayerState {
   DeviceTensor shared_gradient;  // S, [slots, ...]: what it gives for a weight that other layers read too; else empty
   DeviceTensor row_order;        // i64 [rows]: of a layer that looks rows up, where its gradient sorts them
   DeviceTensor table_sums;       // fp32, as its weight: where its gradient is added by atomics
+  bool elsewhere = false;        // another stage of the pipeline has it: no parameters, and what it sends alone
+};
+
+/// What a stage of a pipeline keeps of a micro-batch from forward until backward has gone through: of each layer of a
+/// part, and what came from the part before.
+struct KeptActivations {
+  struct OfLayer {
+    DeviceTensor y, mean, var, rstd, lse;
+    std::uint64_t products_before = 0;
+  };
+  DeviceTensor received;
+  std::vector<OfLayer> layers;
 };
 
 /// A run under way. Members are in the order a window needs them.
@@ -145,6 +160,8 @@ struct Run {
   std::vector<LayerState> layers;
   DeviceTensor losses, dy;  // fp32 [rows]; S [rows, features of the model's output]
 
+  std::map<std::pair<std::size_t, int>, KeptActivations> kept;  // by part and micro-batch; of a pipeline
+
   // Scalars on the device.
   DeviceTensor scale, inverse_scale, growth_counter, found_flag;  // fp32, fp32, i64, u32
   DeviceTensor gradient_norm, coefficient, norm_partials;         // fp32
@@ -152,20 +169,22 @@ struct Run {
 
   // Where the loop stands.
   int window = 0;
-  int micro_batch = -1;                // -1 outside the stages marked (k)
-  int group_begin = 0, group_end = 0;  // the micro-batches that forward and backward take together
-  bool behind_forward = false;         // of this group: what is left of it is the loss and backward
-  bool recomputing = false;            // forward runs again inside backward
-  std::int64_t step = 0;               // steps taken: t
-  double window_items = 0;             // N of this window, over all ranks
-  double own_items = 0;                // of them this rank's
-  double busy_ranks = 1;               // ranks that have a micro-batch in this window
-  float window_scale = 1;              // the loss scale of this window
-  double learning_rate = 0;            // of this window, in binary64
-  float factor = 0;                    // c of this micro-batch
-  int last_step_window = -1;           // the last window that took its step
-  std::uint64_t products = 0;          // matrix products so far
-  bool found = false;                  // an element of a buffer is not finite: the step is skipped
+  int micro_batch = -1;                      // -1 outside the stages marked (k)
+  int group_begin = 0, group_end = 0;        // the micro-batches that forward and backward take together
+  bool behind_forward = false;               // of this group: what is left of it is the loss and backward
+  bool recomputing = false;                  // forward runs again inside backward
+  std::size_t part = 0;                      // of a pipeline, that forward and backward take
+  std::size_t part_begin = 0, part_end = 0;  // its layers; else all
+  std::int64_t step = 0;                     // steps taken: t
+  double window_items = 0;                   // N of this window, over all ranks
+  double own_items = 0;                      // of them this rank's
+  double busy_ranks = 1;                     // ranks that have a micro-batch in this window
+  float window_scale = 1;                    // the loss scale of this window
+  double learning_rate = 0;                  // of this window, in binary64
+  float factor = 0;                          // c of this micro-batch
+  int last_step_window = -1;                 // the last window that took its step
+  std::uint64_t products = 0;                // matrix products so far
+  bool found = false;                        // an element of a buffer is not finite: the step is skipped
 
   /// Whether this rank has the micro-batch that all ranks are at.
   bool has_micro_batch() const {
@@ -228,14 +247,18 @@ struct Run {
 
   /// A tap's name, here and now.
   TapName name(const char* stage, const std::string& tensor) const {
-    return {window, micro_batch, stage, tensor, rank_tag};
+    return {window, micro_batch, stage, tensor, rank_tag, pipe_tag(stage, tensor)};
   }
 
-  int rank_tag = -1;                                       // of taps; -1 where one rank trains
+  int rank_tag = -1;  // of taps; -1 where one rank trains
+  int pipe_rank = 0;  // which stage of a pipeline this is
+  bool pipelined() const { return options.pipe != nullptr; }
   bool is_host_part = false;                               // it is the `host` of another
   std::set<std::string, std::less<>>* launched = nullptr;  // where operations are noted, or nullptr
 
  private:
+  int pipe_tag(std::string_view stage, std::string_view tensor) const;
+
   std::vector<std::vector<std::int64_t>> first_rows_;  // [window][micro-batch]
   std::vector<double> item_weights_;                   // [row of x]
 };

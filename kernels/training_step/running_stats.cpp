@@ -26,7 +26,8 @@ void move(Run& run, LayerState& layer, std::int64_t place, std::int64_t rows) {
 }  // namespace
 
 void running_stats(Run& run) {
-  for (LayerState& layer : run.layers) {
+  for (std::size_t i = run.part_begin; i < run.part_end; ++i) {
+    LayerState& layer = run.layers[i];
     if (layer.layer->kind != "batch_norm" || layer.frozen) continue;
     if (layer.window_statistics) {
       move(run, layer, 0, run.group_rows());

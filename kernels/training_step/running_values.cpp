@@ -28,7 +28,7 @@ void hand_over(Run& run, const std::string& name, const DeviceTensor& values) {
 void take_first_running(Run& run) {
   if (run.options.link == nullptr) return;
   for (const LayerState& layer : run.layers) {
-    if (!takes_first_running(run.c, *layer.layer)) continue;
+    if (layer.elsewhere || !takes_first_running(run.c, *layer.layer)) continue;
     hand_over(run, layer.label + ".running_mean", layer.running_mean);
     hand_over(run, layer.label + ".running_var", layer.running_var);
   }

@@ -8,6 +8,8 @@ const Stages& shipped_stages() {
                              .learning_rate = stage::fix_learning_rate,
                              .cast = stage::cast,
                              .all_gather = stage::all_gather,
+                             .receive = stage::receive,
+                             .send = stage::send,
                              .forward = stage::forward,
                              .running_stats = stage::running_stats,
                              .factor = stage::fix_factor,

@@ -12,8 +12,8 @@
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
-// fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp,
-// share.cpp, shards.cpp, unscale.cpp, window.cpp.
+// fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, pipeline_messages.cpp,
+// reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp, share.cpp, shards.cpp, unscale.cpp, window.cpp.
 #pragma once
 
 #include <map>
@@ -35,6 +35,10 @@ struct Stages {
   /// Of ranks that share the parameters: what the layers read, put together of all pieces, before forward and, where
   /// run.behind_forward says so, again before backward.
   Stage all_gather;
+  /// (k) Of a pipeline, for run.part: the activations of the part before, and where run.behind_forward says so the
+  /// gradient that the part behind sends; and the same the other way round. Nothing where there is no such part.
+  Stage receive;
+  Stage send;
   Stage forward;        // the micro-batches of run.group, layer by layer
   Stage running_stats;  // the same group; once for it with window statistics
   Stage factor;         // (k) run.factor, the c of the loss's gradient
@@ -78,6 +82,8 @@ void begin_window(Run& run);
 void fix_learning_rate(Run& run);
 void cast(Run& run);
 void all_gather(Run& run);
+void receive(Run& run);
+void send(Run& run);
 void forward(Run& run);
 void running_stats(Run& run);
 void fix_factor(Run& run);

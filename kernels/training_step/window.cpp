@@ -1,8 +1,10 @@
 // The loop of one window: micro-batches, then the step. With window statistics every micro-batch goes through a layer
-// before any goes on (one group); otherwise each micro-batch is a group of its own.
+// before any goes on (one group); otherwise each micro-batch is a group of its own. A stage of a pipeline goes through its
+// own parts in the order of its schedule.
 #include <optional>
 
 #include "kernels/training_step/offload.hpp"
+#include "kernels/training_step/pipeline.hpp"
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/kinds.hpp"
@@ -87,7 +89,8 @@ void run_window(Run& run) {
   }
   const int count = static_cast<int>(run.c.windows[static_cast<std::size_t>(run.window)].size());
   const int at_once = run.lockstep ? count : 1;
-  for (run.group_begin = 0; run.group_begin < count; run.group_begin += at_once) {
+  if (run.pipelined()) run_pipeline(run);
+  for (run.group_begin = 0; !run.pipelined() && run.group_begin < count; run.group_begin += at_once) {
     run.group_end = run.group_begin + at_once;
     run_group(run);
   }

@@ -34,6 +34,16 @@ RankKey factor_key(const char* object, const char* name) {
   return {object, {.name = name, .type = OptionType::number, .standard = none, .range = {.above = "0"}, .since = 3}};
 }
 
+/// Layers by their numbers.
+RankKey places_key(const char* object, const char* name) {
+  return {object,
+          {.name = name,
+           .type = OptionType::number_list,
+           .standard = std::vector<Decimal>{},
+           .range = {.at_least = "1"},
+           .since = 3}};
+}
+
 }  // namespace
 
 const std::vector<RankKey>& rank_keys() {
@@ -53,6 +63,11 @@ const std::vector<RankKey>& rank_keys() {
       word_key("buckets", "order", {"model", "reverse"}),
       number_key("buckets", "align", 1, "1"),
       number_key("", "arrival", 0, "0"),
+      number_key("pipeline", "stages", 1, "1"),
+      places_key("pipeline", "cut"),
+      number_key("pipeline", "chunks", 1, "1"),
+      word_key("pipeline", "schedule", {"gpipe", "1f1b", "interleaved"}),
+      word_key("pipeline", "backward", {"fifo", "lifo"}),
   };
   return all;
 }

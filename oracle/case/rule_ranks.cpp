@@ -157,6 +157,7 @@ void check_ranks(const Case& c, Findings& findings) {
     check_replicas(c, findings);
     check_accumulated(c, findings);
     check_communicated(c, findings);
+    check_pipeline(c, findings);
     check_room(c, findings);
   }
 }

@@ -1,8 +1,8 @@
 // The rules a case must keep beyond its grammar, one file each. A rule runs where what it reads is sound.
 // Defined in rules.cpp, rule_choices.cpp, rule_class_weights.cpp, rule_excluded.cpp, rule_graph.cpp,
-// rule_names.cpp, rule_optimizer_state.cpp, rule_ranks.cpp, rule_recipe.cpp, rule_recomputed.cpp, rule_sequences.cpp, rule_sizes.cpp,
-// rule_statistics.cpp, rule_step.cpp, rule_targets.cpp, rule_tensor_shapes.cpp, rule_tensor_values.cpp, rule_tied.cpp,
-// rule_tokens.cpp, rule_trainable.cpp, rule_windows.cpp.
+// rule_names.cpp, rule_optimizer_state.cpp, rule_pipeline.cpp, rule_ranks.cpp, rule_recipe.cpp, rule_recomputed.cpp,
+// rule_sequences.cpp, rule_sizes.cpp, rule_statistics.cpp, rule_step.cpp, rule_targets.cpp, rule_tensor_shapes.cpp,
+// rule_tensor_values.cpp, rule_tied.cpp, rule_tokens.cpp, rule_trainable.cpp, rule_windows.cpp.
 #pragma once
 
 #include "oracle/case/findings.hpp"
@@ -38,6 +38,7 @@ void check_gemm_choices(const Case& c, Findings& findings);     // precision
 void check_grid_choice(const Case& c, Findings& findings);
 void check_recomputed(const Case& c, Findings& findings);  // model.layers
 void check_ranks(const Case& c, Findings& findings);       // model.layers, windows
+void check_pipeline(const Case& c, Findings& findings);    // of ranks: model.layers, windows, execution.ranks
 void check_targets(const Case& c, Findings& findings);     // model
 void check_tokens(const Case& c, Findings& findings);      // model
 void check_positions(const Case& c, Findings& findings);   // model

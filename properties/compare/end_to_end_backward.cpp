@@ -1,4 +1,5 @@
 // Backward through a group of micro-batches, and the gradient buffers.
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/added_in_turn.hpp"
 #include "oracle/tolerance/head_loss.hpp"
@@ -249,6 +250,15 @@ void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
 
 }  // namespace
 
+void add_last_first(EndToEndWalk& walk) {
+  for (std::size_t k = walk.of_each.size(); k-- > 0;) {
+    walk.micro_batch = static_cast<int>(k);
+    if (walk.departure != nullptr) depart(walk, walk.of_each[k]);
+    add_gradients(walk, walk.of_each[k]);
+  }
+  walk.micro_batch = -1;
+}
+
 void add_gradients(EndToEndWalk& walk, const Gradients& gradients) {
   for (const std::string& p : walk.parameters) {
     if (const auto product = gradients.products.find(p); product != gradients.products.end())
@@ -283,7 +293,7 @@ void expect_backward(EndToEndWalk& walk, Group& group) {
   }
   walk.count.add(group.own);
   add_shared(walk, group, kept);
-  if (in_ranks(walk.c) && communicates_each(walk.c)) {
+  if (in_ranks(walk.c) && (communicates_each(walk.c) || goes_back_last_first(walk.c))) {
     for (Gradients& each : kept) walk.of_each.push_back(std::move(each));
     return;
   }

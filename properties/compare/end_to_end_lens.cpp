@@ -1,4 +1,5 @@
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/broadcast.hpp"
@@ -32,6 +33,7 @@ void expect_buffers(EndToEndWalk& walk) {
     }
     if (walk.is_done()) return;
   }
+  if (goes_back_last_first(walk.c)) add_last_first(walk);
   const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
   for (int k = walk.micro_batches(); k < steps; ++k)
     for (const char* when : {"", "again."}) expect_all_gathered(walk, k, when);

@@ -4,6 +4,7 @@
 
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
@@ -118,10 +119,10 @@ void expect_agreement(EndToEndWalk& walk, OverflowFound overflow) {
 void expect_overflow_check(EndToEndWalk& walk) {
   const BuffersOfAll* all = buffers_of_all(walk);
   const OverflowFound overflow = all != nullptr ? all->overflow : overflow_of(walk.buffers);
-  const std::string decides = shards_optimizer(walk.c) ? "agree" : "overflow_check";
+  const std::string decides = shards_optimizer(walk.c) || is_pipelined(walk.c) ? "agree" : "overflow_check";
   const Tensor* found = walk.tap(decides, "found");
   walk.skipped = overflow == OverflowFound::certain;
-  expect_own_finding(walk, overflow);
+  if (!is_pipelined(walk.c)) expect_own_finding(walk, overflow);
   if (in_ranks(walk.c)) expect_agreement(walk, overflow);
   if (overflow != OverflowFound::open) return;
   // Adopted only where the subject's own bits certify it; otherwise nothing can be expected any more.
@@ -164,10 +165,19 @@ Expected norm_over_ranks(const EndToEndWalk& walk, const oracle::ExpectedTensors
   return oracle::norm_of_parts(walk.c, parts);
 }
 
+Expected norm_over_stages(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
+  std::vector<oracle::ExpectedTensors> own(stages_of(walk.c));
+  for (const std::string& p : walk.parameters) own[stage_with_tensor(walk.c, p)].emplace(p, gradients.at(p));
+  std::vector<Expected> parts;
+  for (const oracle::ExpectedTensors& each : own) parts.push_back(oracle::norm_part(walk.declared, walk.c, each));
+  return oracle::norm_of_parts(walk.c, parts);
+}
+
 /// The norm of all gradients, unscaled or the buffers themselves.
 Expected norm_of_all(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, bool unscaled) {
   const Choice& clip = walk.c.recipe.clip;
   if (shards_optimizer(walk.c)) return norm_over_ranks(walk, gradients);
+  if (is_pipelined(walk.c)) return norm_over_stages(walk, gradients);
   const BuffersOfAll* all = buffers_of_all(walk);
   if (all == nullptr) return oracle::norm(walk.declared, clip, gradients);
   if (!unscaled) return oracle::norm(walk.declared, clip, all->terms);

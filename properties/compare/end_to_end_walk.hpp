@@ -173,6 +173,8 @@ OverflowFound overflow_of(const oracle::ExpectedTensors& buffers);
 /// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
 void add_gradients(EndToEndWalk& walk, const Gradients& gradients);
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);
+/// Those of all micro-batches, from the last one to the first, as some pipelines do.
+void add_last_first(EndToEndWalk& walk);
 /// Where a departure lets the window's buffers start.
 void begin_buffers(EndToEndWalk& walk);
 /// c of a micro-batch.

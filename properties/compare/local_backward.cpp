@@ -41,7 +41,9 @@ LayerGradients backward_inputs(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const StageTensor given = gradient_of_output(walk.layers, layer);
   LayerGradients read;
-  read.dy = walk.handed("backward", "in.d." + layer.label + ".y", walk.tap(given.stage, given.tensor));
+  const Tensor* came = received(walk, i, true);
+  const Tensor* dy = came != nullptr ? came : walk.tap(given.stage, given.tensor);
+  read.dy = walk.handed("backward", "in.d." + layer.label + ".y", dy);
   const std::string input = "in." + layer.input_name(0);
   const Tensor* x = walk.tap("forward", input);
   if (x == nullptr) x = output_read(walk, layer.inputs.front());

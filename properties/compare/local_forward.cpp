@@ -23,7 +23,7 @@ void add(LayerInputs& inputs, const std::string& name, const Tensor* tensor) {
 const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0, const std::string& stage = "forward") {
   const LayerView& layer = walk.layers[i];
   const std::string tensor = "in." + layer.input_name(input);
-  const Tensor* producer = stage == "forward" ? nullptr : walk.tap("forward", tensor);
+  const Tensor* producer = stage == "forward" ? received(walk, i, false) : walk.tap("forward", tensor);
   const Tensor* x = walk.handed(stage, tensor, producer != nullptr ? producer : output_read(walk, layer.inputs[input]));
   return layer.reads_tokens ? walk.as_column(x) : x;
 }

@@ -1,5 +1,6 @@
 // From the micro-batches' gradients to the one the optimizer reads: accumulate, overflow check, unscale, norm, clip.
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/tolerance/rule.hpp"
@@ -27,7 +28,8 @@ const Tensor* summed_by_ranks(const LocalWalk& walk, const std::string& p) {
 /// The buffer that micro-batch k is added to, behind the first.
 const Tensor* buffer_before(const LocalWalk& walk, const std::string& p, int k) {
   const bool total = in_ranks(walk.c) && communicate_of(walk.c) == Communicate::running_total;
-  return total ? walk.tap("reduce", "reduced." + p, k - 1) : walk.tap("accumulate", "buffer." + p, k - 1);
+  return total ? walk.tap("reduce", "reduced." + p, k - 1)
+               : walk.tap("accumulate", "buffer." + p, backward_before(walk.c, walk.micro_batches(), k));
 }
 
 /// The gradient that it is added: this rank's, or the sum of all ranks'.
@@ -53,8 +55,9 @@ bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buff
   if (!claimed || walk.tap("accumulate", "in.compensation." + p) == nullptr) return false;
   const int k = walk.micro_batch;
   std::optional<Tensor> zeros;
-  const Tensor* before = k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
-                                : walk.tap("accumulate", "compensation." + p, k - 1);
+  const int last = backward_before(walk.c, walk.micro_batches(), k);
+  const Tensor* before = last < 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
+                                  : walk.tap("accumulate", "compensation." + p, last);
   const Tensor* compensation = walk.handed("accumulate", "in.compensation." + p, before);
   const auto next = [&] {
     return oracle::rounded_compensated(walk.declared, FloatView(buffer), FloatView(*compensation), FloatView(gradient));
@@ -82,8 +85,9 @@ void check_accumulate(LocalWalk& walk) {
   for (const std::string& p : walk.parameters) {
     const Tensor* gradient = walk.handed("accumulate", "in.d." + p, gradient_added(walk, p));
     std::optional<Tensor> zeros;
-    const Tensor* before =
-        k == 0 ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate)) : buffer_before(walk, p, k);
+    const Tensor* before = backward_before(walk.c, walk.micro_batches(), k) < 0
+                               ? &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate))
+                               : buffer_before(walk, p, k);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
     check_sum(walk, "buffer." + p, *buffer, *gradient);
@@ -101,6 +105,7 @@ void check_overflow(LocalWalk& walk) {
   found = found || (whole != nullptr && whole->non_finite);
   walk.overflows = complete ? std::optional(found) : std::nullopt;
   if (shards_optimizer(walk.c)) return;  // each searches its own pieces
+  if (is_pipelined(walk.c)) return check_found_by_stages(walk);
   if (complete) {
     const Tensor* decision = walk.check_output("overflow_check", "found", oracle::scalar(found ? 1 : 0));
     if (decision != nullptr && !walk.checks.empty() && walk.checks.back().status == Status::fail) {
@@ -133,6 +138,7 @@ void check_norm(LocalWalk& walk) {
     if (gradient != nullptr) read[p] = gradient;
   }
   if (shards_optimizer(walk.c)) return check_norm_over_ranks(walk);
+  if (is_pipelined(walk.c)) return check_norm_over_stages(walk);
   if (read.size() != walk.parameters.size()) return;
   const WholeWindow* whole = whole_window(walk.window);
   if (whole != nullptr && !whole->read_by_norm) {

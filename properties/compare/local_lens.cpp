@@ -56,6 +56,7 @@ void check_micro_batches(LocalWalk& walk) {
     check_running_stats(walk, first, last);
     for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_loss(walk);
     check_backward(walk, first, last);
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_messages(walk);
     for (walk.micro_batch = first; walk.micro_batch < last && !walk.direct; ++walk.micro_batch) check_added_up(walk);
     walk.micro_batch = -1;
   }
@@ -116,6 +117,7 @@ void check_window(LocalWalk& walk) {
   walk.skipped ? check_no_step(walk) : check_step(walk);
   if (checks) check_scaler(walk);
   check_schedule(walk);
+  check_alike_on_stages(walk);
   if (walk.first != nullptr) walk.first->note(walk, begin);
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
@@ -61,7 +62,8 @@ const Tensor* left_buffer(LocalWalk& walk, const std::string& p, std::optional<T
     return steps > 0 ? walk.tap("accumulate", "buffer." + p, steps - 1)
                      : &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate));
   }
-  const int k = walk.micro_batch < 0 ? walk.micro_batches() - 1 : walk.micro_batch;
+  const int last = nth_backward(walk.c, walk.micro_batches(), walk.micro_batches() - 1);
+  const int k = walk.micro_batch < 0 ? last : walk.micro_batch;
   if (k >= 0 && k < walk.micro_batches()) return walk.tap("accumulate", "buffer." + p, k);
   if (k > 0) return walk.tap("reduce", "reduced." + p, k - 1);
   return &zeros.emplace(walk.zeros(p, walk.c.precision.accumulate));
@@ -145,10 +147,12 @@ void check_reduce(LocalWalk& walk) {
 }
 
 void check_agree(LocalWalk& walk) {
-  if (!shards_optimizer(walk.c)) walk.handed("agree", "in.found", walk.tap("overflow_check", "found"));
   std::vector<std::size_t> all(ranks_of(whole_of(walk.c)));
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<const Tensor*> found = of_ranks(walk, all, "agree", "in.found");
+  const std::vector<const Tensor*> found =
+      is_pipelined(walk.c) ? found_by_stages(walk) : of_ranks(walk, all, "agree", "in.found");
+  if (!shards_optimizer(walk.c) && !is_pipelined(walk.c))
+    walk.handed("agree", "in.found", walk.tap("overflow_check", "found"));
   const bool any = std::ranges::any_of(found, [](const Tensor* each) { return each->integer(0) != 0; });
   const Tensor* decision = found.empty() ? walk.require_tap("agree", "found")
                                          : walk.check_output("agree", "found", oracle::scalar(any ? 1 : 0));

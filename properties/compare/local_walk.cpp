@@ -131,7 +131,7 @@ const Tensor* LocalWalk::as_column(const Tensor* vector) {
 }
 
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor, int k) const {
-  return trace.find(TapView{window, k, stage, tensor});
+  return trace.find(TapView{window, k, stage, tensor, -1, pipe});
 }
 
 const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor) const {
@@ -139,7 +139,7 @@ const Tensor* LocalWalk::tap(const std::string& stage, const std::string& tensor
 }
 
 Place LocalWalk::place(const std::string& stage, const std::string& tensor) const {
-  return {"local", TapName{window, micro_batch, stage, tensor}.text(), stage};
+  return {"local", TapName{window, micro_batch, stage, tensor, -1, pipe}.text(), stage};
 }
 
 const Tensor* LocalWalk::require_tap(const std::string& stage, const std::string& tensor) {

@@ -1,6 +1,6 @@
 // The local lens under way: the trace, the state that the next stage must read, the checks so far.
 // Defined in local_walk.cpp, local_backward.cpp, local_fork.cpp, local_forward.cpp, local_gradient.cpp,
-// local_ranks.cpp, local_schedule.cpp, local_shards.cpp, local_update.cpp.
+// local_pipeline.cpp, local_ranks.cpp, local_schedule.cpp, local_shards.cpp, local_update.cpp.
 #pragma once
 
 #include <deque>
@@ -79,6 +79,7 @@ class LocalWalk {
   SubjectState state;
   int window = 0;
   int micro_batch = -1;           // -1 outside the stages of a micro-batch
+  int pipe = -1;                  // the stage of a pipeline whose taps are asked for; -1: of those that name none
   bool skipped = false;           // this window took no step
   std::optional<bool> overflows;  // what this window's gradients say of that, where all of them are tapped
   bool direct = false;            // gradients are written directly: no buffer
@@ -206,6 +207,17 @@ void hand_over(LocalWalk& walk);     // of ranks alone: what they hand to their 
 void check_reduce(LocalWalk& walk);  // of ranks alone
 void check_overflow(LocalWalk& walk);
 void check_agree(LocalWalk& walk);  // of ranks alone
+// Of the stages of a pipeline: what they hand to each other, what each found of its own layers and all act upon, the norm
+// over all of them, and that all go on alike.
+/// What came from the stage before for the layer that begins a part, or from the one behind for the layer that ends one;
+/// nullptr where the tensor does not travel, or is not tapped.
+const Tensor* received(const LocalWalk& walk, std::size_t layer, bool gradient);
+void check_messages(LocalWalk& walk);
+void check_found_by_stages(LocalWalk& walk);
+/// What each handed to the others of it, held to what it found; empty where one left no tap.
+std::vector<const Tensor*> found_by_stages(LocalWalk& walk);
+void check_norm_over_stages(LocalWalk& walk);
+void check_alike_on_stages(LocalWalk& walk);
 // Of ranks that share the optimizer: what each found of its own pieces, the norm over all of them, and what each hands
 // to the others.
 void check_own_pieces(LocalWalk& walk);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/trace_layout.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/attention.hpp"
 
@@ -55,6 +57,7 @@ std::string pair_at(const Case& c, const TapName& tap, std::int64_t head, std::i
 }  // namespace
 
 std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
+  if (is_pipelined(c)) return "stage " + std::to_string(stage_of_tap(c, tap)) + " of the pipeline";
   if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
   const auto layout = layout_of(c, tap);
   if (const PartOfAttention at = part_of(c.model, without_marks(tap.tensor)); at.layer != nullptr && at.part == "mask")

@@ -7,10 +7,12 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
+#include "properties/generators/pipeline_plan.hpp"
 #include "properties/generators/tensors.hpp"
 
 namespace tally {
@@ -97,6 +99,7 @@ Case case_frame(const Plan& plan) {
   c.precision = plan.precision;
   c.recipe = plan.recipe;
   c.execution = plan.execution;
+  cut_into_stages(plan, c);
   if (plan.execution.recompute && plan.recomputes_some) c.execution.recomputed = some_layers(c.model, plan.seed);
   return c;
 }
@@ -127,9 +130,10 @@ namespace {
 std::string of_windows(const Case& c) {
   std::size_t most = 0;
   for (const auto& window : c.windows) most = std::max(most, window.size());
-  return (c.dealt.empty() ? "" : ", " + std::to_string(ranks_of(c)) + " ranks") + ", K = " + std::to_string(most) +
-         ", " + std::to_string(c.windows.size()) + (c.windows.size() == 1 ? " window, " : " windows, ") +
-         c.recipe.optimizer.kind;
+  const std::string stages = is_pipelined(c) ? ", " + std::to_string(stages_of(c)) + " stages" : "";
+  return (c.dealt.empty() ? "" : ", " + std::to_string(ranks_of(c)) + " ranks") + stages +
+         ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
+         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ struct Plan {
   int ignored_percent = 0;         // cross_entropy: share of rows that carry ignore_index
   bool empty_micro_batch = false;  // the second micro-batch of every window has only ignored rows (or weight 0)
   std::vector<std::vector<std::int64_t>> windows = {{2}};
-  int ranks = 1;  // that every window's micro-batches are dealt to, by the seed; some may have none
+  int stages = 1, chunks = 1;  // of a pipeline: as many as the layers can be cut into, by the seed
+  int ranks = 1;               // that every window's micro-batches are dealt to, by the seed; some may have none
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;

@@ -114,6 +114,15 @@ void fewer_ranks(const Plan& plan, Steps& steps) {
   }
 }
 
+void fewer_stages(const Plan& plan, Steps& steps) {
+  for (const std::int64_t stages : smaller(plan.stages, 1))
+    steps.add([=](Plan& p) {
+      p.stages = static_cast<int>(stages);
+      if (stages == 1) p.execution.ranks = {};
+    });
+  if (plan.stages > 1 && plan.chunks > 1) steps.add([](Plan& p) { p.chunks = 1; });
+}
+
 void first_running_alone(const Plan& plan, Steps& steps) {
   if (std::ranges::any_of(plan.hidden, says_running)) steps.add([](Plan& p) { forget_running(p.hidden); });
 }
@@ -209,6 +218,7 @@ void usual_formats(const Plan& plan, Steps& steps) {
 std::vector<Plan> simpler_plans(const Plan& plan) {
   Steps steps(plan);
   fewer_ranks(plan, steps);
+  fewer_stages(plan, steps);
   first_running_alone(plan, steps);
   fewer_layers(plan, steps);
   fewer_adapters(plan, steps);

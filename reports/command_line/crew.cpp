@@ -12,6 +12,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/json_form.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/safetensors.hpp"
 #include "reports/command_line/crew_post.hpp"
@@ -178,13 +179,13 @@ std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
   try {
     const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
-    if (in_ranks(c) && ranks_of(c) <= static_cast<std::size_t>(link.size())) {
+    if (in_ranks(c) && !is_pipelined(c) && ranks_of(c) <= static_cast<std::size_t>(link.size())) {
       post.stand(RankNotes::at_work);
       const std::string why = train_together(link, post, c, hash, trace);
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
-      trace = run(c);  // of more ranks than there are, or of one that is told nothing: in this process
+      trace = run(c);  // of more ranks than there are, a pipeline, or one that is told nothing: in this process
     }
     if (!trace.violations.empty()) return refusal("failed", number, trace.violations.front());
     put(line.at("trace"), flat_bytes_of(trace));

@@ -1,5 +1,6 @@
 // Law: a step on the host executor leaves the bits of a step on the device: every kernel of it is one source, whose
 // operations round alike on both, and between them bits are copied.   Ranks, and one rank alone.
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/laws/ranks/dealt.hpp"
@@ -17,7 +18,7 @@ void shape(Plan& plan) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (!in_ranks(c)) return not_for(needs_ranks);
+  if (!in_ranks(c) || is_pipelined(c)) return not_for("a case of ranks, or of one that is told how ranks work");
   CheckedRun there = run_and_check(with_rank_option(c, "offload", true), subject);
   if (there.outcome.status == Status::not_run) return there.outcome;
   const Trace here = run(with_rank_option(c, "offload", false), subject);

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <optional>
+
+#include "oracle/case/decimal.hpp"
+#include "oracle/case/json.hpp"
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/rules.hpp"
+
+namespace tally {
+namespace {
+
+const std::string at = "$.execution.ranks.pipeline";
+
+std::string several(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// What is not stated of a pipeline.
+void check_left_out(const Case& c, Findings& findings) {
+  if (!c.dealt.empty())
+    findings.add(at + ".stages", "a pipeline beside " + several(ranks_of(c), "rank"),
+                 "the micro-batches of one rank, or no pipeline");
+  if (c.model.tokens || reads_positions(c.model) || !c.sequences.empty())
+    findings.add(at + ".stages", "a pipeline of a model over tokens or sequences", "a model over rows of x");
+  if (offloads(c)) findings.add("$.execution.ranks.offload", "true beside a pipeline", "false");
+  for (const char* key : {"sharding", "communicate"}) {
+    const std::string& word = rank_word(c, key);
+    if (word != std::get<std::string>(standard_rank_option(key)))
+      findings.add("$.execution.ranks." + std::string(key), json_string(word) + " beside a pipeline",
+                   json_string(std::get<std::string>(standard_rank_option(key))));
+  }
+}
+
+/// Only stages that are several read the other keys.
+void check_needs_stages(const Case& c, Findings& findings) {
+  for (const char* key : {"pipeline.cut", "pipeline.chunks", "pipeline.schedule", "pipeline.backward"})
+    if (c.execution.ranks.options.contains(key))
+      findings.add("$.execution.ranks." + std::string(key), "it beside one stage",
+                   "two stages or more, or no such key");
+}
+
+/// The layer that a number of the cut names; nothing of what is none.
+std::optional<std::size_t> layer_named(const Case& c, const Decimal& number) {
+  const auto layer = exact_integer(number.text);
+  if (!layer || *layer < 1 || *layer >= static_cast<std::int64_t>(c.model.layers.size())) return {};
+  return static_cast<std::size_t>(*layer);
+}
+
+void check_cut(const Case& c, std::size_t parts, Findings& findings) {
+  const auto& cut = std::get<std::vector<Decimal>>(rank_option(c, "pipeline.cut"));
+  if (cut.size() + 1 != parts)
+    findings.add_broken(
+        at + ".cut", several(cut.size(), "number"),
+        std::to_string(parts - 1) + ", the first layer of each of " + std::to_string(parts) + " parts but the first");
+  const std::vector<std::size_t> places = places_to_cut(c.model);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    const std::string path = element_path(at + ".cut", i);
+    const auto layer = layer_named(c, cut[i]);
+    if (!layer)
+      findings.add_broken(path, cut[i].text,
+                          "the number of a layer, 1 to " + std::to_string(c.model.layers.size() - 1));
+    else if (*layer <= before)
+      findings.add_broken(path, cut[i].text, "a number > " + std::to_string(before) + ": every part has a layer");
+    else if (std::ranges::count(places, *layer) == 0)
+      findings.add_broken(path, "layer " + cut[i].text + ", " + json_string(label_of(c.model, *layer)),
+                          "a layer that alone reads the output of the one before it, which is no sum, and behind which "
+                          "no layer reads another in front");
+    before = layer.value_or(before);
+  }
+}
+
+void check_schedule(const Case& c, std::int64_t stages, std::int64_t chunks, Findings& findings) {
+  const std::string& schedule = pipeline_schedule(c);
+  const bool interleaved = schedule == "interleaved";
+  if (chunks > 1 && !interleaved)
+    findings.add(at + ".chunks", std::to_string(chunks) + " beside \"schedule\": " + json_string(schedule),
+                 "1, or the schedule \"interleaved\"");
+  if (interleaved && chunks == 1)
+    findings.add(at + ".schedule", "\"interleaved\" beside one chunk a stage", "two \"chunks\" or more, or \"1f1b\"");
+  for (std::size_t w = 0; w < c.windows.size() && interleaved; ++w)
+    if (static_cast<std::int64_t>(c.windows[w].size()) % stages != 0)
+      findings.add(element_path("$.windows", w),
+                   several(c.windows[w].size(), "micro-batch") + " beside \"interleaved\"",
+                   "a multiple of the " + std::to_string(stages) + " stages");
+  if (rank_word(c, "pipeline.backward") == "lifo" && schedule != "gpipe")
+    findings.add(at + ".backward", "\"lifo\" beside \"schedule\": " + json_string(schedule),
+                 "\"fifo\", or the schedule \"gpipe\"");
+}
+
+}  // namespace
+
+/// The stages of a pipeline: what they hold, and what does not go with them.
+void check_pipeline(const Case& c, Findings& findings) {
+  const std::int64_t stages = rank_number(c, "pipeline.stages"), chunks = rank_number(c, "pipeline.chunks");
+  if (stages == 1) return check_needs_stages(c, findings);
+  check_left_out(c, findings);
+  const auto layers = static_cast<std::int64_t>(c.model.layers.size());
+  if (stages > layers || chunks > layers / stages) {
+    findings.add_broken(at + ".stages", std::to_string(stages) + " stages of " + several(std::size_t(chunks), "chunk"),
+                        "at most as many parts as the model has layers, " + std::to_string(layers));
+    return;
+  }
+  check_schedule(c, stages, chunks, findings);
+  check_cut(c, static_cast<std::size_t>(stages * chunks), findings);
+}
+
+}  // namespace tally

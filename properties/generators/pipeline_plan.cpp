@@ -1,0 +1,116 @@
+#include "properties/generators/pipeline_plan.hpp"
+
+#include <algorithm>
+
+#include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/pipeline.hpp"
+#include "oracle/case/rank_keys.hpp"
+#include "oracle/case/running_values.hpp"
+#include "oracle/layers/contract.hpp"
+#include "properties/generators/choices.hpp"
+
+namespace tally {
+namespace {
+
+/// Of so many places as many as are wanted, in order, each as likely.
+std::vector<std::size_t> some_of(std::vector<std::size_t> places, std::size_t wanted, executor::Schedule& random) {
+  while (places.size() > wanted)
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(random.below(places.size())));
+  return places;
+}
+
+bool divides_all(const Case& c, std::size_t stages) {
+  return std::ranges::all_of(c.windows, [&](const auto& window) { return window.size() % stages == 0; });
+}
+
+void set_number(Case& c, const char* key, std::size_t number) {
+  set_rank_option(c.execution, key, static_cast<std::int64_t>(number));
+}
+
+/// Several chunks go with one schedule alone, and that with no other.
+void set_chunks(Case& c, std::size_t stages, std::size_t chunks) {
+  const bool interleaved = pipeline_schedule(c) == "interleaved";
+  if (chunks == 1 && interleaved) set_rank_option(c.execution, "pipeline.schedule", std::string("1f1b"));
+  if (chunks > 1) set_rank_option(c.execution, "pipeline.schedule", std::string("interleaved"));
+  if (pipeline_schedule(c) != "gpipe") set_rank_option(c.execution, "pipeline.backward", std::string("fifo"));
+  set_number(c, "pipeline.stages", stages);
+  set_number(c, "pipeline.chunks", chunks);
+}
+
+void without_pipeline(Case& c) {
+  for (const char* key :
+       {"pipeline.stages", "pipeline.cut", "pipeline.chunks", "pipeline.schedule", "pipeline.backward"})
+    set_rank_option(c.execution, key, standard_rank_option(key));
+}
+
+}  // namespace
+
+void cut_into_stages(const Plan& plan, Case& c) {
+  const std::vector<std::size_t> places = plan.stages > 1 ? places_to_cut(c.model) : std::vector<std::size_t>{};
+  if (places.empty()) return without_pipeline(c);
+  constexpr std::uint64_t apart = 0x1f83d9abu;
+  executor::Schedule random(plan.seed ^ apart);
+  const std::size_t stages = std::min(static_cast<std::size_t>(plan.stages), places.size() + 1);
+  auto chunks = static_cast<std::size_t>(plan.chunks);
+  while (chunks > 1 && (stages * chunks > places.size() + 1 || !divides_all(c, stages))) --chunks;
+  set_chunks(c, stages, chunks);
+  std::vector<Decimal> cut;
+  for (const std::size_t first : some_of(places, stages * chunks - 1, random))
+    cut.push_back(Decimal{std::to_string(first)});
+  set_rank_option(c.execution, "pipeline.cut", std::move(cut));
+}
+
+namespace {
+
+/// A model over rows of x, whose rows know nothing of each other but by a batch_norm of their micro-batch.
+void over_rows(Plan& plan) {
+  const auto reads_more = [](const Layer& each) {
+    const Contract& contract = contract_of("layer", each);
+    return contract.reads_sequences || contract.reads_positions;
+  };
+  if (plan.tokens.width > 0) plan.loss = choice("loss", "cross_entropy");
+  if (plan.tokens.width > 0 || std::ranges::any_of(plan.hidden, reads_more)) plan.hidden.clear();
+  plan.tokens = {};
+}
+
+/// Running values move with every micro-batch, of two rows or more, or never.
+void normalised_by_micro_batch(Plan& plan) {
+  std::int64_t least = 2;
+  for (const auto& window : plan.windows)
+    for (const std::int64_t rows : window) least = std::min(least, rows);
+  for (Layer& layer : plan.hidden)
+    if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
+      layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
+  forget_running(plan.hidden);
+}
+
+/// Linear layers in front, until there are as many layers as parts.
+void enough_layers(Plan& plan, std::size_t parts) {
+  for (std::size_t i = 0; plan.hidden.size() + 1 < parts; ++i)
+    plan.hidden.insert(plan.hidden.begin(), layer("linear", "stage" + std::to_string(i), {{"out", std::int64_t{4}}}));
+}
+
+}  // namespace
+
+void pipelined(Plan& plan) {
+  constexpr std::uint64_t apart = 0x5be0cd19u;
+  executor::Schedule random(plan.seed ^ apart);
+  over_rows(plan);
+  normalised_by_micro_batch(plan);
+  plan.ranks = 1;
+  plan.execution.ranks = {};
+  plan.stages = 2 + static_cast<int>(random.below(3));
+  plan.chunks = random.below(3) == 0 ? 2 : 1;
+  const char* const schedules[] = {"gpipe", "1f1b", "1f1b", "gpipe"};
+  const auto way = random.below(4);
+  set_rank_option(plan.execution, "pipeline.schedule", std::string(schedules[way]));
+  set_rank_option(plan.execution, "pipeline.backward", std::string(way == 3 ? "lifo" : "fifo"));
+  set_rank_option(plan.execution, "arrival",
+                  random.below(2) == 0 ? std::int64_t{0} : std::int64_t(1 + random.below(1000)));
+  enough_layers(plan, static_cast<std::size_t>(plan.stages * plan.chunks));
+  if (plan.chunks == 1) return;
+  for (auto& window : plan.windows)  // whole rounds of the stages
+    while (window.size() % static_cast<std::size_t>(plan.stages) != 0) window.push_back(2);
+}
+
+}  // namespace tally

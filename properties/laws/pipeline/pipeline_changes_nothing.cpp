@@ -1,0 +1,70 @@
+// Law: stages of a pipeline leave what one process with the whole model leaves, by every schedule, wherever it is cut and
+// into however many chunks.   A micro-batch goes through the same kernels on the same bits. Where micro-batches go back
+// first in, first out, each buffer adds in the order of one process, to the bit; last first is another order of the sum,
+// and a clip by norm adds up the stages' parts, so that both are asked within their bounds alone.
+#include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
+#include "properties/generators/pipeline_plan.hpp"
+#include "properties/laws/pipeline/pipelines.hpp"
+#include "properties/laws/run_and_check.hpp"
+#include "properties/laws/shapes.hpp"
+
+namespace tally {
+namespace {
+
+/// Micro-batches fewer than the stages, as many, and more.
+void shape(Plan& plan) {
+  if (plan.seed % 4 > 0) at_least_micro_batches(plan, 2 + plan.seed % 3);
+  pipelined(plan);
+}
+
+std::vector<std::string> compared_stages(const Case& c) {
+  std::vector<std::string> stages{"forward", "running_stats", "loss", "backward", "fork"};
+  if (goes_back_last_first(c)) return stages;
+  for (const char* stage : {"accumulate", "reduce", "unscale"}) stages.emplace_back(stage);
+  if (clips_by_norm(c.recipe.clip)) return stages;
+  for (const char* stage : {"cast", "clip", "decay", "optimizer", "scaler", "schedule"}) stages.emplace_back(stage);
+  return stages;
+}
+
+/// One window alone where the next begins with other parameters; what stages have each for itself, of the first one.
+Trace compared(const Case& c, const Trace& trace) {
+  const bool goes_on = !goes_back_last_first(c) && !clips_by_norm(c.recipe.clip);
+  Trace some;
+  some.claims = trace.claims;
+  for (const Tap& tap : trace.taps())
+    if (tap.name.pipe < 0 && (goes_on || tap.name.window == 0)) some.add(tap.name, tap.value);
+  return some;
+}
+
+Outcome holds(const Case& c, const RunOptions& subject) {
+  if (!is_pipelined(c)) return not_for(needs_stages);
+  CheckedRun whole = run_and_check(without_stages(c), subject);
+  if (whole.outcome.status == Status::not_run) return whole.outcome;
+  for (const Case& each : by_every_schedule(c)) {
+    CheckedRun run = run_and_check(each, subject);
+    if (run.outcome.status == Status::not_run) return run.outcome;
+    if (subject.order_seed == 0)  // else every product draws its own order, by its number in the process
+      require_equal_bits(whole.outcome, compared(each, whole.trace), compared(each, run.trace), compared_stages(each),
+                         "a pipeline by " + pipeline_schedule(each) + " left other bits than one process");
+    add(whole.outcome, std::move(run.outcome));
+  }
+  return settled(std::move(whole.outcome));
+}
+
+bool differs(const Case& c, const RunOptions& subject) {
+  return bits_differ(run(c, subject), run(with_other_input(c), subject), {"send", "reduce"});
+}
+
+const RegisterLaw registered{{
+    .name = "pipeline_changes_nothing",
+    .family = "pipeline",
+    .statement = "Stages of a pipeline leave what one process with the whole model leaves.",
+    .shape = shape,
+    .holds = holds,
+    .control = "one row of x changed gives other activations and sums",
+    .differs = differs,
+}};
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,136 @@
+// Stages of a pipeline under the lenses: what is right passes, and what is wrong is named with its stage.
+#include "oracle/case/pipeline.hpp"
+
+#include <algorithm>
+
+#include "kernels/training_step/stages.hpp"
+#include "tests/properties/compare/three_ranks.hpp"
+
+namespace tally {
+namespace {
+
+using namespace three;
+
+std::vector<Decimal> cut_at(const std::vector<int>& layers) {
+  std::vector<Decimal> cut;
+  for (const int layer : layers) cut.push_back(Decimal{std::to_string(layer)});
+  return cut;
+}
+
+Plan four_layers() {
+  Plan plan = small_plan();
+  plan.hidden = {layer("linear", "fc1", {{"out", std::int64_t{5}}}), layer("relu"),
+                 layer("linear", "fc2", {{"out", std::int64_t{3}}})};
+  plan.windows = {{2, 1, 3, 2}, {1, 2}};
+  return plan;
+}
+
+/// fc1 and relu, fc2, out on as many stages as parts over chunks.
+Case staged(const std::string& schedule, const std::vector<int>& cut = {2, 3}, int chunks = 1) {
+  Case c = case_of(four_layers());
+  const auto stages = static_cast<std::int64_t>(cut.size() + 1) / chunks;
+  c = with_rank_option(std::move(c), "pipeline.stages", stages);
+  c = with_rank_option(std::move(c), "pipeline.cut", cut_at(cut));
+  c = with_rank_option(std::move(c), "pipeline.chunks", std::int64_t{chunks});
+  return with_rank_option(std::move(c), "pipeline.schedule", schedule);
+}
+
+Case last_first() { return with_rank_option(staged("gpipe"), "pipeline.backward", std::string("lifo")); }
+
+TEST(PipelinesUnderTheLenses, PassByEveryScheduleWithEveryTapJudged) {
+  expect_judged(staged("gpipe"), "gpipe");
+  expect_judged(staged("1f1b"), "1f1b");
+  expect_judged(staged("interleaved", {1, 2, 3}, 2), "interleaved");
+  expect_judged(last_first(), "last first");
+}
+
+TEST(PipelinesUnderTheLenses, JudgeEveryTapOfEveryStage) {
+  const Case c = staged("1f1b");
+  const Trace trace = run(c);
+
+  const std::vector<TensorCheck> checks = checks_of(c, trace);
+
+  for (const Tap& tap : trace.taps()) {
+    const std::string name = tap.name.text();
+    EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
+  }
+}
+
+TEST(PipelinesUnderTheLenses, NameTheStageOfADamagedTap) {
+  const Case c = staged("1f1b");
+  const Trace trace = run(c);
+
+  for (const std::string tap :
+       {"w0/p1/m1/receive/fc2.x", "w0/p0/m2/send/in.relu#1.y", "w0/p2/m0/send/in.d.out.x", "w0/p1/m3/receive/d.fc2.y",
+        "w0/m1/forward/fc2.y", "w0/p1/overflow_check/found", "w0/p2/agree/found", "w0/p1/norm/part", "w0/p2/norm/norm",
+        "w1/p1/clip/coefficient", "w1/optimizer/fc2.weight"})
+    EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
+TEST(PipelinesUnderTheLenses, SayWhichStageALayerIsOn) {
+  const Case c = staged("gpipe");
+  const Trace trace = damaged(run(c), "w0/m1/forward/fc2.y", 1);
+
+  const Outcome outcome = judge(c, trace);
+
+  const TensorCheck* failure = first_failure(outcome.checks);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->place, "stage 1 of the pipeline");
+}
+
+TEST(PipelinesUnderTheLenses, DoNotRunWhereAStageLeavesOutWhatItAgreedOn) {
+  const Case c = staged("gpipe");
+  const Trace all = run(c);
+  Trace trace;
+  trace.claims = all.claims;
+  trace.case_hash = all.case_hash;
+  for (const Tap& tap : all.taps())
+    if (tap.name.text() != "w0/p2/agree/found") trace.add(tap.name, tap.value);
+
+  EXPECT_NE(judge(c, trace).status, Status::pass);
+}
+
+TEST(Pipelines, LeaveTheBitsOfOneProcessWhereMicroBatchesGoBackInOrder) {
+  Case whole = case_of(four_layers());
+  whole.recipe.clip = choice("clip", "none");
+  whole.execution.ranks.kind = "ranks";
+  const Trace alone = run(whole);
+
+  for (Case c : {staged("gpipe"), staged("1f1b"), staged("interleaved", {1, 2, 3}, 2), staged("1f1b", {1})}) {
+    c.recipe.clip = whole.recipe.clip;
+    const Trace trace = run(c);
+    for (const Tap& tap : alone.taps()) {
+      const Tensor* its = trace.find(tap.name.view());
+      ASSERT_NE(its, nullptr) << tap.name.text();
+      EXPECT_EQ(*its, tap.value) << tap.name.text();
+    }
+  }
+}
+
+TEST(Pipelines, AddInAnotherOrderWhereTheLastMicroBatchGoesBackFirst) {
+  const Trace in_order = run(staged("gpipe")), other = run(last_first());
+
+  EXPECT_EQ(*in_order.find("w0/m3/accumulate/in.d.fc1.weight"), *other.find("w0/m3/accumulate/buffer.fc1.weight"));
+  EXPECT_EQ(*in_order.find("w0/m0/accumulate/buffer.fc1.weight"), *other.find("w0/m0/accumulate/in.d.fc1.weight"));
+}
+
+TEST(Pipelines, NameWhoWaitsForWhomWhereAStageLeavesOutAMessage) {
+  static const Stages silent = [] {
+    Stages copy = shipped_stages();
+    copy.send = [](Run& run) {
+      if (run.pipe_rank > 0 || run.micro_batch > 0) stage::send(run);
+    };
+    return copy;
+  }();
+  RunOptions options;
+  options.stages = &silent;
+
+  const Trace trace = run(staged("gpipe"), options);
+
+  ASSERT_FALSE(trace.violations.empty());
+  EXPECT_NE(trace.violations.front().find("w0/m0/send, part 0 to 1 from rank 0"), std::string::npos)
+      << trace.violations.front();
+}
+
+}  // namespace
+}  // namespace tally
