@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/tolerance/certifying.hpp"
 #include "oracle/window/certificate.hpp"
@@ -105,8 +106,9 @@ void certify_expected(const Case& c, const Trace& trace, const EndToEndWalk& wal
                       CertifiedRecord& record) {
   const bool decided = !walk.ended && std::none_of(walk.checks.begin(), walk.checks.end(),
                                                    [](const TensorCheck& check) { return check.adopted_share > 0; });
+  const char* const decides = is_pipelined(c) ? "agree" : "overflow_check";  // of a pipeline each stage finds its own
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    const Tensor* found = trace.find(TapView{static_cast<int>(w), -1, "overflow_check", "found"});
+    const Tensor* found = trace.find(TapView{static_cast<int>(w), -1, decides, "found"});
     if (found != nullptr && found->integer(0) != 0) return;
   }
   if (!decided) return;

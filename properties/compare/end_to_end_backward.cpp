@@ -205,23 +205,6 @@ void add_gradient(EndToEndWalk& walk, const std::string& p, const Expected& grad
   walk.buffers[p] = std::move(buffer);
 }
 
-/// What a departure does to gradients and buffers before they meet; the inputs of accumulate are held to it.
-void depart(EndToEndWalk& walk, Gradients& gradients) {
-  const Departure& departure = *walk.departure;
-  if (departure.clip == ClipPlace::each_gradient) clip_together(walk, gradients.separate);
-  if (departure.clip == ClipPlace::running_sum && walk.micro_batch > 0) clip_together(walk, walk.buffers);
-  if (departure.buffer == BufferStart::overwritten) walk.buffers.clear();
-  for (auto& [p, gradient] : gradients.separate) {
-    hold_input(walk, "accumulate", "in.d." + p, gradient);
-    gradient = walk.seen("accumulate", "in.d." + p, std::move(gradient));
-    const auto before = walk.buffers.find(p);
-    const Expected zero = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
-    hold_input(walk, "accumulate", "in.buffer." + p, before == walk.buffers.end() ? zero : before->second);
-    if (before != walk.buffers.end())
-      before->second = walk.seen("accumulate", "in.buffer." + p, std::move(before->second));
-  }
-}
-
 /// The gradients of parameters that several layers read are sums of what these give, (add.3).
 void add_shared(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
   for (walk.micro_batch = group.first; walk.micro_batch < group.last; ++walk.micro_batch) {
@@ -249,15 +232,6 @@ void accumulate(EndToEndWalk& walk, const Group& group, GradientsOfEach& kept) {
 }
 
 }  // namespace
-
-void add_last_first(EndToEndWalk& walk) {
-  for (std::size_t k = walk.of_each.size(); k-- > 0;) {
-    walk.micro_batch = static_cast<int>(k);
-    if (walk.departure != nullptr) depart(walk, walk.of_each[k]);
-    add_gradients(walk, walk.of_each[k]);
-  }
-  walk.micro_batch = -1;
-}
 
 void add_gradients(EndToEndWalk& walk, const Gradients& gradients) {
   for (const std::string& p : walk.parameters) {

@@ -35,6 +35,22 @@ void begin_buffers(EndToEndWalk& walk) {
   if (departure->buffer == BufferStart::kept_as_stepped) walk.buffers = walk.stepped;
 }
 
+void depart(EndToEndWalk& walk, Gradients& gradients) {
+  const Departure& departure = *walk.departure;
+  if (departure.clip == ClipPlace::each_gradient) clip_together(walk, gradients.separate);
+  if (departure.clip == ClipPlace::running_sum && walk.micro_batch > 0) clip_together(walk, walk.buffers);
+  if (departure.buffer == BufferStart::overwritten) walk.buffers.clear();
+  for (auto& [p, gradient] : gradients.separate) {
+    hold_input(walk, "accumulate", "in.d." + p, gradient);
+    gradient = walk.seen("accumulate", "in.d." + p, std::move(gradient));
+    const auto before = walk.buffers.find(p);
+    const Expected zero = oracle::as_read(Tensor(walk.c.precision.accumulate, walk.c.tensors.at(p).shape));
+    hold_input(walk, "accumulate", "in.buffer." + p, before == walk.buffers.end() ? zero : before->second);
+    if (before != walk.buffers.end())
+      before->second = walk.seen("accumulate", "in.buffer." + p, std::move(before->second));
+  }
+}
+
 Expected factor_of(EndToEndWalk& walk, int micro_batch) {
   const Expected& scale = walk.state.scale.scale;
   Expected c = oracle::factor(walk.declared, walk.c, static_cast<std::size_t>(walk.window),

@@ -2,7 +2,7 @@
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
 // Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_departure.cpp, end_to_end_forward.cpp,
-// end_to_end_given.cpp, end_to_end_ranks.cpp, end_to_end_update.cpp.
+// end_to_end_given.cpp, end_to_end_pipeline.cpp, end_to_end_ranks.cpp, end_to_end_update.cpp.
 #pragma once
 
 #include <deque>
@@ -173,8 +173,12 @@ OverflowFound overflow_of(const oracle::ExpectedTensors& buffers);
 /// One more gradient of every parameter, by full name, added to its buffer: that of walk.micro_batch.
 void add_gradients(EndToEndWalk& walk, const Gradients& gradients);
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);
+/// What walk.departure does to gradients and buffers before they meet; the inputs of accumulate are held to it.
+void depart(EndToEndWalk& walk, Gradients& gradients);
 /// Those of all micro-batches, from the last one to the first, as some pipelines do.
 void add_last_first(EndToEndWalk& walk);
+/// The norm of all gradients, by the parts that the stages of a pipeline find of their own layers.
+oracle::Expected norm_over_stages(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients);
 /// Where a departure lets the window's buffers start.
 void begin_buffers(EndToEndWalk& walk);
 /// c of a micro-batch.

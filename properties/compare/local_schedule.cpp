@@ -1,5 +1,6 @@
 // What follows the step: the scaler, and the schedule.
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/window/predicted_stages.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -12,7 +13,8 @@ using oracle::as_read;
 /// Whether this window's decision to skip is known. Not where its tap is missing: what follows from it cannot be
 /// judged.
 bool decided(const LocalWalk& walk) {
-  return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap("overflow_check", "found") != nullptr;
+  const char* const decides = is_pipelined(walk.c) ? "agree" : "overflow_check";
+  return !checks_overflow(walk.c.recipe.loss_scale) || walk.tap(decides, "found") != nullptr;
 }
 
 void leave_open(LocalWalk& walk, const std::string& stage, const std::string& tensor) {

@@ -84,10 +84,20 @@ void normalised_by_micro_batch(Plan& plan) {
   forget_running(plan.hidden);
 }
 
-/// Linear layers in front, until there are as many layers as parts.
+/// How many parts the model can be cut into.
+std::size_t most_parts(const Plan& plan) {
+  Model model{plan.input, plan.hidden, {}};
+  model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
+  return places_to_cut(model).size() + 1;
+}
+
+/// Linear layers in front, until the model can be cut into so many parts; of one that cannot, as something far behind
+/// reads its input, none but these.
 void enough_layers(Plan& plan, std::size_t parts) {
-  for (std::size_t i = 0; plan.hidden.size() + 1 < parts; ++i)
+  for (std::size_t i = 0; i < 2 * parts && most_parts(plan) < parts; ++i) {
+    if (i == parts) plan.hidden.clear();
     plan.hidden.insert(plan.hidden.begin(), layer("linear", "stage" + std::to_string(i), {{"out", std::int64_t{4}}}));
+  }
 }
 
 }  // namespace

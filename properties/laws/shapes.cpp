@@ -29,7 +29,8 @@ void unequal_micro_batches(Plan& plan) {
 
 void no_micro_batch_statistics(Plan& plan) {
   forget_running(plan.hidden);
-  const char* const others = plan.ranks > 1 ? "frozen" : "window";  // ranks have no statistics of a window
+  const bool several = plan.ranks > 1 || plan.stages > 1;  // which have no statistics of a window
+  const char* const others = several ? "frozen" : "window";
   for (Layer& l : plan.hidden) {
     if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch") l.options["statistics"] = std::string(others);
   }

@@ -11,8 +11,8 @@ void at_least_micro_batches(Plan& plan, std::size_t least);
 void at_least_windows(Plan& plan, std::size_t least);
 /// Sizes within the first window differ.
 void unequal_micro_batches(Plan& plan);
-/// `micro_batch` statistics become `window` statistics, of ranks frozen ones, so that accumulation equals the full
-/// batch.
+/// `micro_batch` statistics become `window` statistics, of ranks or stages frozen ones, so that accumulation equals
+/// the full batch.
 void no_micro_batch_statistics(Plan& plan);
 /// Buffers, masters and accumulators in fp32, operands as they are stored: for laws whose two sides round alike only
 /// there.

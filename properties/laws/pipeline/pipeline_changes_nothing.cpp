@@ -44,10 +44,10 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   for (const Case& each : by_every_schedule(c)) {
     CheckedRun run = run_and_check(each, subject);
     if (run.outcome.status == Status::not_run) return run.outcome;
+    add(whole.outcome, std::move(run.outcome));
     if (subject.order_seed == 0)  // else every product draws its own order, by its number in the process
       require_equal_bits(whole.outcome, compared(each, whole.trace), compared(each, run.trace), compared_stages(each),
                          "a pipeline by " + pipeline_schedule(each) + " left other bits than one process");
-    add(whole.outcome, std::move(run.outcome));
   }
   return settled(std::move(whole.outcome));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
@@ -100,6 +101,7 @@ TEST(Pipelines, LeaveTheBitsOfOneProcessWhereMicroBatchesGoBackInOrder) {
     c.recipe.clip = whole.recipe.clip;
     const Trace trace = run(c);
     for (const Tap& tap : alone.taps()) {
+      if (is_of_own_stage(tap.name.stage, tap.name.tensor)) continue;  // each has found its own
       const Tensor* its = trace.find(tap.name.view());
       ASSERT_NE(its, nullptr) << tap.name.text();
       EXPECT_EQ(*its, tap.value) << tap.name.text();
@@ -117,7 +119,7 @@ TEST(Pipelines, AddInAnotherOrderWhereTheLastMicroBatchGoesBackFirst) {
 TEST(Pipelines, NameWhoWaitsForWhomWhereAStageLeavesOutAMessage) {
   static const Stages silent = [] {
     Stages copy = shipped_stages();
-    copy.send = [](Run& run) {
+    copy.send = [](tally::Run& run) {
       if (run.pipe_rank > 0 || run.micro_batch > 0) stage::send(run);
     };
     return copy;
