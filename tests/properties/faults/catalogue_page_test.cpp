@@ -1,6 +1,7 @@
-// The page of known faults and the registries name the same faults.
+// The pages of known faults and the registries name the same faults.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -13,12 +14,17 @@
 namespace tally {
 namespace {
 
+/// All pages of the catalogue, one behind another.
+std::string pages() {
+  std::ostringstream text;
+  for (const auto& file : std::filesystem::directory_iterator(std::string(TALLY_SOURCE_DIR) + "/properties/faults"))
+    if (file.path().extension() == ".md") text << std::ifstream(file.path()).rdbuf();
+  return text.str();
+}
+
 /// Words in backquotes.
 std::set<std::string> named_on_the_page() {
-  std::ifstream file(std::string(TALLY_SOURCE_DIR) + "/properties/faults/catalogue.md");
-  std::ostringstream text;
-  text << file.rdbuf();
-  const std::string page = text.str();
+  const std::string page = pages();
   static const std::regex quoted("`([^`]+)`");
   std::set<std::string> names;
   for (std::sregex_iterator at(page.begin(), page.end(), quoted), end; at != end; ++at) names.insert((*at)[1]);
@@ -43,10 +49,10 @@ TEST(CataloguePage, names_no_fault_that_is_not_seeded) {
 
 /// Every fault's knob as the page has it: the last cell of its row, one word for all faults of the row or one each.
 std::map<std::string, std::string> knobs_on_the_page() {
-  std::ifstream file(std::string(TALLY_SOURCE_DIR) + "/properties/faults/catalogue.md");
+  std::istringstream text(pages());
   static const std::regex row("\\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|"), quoted("`([^`]+)`"), words("[a-z]+");
   std::map<std::string, std::string> knobs;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(text, line);) {
     std::smatch cells;
     if (!std::regex_match(line, cells, row)) continue;
     const std::string seeded = cells[3], last = cells[4];
