@@ -191,7 +191,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   add_norm_partials(*this);
   add_bias_partials(*this, alive.rows);
   if (const auto place = c.tensors.find("step"); place != c.tensors.end()) step = place->second.integer(0);
-  if (offloads(c)) host = std::make_unique<Run>(*this, tally::device(ExecutorKind::host));
+  if (offloads(c)) host = std::make_unique<Run>(*this, step_device(*this));
   declare(*this);
 }
 
@@ -201,7 +201,7 @@ Run::Run(Run& whole, Device& on)
       stages(whole.stages),
       device(on),
       stream(on),
-      kernels(ExecutorKind::host, launched_kernels(whole.c, whole.stages)),
+      kernels(step_executor(whole.options.executor), launched_kernels(whole.c, whole.stages)),
       products_by(whole.products_by),
       lockstep(whole.lockstep),
       pieces(whole.pieces),

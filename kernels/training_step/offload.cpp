@@ -32,12 +32,18 @@ void hand_over_place(const Run& run, Run& host) {
 
 }  // namespace
 
-Device& step_device(const Run& run) { return offloads(run.c) ? device(ExecutorKind::host) : run.device; }
+ExecutorKind step_executor(ExecutorKind of_the_run) {
+  return of_the_run == ExecutorKind::cuda ? ExecutorKind::host : of_the_run;
+}
+
+Device& step_device(const Run& run) {
+  return offloads(run.c) ? device(step_executor(run.options.executor)) : run.device;
+}
 
 std::string step_name(const Case& c, const std::string& name) { return offloads(c) ? "host's " + name : name; }
 
 RunOptions options_on_host(RunOptions options) {
-  options.executor = ExecutorKind::host;
+  options.executor = step_executor(options.executor);
   options.recorded = nullptr;
   return options;
 }

@@ -10,7 +10,9 @@
 
 namespace tally {
 
-/// Where what steps a parameter lives: the host executor where the step is offloaded, else the run's device.
+/// Which host executor has an offloaded step: the one that the run is on, beside a GPU the plain one.
+ExecutorKind step_executor(ExecutorKind of_the_run);
+/// Where what steps a parameter lives: that host executor where the step is offloaded, else the run's device.
 Device& step_device(const Run& run);
 /// The name of a buffer there, by which memory is counted.
 std::string step_name(const Case& c, const std::string& name);
