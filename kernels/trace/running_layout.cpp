@@ -1,5 +1,6 @@
 #include "kernels/trace/running_layout.hpp"
 
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/running_values.hpp"
 
 namespace tally::taps {
@@ -37,7 +38,9 @@ Layout running_stats_tap(const Place& at) {
   if (!tap || at.gradient) return std::nullopt;
   const Layer& layer = at.c.model.layers[tap->layer];
   const std::int64_t features = features_before(at.c.model, tap->layer);
-  if (!is_batch_norm(layer, at.whole_window ? "window" : "micro_batch")) return std::nullopt;
+  const bool moves = is_batch_norm(layer, at.whole_window ? "window" : "micro_batch") ||
+                     (!at.whole_window && takes_step_statistics(layer));
+  if (!moves) return std::nullopt;
   if (tap->tensor == "running_mean" || tap->tensor == "running_var") {
     return TapLayout{at.c.precision.master, {features}};
   }

@@ -9,10 +9,10 @@
 namespace tally {
 
 /// The stages of a window, in the order it passes them.
-inline constexpr std::array<std::string_view, 21> stages_in_order{
-    "cast", "all_gather", "receive",    "forward",   "running_stats",  "loss",   "backward",
-    "fork", "send",       "accumulate", "reduce",    "overflow_check", "agree",  "unscale",
-    "norm", "clip",       "decay",      "optimizer", "gather_updated", "scaler", "schedule"};
+inline constexpr std::array<std::string_view, 22> stages_in_order{
+    "cast", "all_gather", "receive",    "forward",        "sync_statistics", "running_stats", "loss",    "backward",
+    "fork", "send",       "accumulate", "reduce",         "overflow_check",  "agree",         "unscale", "norm",
+    "clip", "decay",      "optimizer",  "gather_updated", "scaler",          "schedule"};
 
 /// Every stage from `first` to `last`, both included: "unscale..optimizer".
 struct StageGroup {

@@ -9,8 +9,10 @@
 #include "kernels/trace/message_layout.hpp"
 #include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/running_layout.hpp"
+#include "kernels/trace/step_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
@@ -103,6 +105,7 @@ Layout forward_tap(const Place& at) {
   }
   if (const Layout row = row_statistic_tap(at, layer, contract_of("layer", layer).row_statistics, tap->tensor))
     return at.input ? std::nullopt : row;
+  if (pools_steps(at.c, layer)) return taps::own_statistics_tap(at, *tap);
   const bool statistic = tap->tensor == "mean" || tap->tensor == "var" || tap->tensor == "rstd";
   return statistic && !at.input ? statistics_tap(at, layer, in) : std::nullopt;
 }
@@ -138,6 +141,7 @@ Layout backward_tap(const Place& at) {
   if (is_read(at, *tap))
     return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, features_read(at, *tap)});
   if (const Layout kept = kept_tap(at, *tap)) return kept;
+  if (const Layout sums = taps::own_gradient_sums_tap(at, *tap)) return sums;
   return at.only_if(tap->tensor == "y" && at.input && at.gradient, at.c.precision.storage, {at.rows, out});
 }
 
@@ -164,6 +168,7 @@ bool runs(const Recipe& recipe, std::string_view stage) {
 Layout layout_at(const Place& at, std::string_view stage, int pipe) {
   if (stage == "cast") return cast_tap(at);
   if (stage == "forward") return forward_tap(at);
+  if (stage == "sync_statistics") return taps::sync_statistics_tap(at);
   if (stage == "running_stats") return taps::running_stats_tap(at);
   if (stage == "loss") return loss_tap(at);
   if (stage == "backward") return backward_tap(at);
@@ -181,8 +186,9 @@ struct Extent {
 std::optional<Extent> extent_without_rows(const Case& c, const TapName& name) {
   const bool sums = name.stage == "reduce" || name.stage == "all_gather" ||
                     (name.stage == "accumulate" && communicate_of(c) == Communicate::micro_batch);
+  const bool shares = pools_steps(c) && (name.stage == "sync_statistics" || name.stage == "running_stats");
   const bool takes_part =
-      in_ranks(c) && communicates_each(c) && sums &&
+      in_ranks(c) && ((communicates_each(c) && sums) || shares) &&
       static_cast<std::size_t>(name.micro_batch) < micro_steps_of(c, static_cast<std::size_t>(name.window));
   return takes_part ? std::optional(Extent{}) : std::nullopt;
 }

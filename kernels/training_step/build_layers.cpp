@@ -8,6 +8,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
@@ -133,6 +134,11 @@ void add_statistics(Run& run, LayerState& state, const Alive& alive) {
   }
   state.window_statistics = state.layer->text("statistics") == "window";
   state.frozen = state.layer->text("statistics") == "frozen";
+  state.step_statistics = run.options.link != nullptr && takes_step_statistics(*state.layer);
+  if (state.step_statistics) {
+    state.own_first = make("own_first", {state.in});
+    state.own_second = make("own_second", {state.in});
+  }
   state.running_mean = optional_tensor(run.device, run.c, state.label + ".running_mean");
   state.running_var = optional_tensor(run.device, run.c, state.label + ".running_var");
 }

@@ -16,6 +16,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/item_weights.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
@@ -123,6 +124,11 @@ std::map<std::string, std::string> launched_kernels(const Case& c, const Stages&
   if (in_ranks(c)) {
     chosen.emplace("rank_sum", "in_format");
     chosen.emplace("rank_scale", "stored");
+  }
+  if (pools_steps(c)) {
+    chosen.emplace("batch_norm.step_sums", "column_lanes");
+    chosen.emplace("batch_norm.pool_sums", "grid_stride");
+    chosen.emplace("batch_norm.merge_moments", "in_order");
   }
   const bool fuses = has_shipped_stages(stages);
   std::erase_if(chosen, [&](const auto& kernel) {

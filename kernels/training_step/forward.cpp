@@ -37,7 +37,7 @@ void tap_outputs(Run& run, LayerState& layer, int k) {
   for (const RowStatistic& each : contract_of("layer", *layer.layer).row_statistics)
     run.tap("forward", layer.label + "." + each.name, run.rows_of(layer.row_statistic(each.name), k), Dtype::fp32,
             shape_of(each, *layer.layer, run.rows(k)));
-  if (!layer.var || layer.window_statistics) return;
+  if (!layer.var || layer.window_statistics || layer.step_statistics) return;
   const std::vector<std::int64_t> shape{layer.in};
   for (const auto& [name, statistic] : {std::pair{".mean", &layer.mean}, {".var", &layer.var}, {".rstd", &layer.rstd}})
     run.tap("forward", layer.label + name, statistic->row(run.slot(k)), Dtype::fp32, shape);

@@ -34,7 +34,7 @@ std::string memory_kind(const std::string& buffer_name) {
     return "gradients";
   if (!parameter_of_state(name).empty()) return "optimizer state";
   if (is_one_of(name, {"scale", "inverse_scale", "growth_counter", "norm", "coefficient", "found", "partial norms",
-                       "bucket of ranks", "addend of ranks", "sum of ranks"}))
+                       "bucket of ranks", "addend of ranks", "sum of ranks", "moments of ranks"}))
     return "workspace";
   if (name == "partial bias gradients" || starts_with_one_of(name, {"order of ", "sums of "})) return "workspace";
   if (name.starts_with("kept ")) return "kept activations";
@@ -44,8 +44,8 @@ std::string memory_kind(const std::string& buffer_name) {
   if (dots == 0) return "unknown";
   if (last == "mask") return "data";
   if (is_one_of(last, {"weight", "bias", "running_mean", "running_var"})) return "parameters";
-  if (is_one_of(last,
-                {"y", "x", "q", "k", "v", "gate", "up", "mean", "var", "rstd", "lse", "delta", "dw_sum", "db_sum"}))
+  if (is_one_of(last, {"y", "x", "q", "k", "v", "gate", "up", "mean", "var", "rstd", "lse", "delta", "dw_sum", "db_sum",
+                       "own_first", "own_second"}))
     return "activations";
   return "unknown";
 }

@@ -95,14 +95,15 @@ void require_supported(const Case& c, const RunOptions& options) {
 
 namespace {
 
-/// The micro-batch that moved a layer's running values last: -1 where statistics are the window's. Sets the run's window
-/// to its window. Nothing where this rank has none.
+/// The micro-batch that moved a layer's running values last: -1 where statistics are the window's; of a micro-step's
+/// that of any rank. Sets the run's window to its window. Nothing where this rank has none.
 bool find_last_move(Run& run, const LayerState& layer) {
   run.micro_batch = -1;
   for (run.window = static_cast<int>(run.c.windows.size()) - 1; run.window >= 0; --run.window) {
-    const auto& window = run.c.windows[static_cast<std::size_t>(run.window)];
+    const auto window = static_cast<std::size_t>(run.window);
+    const std::size_t moves = layer.step_statistics ? micro_steps_of(run.c, window) : run.c.windows[window].size();
     if (layer.window_statistics) return true;
-    if (!window.empty()) return run.micro_batch = static_cast<int>(window.size()) - 1, true;
+    if (moves > 0) return run.micro_batch = static_cast<int>(moves) - 1, true;
   }
   return false;
 }

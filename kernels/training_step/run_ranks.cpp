@@ -68,6 +68,22 @@ class Order {
   bool every_micro_batch_ = false, gradients_ = false;
 };
 
+/// How often a rank has met the others for statistics: what all made of it stands behind what each handed over.
+class Meetings {
+ public:
+  int at(const TapName& name) {
+    if (name.stage != "sync_statistics") return met_;
+    const bool handed = name.tensor.starts_with("in.");
+    met_ += handed_ && !handed;
+    handed_ = handed;
+    return met_;
+  }
+
+ private:
+  bool handed_ = false;
+  int met_ = 0;
+};
+
 }  // namespace
 
 Trace merged_ranks(std::vector<Trace> traces) {
@@ -76,7 +92,7 @@ Trace merged_ranks(std::vector<Trace> traces) {
   all.groups = traces.front().groups;
   all.case_hash = traces.front().case_hash;
   struct Placed {
-    int window, micro_batch, part, rank;
+    int window, micro_batch, part, met, rank;
     Tap tap;
   };
   const Order order(traces.front());
@@ -85,12 +101,15 @@ Trace merged_ranks(std::vector<Trace> traces) {
     for (std::string& violation : trace.violations)
       if (std::ranges::find(all.violations, violation) == all.violations.end())
         all.violations.push_back(std::move(violation));
-    for (Tap& tap : std::move(trace).take_taps())
+    Meetings meetings;
+    for (Tap& tap : std::move(trace).take_taps()) {
+      const int met = meetings.at(tap.name);
       placed.push_back(
-          {tap.name.window, order.micro_batch(tap.name), order.part(tap.name), tap.name.rank, std::move(tap)});
+          {tap.name.window, order.micro_batch(tap.name), order.part(tap.name), met, tap.name.rank, std::move(tap)});
+    }
   }
-  std::ranges::stable_sort(placed, {},
-                           [](const Placed& at) { return std::tuple(at.window, at.micro_batch, at.part, at.rank); });
+  std::ranges::stable_sort(
+      placed, {}, [](const Placed& at) { return std::tuple(at.window, at.micro_batch, at.part, at.met, at.rank); });
   for (Placed& at : placed) all.add(std::move(at.tap.name), std::move(at.tap.value));
   return all;
 }

@@ -42,6 +42,10 @@ struct LayerSteps {
   void (*group_backward)(Run& run, LayerState& layer) = nullptr;
 };
 
+/// What ranks put together of a micro-step's rows: the statistics of batch_norm; where these take two rounds, the squares
+/// of deviations from their mean; the two sums of its backward pass.
+enum class StepPart { statistics, squares, gradients };
+
 struct RegisterLayerSteps {
   RegisterLayerSteps(const char* kind, LayerSteps steps, std::source_location at = std::source_location::current());
 };
@@ -107,7 +111,10 @@ struct LayerState {
   DeviceTensor turns, turns_back;                  // fp32, [rows of x, rotated]: rotary's tables, forth and back
   /// Of those that a contract names row by row: "mean", "rstd", "lse", "delta". Throws std::logic_error for another.
   DeviceTensor& row_statistic(std::string_view name);
-  DeviceTensor dw_sum, db_sum;             // batch_norm [groups, in]
+  DeviceTensor dw_sum, db_sum;  // batch_norm [groups, in]
+  /// Whether ranks put its statistics together; then those above are of all ranks' rows of a micro-step.
+  bool step_statistics = false;
+  DeviceTensor own_first, own_second;      // [in]: what this rank hands over of its own rows
   DeviceTensor running_mean, running_var;  // [in]
   DeviceTensor mask;                       // u8 [rows of x, in]
   bool reads_tokens = false, reads_positions = false;
@@ -178,6 +185,7 @@ struct Run {
   std::int64_t step = 0;                     // steps taken: t
   double window_items = 0;                   // N of this window, over all ranks
   double own_items = 0;                      // of them this rank's
+  std::int64_t step_rows = 0;                // of this micro-step, on all ranks, where they share statistics
   double busy_ranks = 1;                     // ranks that have a micro-batch in this window
   float window_scale = 1;                    // the loss scale of this window
   double learning_rate = 0;                  // of this window, in binary64

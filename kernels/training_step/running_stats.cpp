@@ -1,5 +1,5 @@
-// Running values of batch norm, after the group's forward: once for every micro-batch with its own statistics, once for
-// the window with window statistics, never when frozen. Recomputation does not come here.
+// Running values of batch norm, after the group's forward: once for every micro-batch with its own statistics, or a
+// micro-step's on every rank, once for the window with window statistics, never when frozen. Recomputation does not come here.
 #include "kernels/training_step/stages.hpp"
 
 namespace tally::stage {
@@ -31,6 +31,12 @@ void running_stats(Run& run) {
     if (layer.layer->kind != "batch_norm" || layer.frozen) continue;
     if (layer.window_statistics) {
       move(run, layer, 0, run.group_rows());
+      continue;
+    }
+    if (layer.step_statistics) {
+      run.micro_batch = run.group_begin;
+      move(run, layer, 0, run.step_rows);
+      run.micro_batch = -1;
       continue;
     }
     for (int k = run.group_begin; k < run.group_end; ++k) {

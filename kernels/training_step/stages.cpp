@@ -11,6 +11,7 @@ const Stages& shipped_stages() {
                              .receive = stage::receive,
                              .send = stage::send,
                              .forward = stage::forward,
+                             .sync_statistics = stage::sync_statistics,
                              .running_stats = stage::running_stats,
                              .factor = stage::fix_factor,
                              .loss = stage::loss,

@@ -13,7 +13,8 @@
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
 // Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
 // fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, pipeline_messages.cpp,
-// reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp, share.cpp, shards.cpp, unscale.cpp, window.cpp.
+// reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp, share.cpp, shards.cpp, sync_statistics.cpp, unscale.cpp,
+// window.cpp.
 #pragma once
 
 #include <map>
@@ -39,7 +40,10 @@ struct Stages {
   /// gradient that the part behind sends; and the same the other way round. Nothing where there is no such part.
   Stage receive;
   Stage send;
-  Stage forward;        // the micro-batches of run.group, layer by layer
+  Stage forward;  // the micro-batches of run.group, layer by layer
+  /// Of ranks, inside forward and backward: a micro-step's statistics or sums, which all ranks put together. A rank that
+  /// has no micro-batch in it takes part with no rows.
+  void (*sync_statistics)(Run& run, LayerState& layer, StepPart part);
   Stage running_stats;  // the same group; once for it with window statistics
   Stage factor;         // (k) run.factor, the c of the loss's gradient
   Stage loss;           // (k)
@@ -85,6 +89,7 @@ void all_gather(Run& run);
 void receive(Run& run);
 void send(Run& run);
 void forward(Run& run);
+void sync_statistics(Run& run, LayerState& layer, StepPart part);
 void running_stats(Run& run);
 void fix_factor(Run& run);
 void loss(Run& run);

@@ -7,7 +7,9 @@
 #include "kernels/training_step/pipeline.hpp"
 #include "kernels/training_step/shards.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "kernels/training_step/step_statistics.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 
@@ -40,13 +42,32 @@ void gather_parameters(Run& run, bool behind_forward) {
   run.stages.all_gather(run);
 }
 
+/// Statistics that all share of a micro-step in which this rank has no rows: everything else of its passes is left out.
+void share_forward(Run& run) {
+  for (LayerState& layer : run.layers)
+    if (layer.step_statistics) share_statistics(run, layer);
+  const int step = run.micro_batch;
+  run.group_begin = run.group_end = step;
+  run.stages.running_stats(run);
+  run.micro_batch = step;
+}
+
+void share_backward(Run& run) {
+  for (auto layer = run.layers.rbegin(); layer != run.layers.rend(); ++layer)
+    if (layer->step_statistics && layer->has_gradient && layer->gives_dx) share_gradient_sums(run, *layer);
+}
+
 /// A rank that has fewer micro-batches than another takes part in what all do together at those as well.
 void add_up_without_own(Run& run) {
-  if (run.options.link == nullptr || !communicates_each(run.c)) return;
+  const bool shares = pools_steps(run.c);
+  if (run.options.link == nullptr || (!communicates_each(run.c) && !shares)) return;
   const auto window = static_cast<std::size_t>(run.window);
   const auto steps = static_cast<int>(micro_steps_of(run.c, window));
   for (run.micro_batch = static_cast<int>(run.c.windows[window].size()); run.micro_batch < steps; ++run.micro_batch) {
-    for (const bool behind_forward : {false, true}) gather_parameters(run, behind_forward);
+    gather_parameters(run, false);
+    if (shares) share_forward(run);
+    gather_parameters(run, true);
+    if (shares) share_backward(run);
     add_up(run);
   }
   run.micro_batch = -1;

@@ -7,6 +7,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/running_values.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/contract.hpp"
@@ -152,8 +153,7 @@ Case full_batch_of(const Case& c) {
     window = {rows};
   }
   for (Layer& layer : full.model.layers)
-    if (layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch")
-      layer.options["statistics"] = std::string("window");
+    if (normalises_parts(layer)) layer.options["statistics"] = std::string("window");
   forget_running(full.model.layers);
   return full;
 }

@@ -62,6 +62,7 @@ const std::vector<RankKey>& rank_keys() {
       number_key("buckets", "elements", 0, "0"),
       word_key("buckets", "order", {"model", "reverse"}),
       number_key("buckets", "align", 1, "1"),
+      word_key("", "statistics", {"moments", "sums", "two_pass"}),
       number_key("", "arrival", 0, "0"),
       number_key("pipeline", "stages", 1, "1"),
       places_key("pipeline", "cut"),

@@ -4,6 +4,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -26,6 +27,10 @@ void check_left_out(const Case& c, Findings& findings) {
   if (c.model.tokens || reads_positions(c.model) || !c.sequences.empty())
     findings.add(at + ".stages", "a pipeline of a model over tokens or sequences", "a model over rows of x");
   if (offloads(c)) findings.add("$.execution.ranks.offload", "true beside a pipeline", "false");
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i)
+    if (takes_step_statistics(c.model.layers[i]))
+      findings.add(element_path("$.model.layers", i) + ".statistics", "\"micro_step\" beside a pipeline",
+                   "\"micro_batch\", which says the same of one rank, or \"frozen\"");
   for (const char* key : {"sharding", "communicate"}) {
     const std::string& word = rank_word(c, key);
     if (word != std::get<std::string>(standard_rank_option(key)))

@@ -2,6 +2,7 @@
 
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/option.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -107,8 +108,27 @@ void check_together(const Case& c, Findings& findings) {
     const Layer& layer = c.model.layers[i];
     const std::string path = element_path("$.model.layers", i);
     if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
-      findings.add(path + ".statistics", "\"window\" beside ranks", "\"micro_batch\" or \"frozen\"");
+      findings.add(path + ".statistics", "\"window\" beside ranks", "\"micro_batch\", \"micro_step\" or \"frozen\"");
   }
+}
+
+/// What ranks hand over for statistics that they put together needs a layer that takes such.
+void check_step_statistics(const Case& c, Findings& findings) {
+  if (c.execution.ranks.options.contains("statistics") && !pools_steps(c))
+    findings.add("$.execution.ranks.statistics",
+                 json_string(rank_word(c, "statistics")) + " without a batch_norm of \"micro_step\" statistics",
+                 "no \"statistics\", or such a layer");
+}
+
+/// Statistics of a micro-step need two rows of all ranks together, not of each.
+void check_step_rows(const Case& c, Findings& findings) {
+  if (std::ranges::none_of(c.model.layers, takes_step_statistics)) return;
+  for (std::size_t w = 0; w < c.windows.size(); ++w)
+    for (std::size_t k = 0; k < micro_steps_of(c, w); ++k)
+      if (rows_of_step(c, w, k) < 2)
+        findings.add(c.dealt.empty() ? micro_batch_path(c, w, k) : element_path("$.windows", w),
+                     "micro-step " + std::to_string(k) + " of one row under \"micro_step\" statistics",
+                     "at least 2 rows, of all ranks together");
 }
 
 /// Whose running values count is a question of several ranks that move them.
@@ -151,8 +171,10 @@ void check_ranks(const Case& c, Findings& findings) {
       check_option(key.option, said->second, "$.execution.ranks." + key.name(), findings);
   }
   check_running(c, findings);
+  if (findings.sound("$.windows")) check_step_rows(c, findings);
   if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
     check_together(c, findings);
+    check_step_statistics(c, findings);
     check_divided(c, findings);
     check_replicas(c, findings);
     check_accumulated(c, findings);

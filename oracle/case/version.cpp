@@ -4,15 +4,22 @@
 
 #include "oracle/case/choice.hpp"
 #include "oracle/case/graph.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
+namespace {
+
+bool is_of_ranks(const Model& model) { return std::ranges::any_of(model.layers, takes_step_statistics); }
+
+}  // namespace
 
 std::string what_needs_version(const Case& c) {
   if (!c.dealt.empty()) return "the micro-batches are dealt to ranks";
   if (!c.execution.ranks.kind.empty()) return "execution says how ranks work together";
   if (c.normalisation == Normalisation::rank_means) return "the normalisation is of ranks";
+  if (is_of_ranks(c.model)) return "batch_norm takes statistics of all ranks";
   if (!is_chain(c.model)) return "a layer names its inputs";
   if (c.model.tokens) return "the model reads tokens";
   if (!c.sequences.empty()) return "the rows are sequences";
@@ -27,7 +34,7 @@ std::string what_needs_version(const Case& c) {
 }
 
 std::int64_t version_of(const Case& c) {
-  if (in_ranks(c) || c.normalisation == Normalisation::rank_means) return 3;
+  if (in_ranks(c) || c.normalisation == Normalisation::rank_means || is_of_ranks(c.model)) return 3;
   return what_needs_version(c).empty() ? 1 : 2;
 }
 

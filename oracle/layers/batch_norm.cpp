@@ -18,7 +18,7 @@ const RegisterContract registered{
                  {.name = "statistics",
                   .type = OptionType::text,
                   .standard = std::nullopt,
-                  .words = {"micro_batch", "window", "frozen"}},
+                  .words = {"micro_batch", "window", "frozen", "micro_step"}},
                  {.name = "running",
                   .type = OptionType::text,
                   .standard = std::string("first_rank"),

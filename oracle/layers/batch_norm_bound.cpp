@@ -1,9 +1,12 @@
 // batch_norm: per group of rows and feature (batch_norm.1), (batch_norm.2) and (batch_norm.3) by the claimed algorithm
 // (oracle/tolerance/moments), then (batch_norm.4); (batch_norm.5), (batch_norm.6) and (batch_norm.7) through the same
 // rounded statistics. Operations and their order are those of kernels/arithmetic.md.
+#include "oracle/case/micro_steps.hpp"
+#include "oracle/layers/pooled_norm.hpp"
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/tolerance/moments.hpp"
+#include "oracle/tolerance/pooled_sums.hpp"
 #include "oracle/tolerance/shared_addends.hpp"
 #include "oracle/window/exact_stages.hpp"
 
@@ -12,8 +15,11 @@ namespace {
 
 bool frozen(const BoundPass& pass) { return pass.layer.text("statistics") == "frozen"; }
 
+/// Ranks put its statistics together (oracle/layers/pooled_norm.hpp).
+bool pooled(const BoundPass& pass) { return pass.tensors.contains(pooled_rstd); }
+
 Cut groups_of(const BoundPass& pass, Eigen::Index rows) {
-  if (pass.layer.text("statistics") == "micro_batch" && !pass.cut.empty()) return pass.cut;
+  if (normalises_parts(pass.layer) && !pass.cut.empty() && !pooled(pass)) return pass.cut;
   return {rows};
 }
 
@@ -26,6 +32,8 @@ Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index feat
     const bool by_function = claim_of(pass.declared, "batch_norm.frozen_statistics").rsqrt;
     return {element(pass.tensors.at("running_mean"), 0, feature), var, rstd_of(var, eps, by_function)};
   }
+  if (pooled(pass))
+    return {element(pass.tensors.at(pooled_mean), 0, feature), {}, element(pass.tensors.at(pooled_rstd), 0, feature)};
   std::vector<Bounded> column;
   for (Eigen::Index i = first; i < first + count; ++i) column.push_back(x.at(i, feature));
   return sample_moments(pass.declared, claim_of(pass.declared, "batch_norm.statistics"), column, eps);
@@ -82,6 +90,7 @@ ExpectedForward forward(const BoundPass& pass, const Expected& x) {
       }
     }
   }
+  if (pooled(pass)) return {joined(exact.y, y), {}, {}, {}};
   const auto& exact_mean = frozen(pass) ? pass.tensors.at("running_mean").v : exact.mean;
   const auto& exact_var = frozen(pass) ? pass.tensors.at("running_var").v : exact.var;
   return {joined(exact.y, y), joined(exact_mean, mean), joined(exact_var, var), exact_rstd(pass, exact_var, rstd)};
@@ -107,7 +116,8 @@ class Column {
 
   void write(BoundedMatrix& dx, Bounded s1, Bounded s2) const {
     const Bounded scale = shared(fp32_.mul(weight_, moments_.rstd));
-    const Bounded inverse = reciprocal(pass_.declared, static_cast<double>(size_));
+    const double count = pooled(pass_) ? element(pass_.tensors.at(pooled_count), 0, 0).v : static_cast<double>(size_);
+    const Bounded inverse = reciprocal(pass_.declared, count);
     const Bounded mean_dy = shared(fp32_.mul(s1, inverse)), mean_dy_h = shared(fp32_.mul(s2, inverse));
     for (Eigen::Index i = first_; i < first_ + size_; ++i) {
       const Bounded dy = dy_.at(i, feature_);
@@ -133,7 +143,10 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   const Arithmetic fp32 = single();
   const BoundedMatrix in(x), gradient(dy);
   const KernelClaim& sums = claim_of(pass.declared, "batch_norm.parameter_gradients");
-  BoundedMatrix dx(in.rows(), in.cols()), dw(1, in.cols()), db(1, in.cols());
+  BoundedMatrix dx(in.rows(), in.cols());
+  dx.v.setZero();
+  dx.e.setZero();
+  BoundedMatrix dw(1, in.cols()), db(1, in.cols());
   Matrix<double> all(in.rows(), in.cols());  // what dw adds up
   for (Eigen::Index j = 0; j < in.cols(); ++j) {
     Addends all_dy = addends_of(sums), all_dy_h = addends_of(sums);
@@ -142,7 +155,11 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
       const Column column(pass, in, gradient, j, first, size);
       Addends sum_dy = addends_of(sums), sum_dy_h = addends_of(sums);
       column.gather(sum_dy, sum_dy_h);
-      column.write(dx, sum_of(fp32, sums, sum_dy), sum_of(fp32, sums, sum_dy_h));
+      if (!pooled(pass))
+        column.write(dx, sum_of(fp32, sums, sum_dy), sum_of(fp32, sums, sum_dy_h));
+      else if (pass.tensors.contains(pooled_count))
+        column.write(dx, element(pass.tensors.at(pooled_sum_dy), 0, j),
+                     element(pass.tensors.at(pooled_sum_dy_h), 0, j));
       if (size == in.rows()) {
         all_dy = sum_dy;
         all_dy_h = sum_dy_h;
@@ -166,6 +183,31 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
   result.parameters["bias"] = joined(exact.parameters.at("bias"), stored(pass.declared.storage, db));
   return result;
 }
+
+}  // namespace
+
+ExpectedTensors pooled_gradient_sums(const BoundPass& pass, const Expected& x, const Expected& dy) {
+  const BoundedMatrix in(x), gradient(dy);
+  const KernelClaim& sums = claim_of(pass.declared, "batch_norm.parameter_gradients");
+  BoundedMatrix all_dy(1, in.cols()), all_dy_h(1, in.cols());
+  Matrix<long double> exact_dy(1, in.cols()), exact_dy_h(1, in.cols());
+  for (Eigen::Index j = 0; j < in.cols(); ++j) {
+    const Column column(pass, in, gradient, j, 0, in.rows());
+    Addends sum_dy = addends_of(sums), sum_dy_h = addends_of(sums);
+    column.gather(sum_dy, sum_dy_h);
+    all_dy.set(0, j, shared(sum_of(single(), sums, sum_dy)));
+    all_dy_h.set(0, j, shared(sum_of(single(), sums, sum_dy_h)));
+    const long double mean = pass.tensors.at(pooled_mean).v(0, j), rstd = pass.tensors.at(pooled_rstd).v(0, j);
+    exact_dy(j) = exact_dy_h(j) = 0;
+    for (Eigen::Index i = 0; i < in.rows(); ++i) {
+      exact_dy(j) += dy.v(i, j);
+      exact_dy_h(j) += dy.v(i, j) * ((x.v(i, j) - mean) * rstd);
+    }
+  }
+  return {{"sum_dy", joined(exact_dy, all_dy)}, {"sum_dy_h", joined(exact_dy_h, all_dy_h)}};
+}
+
+namespace {
 
 const RegisterBoundRule registered("batch_norm", {forward, backward});
 

@@ -7,9 +7,14 @@
 // (batch_norm.5)  dx_rc = w_c rstd_c (dy_rc - (1/n) sum_k dy_kc - h_rc (1/n) sum_k dy_kc h_kc)
 // (batch_norm.6)  dw_c = sum dy_rc h_rc,  db_c = sum dy_rc,  over the rows of all groups
 // (batch_norm.7)  dx_rc = w_c rstd_c dy_rc  with frozen statistics, where mean and var are the running values
+// The statistics of ranks that put them together stand under the names of pooled_norm.hpp, which has these formulas by
+// them.
 // The code of (batch_norm.5) is the chain rule through mean and var (standardise.hpp).
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
+#include "oracle/layers/pooled_norm.hpp"
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/layers/standardise.hpp"
 #include "oracle/real/number.hpp"
@@ -22,15 +27,57 @@ bool frozen(const Pass<T>& pass) {
   return pass.layer.text("statistics") == "frozen";
 }
 
-/// Sizes of the consecutive groups of rows that share statistics.
+/// Neighbouring rows.
+struct Stretch {
+  Eigen::Index first, rows;
+};
+/// Rows that share statistics, wherever they stand.
+using Group = std::vector<Stretch>;
+
+Eigen::Index rows_of(const Group& group) {
+  Eigen::Index all = 0;
+  for (const Stretch& each : group) all += each.rows;
+  return all;
+}
+
+/// Of a cut the parts, or, where several of them are one micro-step's, the micro-steps; else all rows as one.
 template <class T>
-Cut groups_of(const Pass<T>& pass, Eigen::Index rows) {
-  if (pass.layer.text("statistics") != "micro_batch") return {rows};
-  std::int64_t sum = 0;
-  for (const std::int64_t size : pass.cut) sum += size;
-  if (sum != rows)
-    throw std::logic_error("batch_norm: the cut holds " + std::to_string(sum) + " rows, x " + std::to_string(rows));
-  return pass.cut;
+std::vector<Group> groups_of(const Pass<T>& pass, Eigen::Index rows) {
+  const std::string& statistics = pass.layer.text("statistics");
+  const bool steps = statistics == "micro_step" && !pass.steps.empty();
+  if (statistics != "micro_batch" && statistics != "micro_step") return {{{0, rows}}};
+  std::vector<Group> groups;
+  Eigen::Index first = 0;
+  for (std::size_t part = 0; part < pass.cut.size(); ++part) {
+    const std::size_t group = steps ? pass.steps.at(part) : part;
+    groups.resize(std::max(groups.size(), group + 1));
+    groups[group].push_back({first, pass.cut[part]});
+    first += pass.cut[part];
+  }
+  if (first != rows)
+    throw std::logic_error("batch_norm: the cut holds " + std::to_string(first) + " rows, x " + std::to_string(rows));
+  return groups;
+}
+
+template <class T>
+Matrix<T> taken(const Matrix<T>& x, const Group& group, Eigen::Index c) {
+  if (group.size() == 1) return x.block(group.front().first, c, group.front().rows, 1);
+  Matrix<T> column(rows_of(group), 1);
+  Eigen::Index row = 0;
+  for (const Stretch& each : group) {
+    column.block(row, 0, each.rows, 1) = x.block(each.first, c, each.rows, 1);
+    row += each.rows;
+  }
+  return column;
+}
+
+template <class T>
+void put(const Matrix<T>& column, const Group& group, Eigen::Index c, Matrix<T>& y) {
+  Eigen::Index row = 0;
+  for (const Stretch& each : group) {
+    y.block(each.first, c, each.rows, 1) = column.block(row, 0, each.rows, 1);
+    row += each.rows;
+  }
 }
 
 /// Column c of one group, and how it is standardised.
@@ -41,8 +88,8 @@ struct Column {
 };
 
 template <class T>
-Column<T> column_of(const Pass<T>& pass, const Matrix<T>& x, Eigen::Index first, Eigen::Index rows, Eigen::Index c) {
-  Column<T> column{x.block(first, c, rows, 1), {}};
+Column<T> column_of(const Pass<T>& pass, const Matrix<T>& x, const Group& group, Eigen::Index c) {
+  Column<T> column{taken(x, group, c), {}};
   column.moments = frozen(pass) ? ExactMoments<T>{pass.tensors.at("running_mean")(c), pass.tensors.at("running_var")(c)}
                                 : moments(column.x);
   return column;
@@ -58,25 +105,25 @@ template <class T>
 ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
   const T eps = number<T>(pass.layer.number("eps"));
   const bool affine = pass.layer.flag("affine");
-  const Cut groups = groups_of(pass, x.rows());
+  if (is_pooled(pass)) return pooled_forward(pass, x);
+  const std::vector<Group> groups = groups_of(pass, x.rows());
   const auto group_count = frozen(pass) ? 0 : static_cast<Eigen::Index>(groups.size());
   ForwardResult<T> result{Matrix<T>(x.rows(), x.cols()), Matrix<T>(group_count, x.cols()),
                           Matrix<T>(group_count, x.cols())};
-  Eigen::Index first = 0, g = 0;
-  for (const std::int64_t rows : groups) {
+  Eigen::Index g = 0;
+  for (const Group& group : groups) {
     for (Eigen::Index c = 0; c < x.cols(); ++c) {
-      const Column<T> column = column_of(pass, x, first, rows, c);
+      const Column<T> column = column_of(pass, x, group, c);
       Matrix<T> y = standardised(column.x, column.moments, eps);
       if (affine) {
         const T weight = pass.tensors.at("weight")(c), bias = pass.tensors.at("bias")(c);
         y = y.unaryExpr([&](const T& xhat) -> T { return xhat * weight + bias; }).eval();
       }
-      result.y.block(first, c, rows, 1) = y;
+      put(y, group, c, result.y);
       if (frozen(pass)) continue;
       result.mean(g, c) = column.moments.mean;
       result.var(g, c) = column.moments.var;
     }
-    first += rows;
     ++g;
   }
   if (frozen(pass)) result.mean = result.var = Matrix<T>();
@@ -85,22 +132,21 @@ ForwardResult<T> forward(const Pass<T>& pass, const Matrix<T>& x) {
 
 template <class T>
 BackwardResult<T> backward(const Pass<T>& pass, const Matrix<T>& x, const Matrix<T>& dy) {
+  if (is_pooled(pass)) return pooled_backward(pass, x, dy);
   const T eps = number<T>(pass.layer.number("eps"));
   const bool affine = pass.layer.flag("affine");
   BackwardResult<T> result{Matrix<T>(x.rows(), x.cols()), {}};
   Matrix<T> d_weight = Matrix<T>::Zero(1, x.cols());
-  Eigen::Index first = 0;
-  for (const std::int64_t rows : groups_of(pass, x.rows())) {
+  for (const Group& group : groups_of(pass, x.rows())) {
     for (Eigen::Index c = 0; c < x.cols(); ++c) {
-      const Column<T> column = column_of(pass, x, first, rows, c);
-      Matrix<T> d_xhat = dy.block(first, c, rows, 1);
+      const Column<T> column = column_of(pass, x, group, c);
+      Matrix<T> d_xhat = taken(dy, group, c);
       if (affine) {
         d_weight(c) += d_xhat.cwiseProduct(standardised(column.x, column.moments, eps)).sum();
         d_xhat *= pass.tensors.at("weight")(c);
       }
-      result.dx.block(first, c, rows, 1) = d_column(pass, column, eps, d_xhat);
+      put(d_column(pass, column, eps, d_xhat), group, c, result.dx);
     }
-    first += rows;
   }
   if (!affine) return result;
   result.parameters["weight"] = d_weight;

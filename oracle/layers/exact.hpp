@@ -32,6 +32,7 @@ struct Pass {
   Decisions decisions = {};
   bool gives_dx = true;                       // else dx may be left out
   std::vector<const Matrix<T>*> others = {};  // the inputs behind the first, of a layer that reads several
+  std::vector<std::size_t> steps = {};        // of ranks: the micro-step of each part of the cut; else each is one
 };
 
 /// What forward leaves: y [rows, features out]; for batch_norm the statistics of each group of the cut, [groups,

@@ -9,8 +9,10 @@ namespace {
 
 bool any_algorithm(const KernelClaim& claim) { return claim.algorithm.empty() || claim.algorithm == "any"; }
 
+}  // namespace
+
 /// By the claimed algorithm, or with the larger bound of all where none is.
-MeanAndVariance by_algorithm(const Declared& declared, const KernelClaim& claim, const Sample& x) {
+MeanAndVariance sample_statistics(const Declared& declared, const KernelClaim& claim, const Sample& x) {
   const double h = height_of(claim, x.n);
   if (claim.algorithm == "two_pass") return two_pass(declared, h, x);
   if (claim.algorithm == "one_pass") return one_pass(declared, h, x);
@@ -23,8 +25,6 @@ MeanAndVariance by_algorithm(const Declared& declared, const KernelClaim& claim,
   return {wider(wider(first.mean, second.mean), third.mean),
           wider(wider(first.variance, second.variance), third.variance)};
 }
-
-}  // namespace
 
 Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
   const Arithmetic fp32 = single();
@@ -40,7 +40,7 @@ Bounded rstd_of(Bounded var, Bounded eps, bool by_function) {
 }
 
 Moments sample_moments(const Declared& declared, const KernelClaim& claim, const std::vector<Bounded>& x, Bounded eps) {
-  const MeanAndVariance found = by_algorithm(declared, claim, sample_of(x));
+  const MeanAndVariance found = sample_statistics(declared, claim, sample_of(x));
   return {shared(found.mean), shared(found.variance),
           rstd_of(found.variance, eps, claim.rsqrt || any_algorithm(claim))};
 }

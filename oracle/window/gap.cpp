@@ -63,6 +63,23 @@ std::vector<WindowDifference> evaluate(const Case& c, unsigned digits) {
   return result;
 }
 
+/// Parameters and running values.
+Tensors<Real> left(const State<Real>& state) {
+  Tensors<Real> result = parameters(state);
+  for (const auto& [name, mean] : state.running_mean) result.emplace(name + ".running_mean", mean);
+  for (const auto& [name, var] : state.running_var) result.emplace(name + ".running_var", var);
+  return result;
+}
+
+std::vector<WindowDifference> evaluate(const Case& c, const Case& other, unsigned digits) {
+  set_digits(digits);
+  const auto one = trajectory<Real>(c, Branch::accumulated), second = trajectory<Real>(other, Branch::accumulated);
+  std::vector<WindowDifference> result;
+  for (std::size_t w = 0; w < one.size(); ++w)
+    result.push_back({difference(one[w].grad, second[w].grad), difference(left(one[w].after), left(second[w].after))});
+  return result;
+}
+
 /// nullopt while neither zero nor the size is certain.
 std::optional<double> relative_gap(const Difference& coarse, const Difference& fine) {
   const Real size = norm(fine.change), uncertainty = norm(minus(fine.change, coarse.change)), full = norm(fine.full);
@@ -84,26 +101,34 @@ std::optional<std::vector<WindowGap>> certified(const std::vector<WindowDifferen
   return gaps;
 }
 
-/// `gaps(coarse, fine)` at rising precisions, until it has a value.
-template <class Gaps>
-auto certified_at_some(const Case& c, Gaps gaps) {
+/// `gaps(coarse, fine)` of what `evaluate` gives at rising precisions, until it has a value.
+template <class Evaluate, class Gaps>
+auto certified_at_some(Evaluate evaluate_with, Gaps gaps) {
   const std::vector<unsigned> all = precisions_in_digits();
   const DigitsScope scope(all[0]);
-  auto coarse = evaluate(c, all[0]);
+  auto coarse = evaluate_with(all[0]);
   for (std::size_t i = 1; i < all.size(); ++i) {
-    auto fine = evaluate(c, all[i]);
+    auto fine = evaluate_with(all[i]);
     if (auto found = gaps(coarse, fine)) return *found;
     coarse = std::move(fine);
   }
   throw NotCertified("semantic gap: two precisions still disagree at " + std::to_string(all.back()) + " digits");
 }
 
+auto of_branches(const Case& c) {
+  return [&c](unsigned digits) { return evaluate(c, digits); };
+}
+
 }  // namespace
 
-std::vector<WindowGap> semantic_gap(const Case& c) { return certified_at_some(c, certified); }
+std::vector<WindowGap> semantic_gap(const Case& c) { return certified_at_some(of_branches(c), certified); }
+
+std::vector<WindowGap> gap_between(const Case& c, const Case& other) {
+  return certified_at_some([&](unsigned digits) { return evaluate(c, other, digits); }, certified);
+}
 
 double first_gradient_gap(const Case& c) {
-  return certified_at_some(c, [](const auto& coarse, const auto& fine) {
+  return certified_at_some(of_branches(c), [](const auto& coarse, const auto& fine) {
     return relative_gap(coarse.front().gradient, fine.front().gradient);
   });
 }

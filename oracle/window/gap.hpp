@@ -23,4 +23,8 @@ std::vector<WindowGap> semantic_gap(const Case& c);
 /// of a gradient that is 0. Throws NotCertified.
 double first_gradient_gap(const Case& c);
 
+/// Of two cases that state one training otherwise, each as it accumulates: of every window the gap between their
+/// gradients, and between what the window leaves, parameters and running values. Throws NotCertified.
+std::vector<WindowGap> gap_between(const Case& c, const Case& other);
+
 }  // namespace tally::oracle

@@ -1,6 +1,7 @@
 #include "oracle/window/trajectory.hpp"
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
@@ -40,13 +41,14 @@ Slot<T> stepped(const Case& c, const std::string& name, const WindowAnswer<T>& a
 template <class T>
 void move_running_statistics(const Case& c, std::size_t at, Branch branch, const WindowRows<T>& rows,
                              const WindowGradient<T>& window, State<T>& state) {
-  const bool all = branch == Branch::full_batch || ranks_of(c) == 1;
   for (const Layer& layer : c.model.layers) {
     if (!window.mean.contains(layer.name)) continue;
     const Matrix<T>&mean = window.mean.at(layer.name), &var = window.var.at(layer.name);
     Matrix<T>&running_means = state.running_mean.at(layer.name), &running_vars = state.running_var.at(layer.name);
+    const bool steps = pools_steps(c, layer), all = branch == Branch::full_batch || ranks_of(c) == 1 || steps;
     for (Eigen::Index g = 0; g < mean.rows(); ++g) {
-      const std::int64_t size = mean.rows() == 1 ? rows.count : rows.cut[static_cast<std::size_t>(g)];
+      const auto part = static_cast<std::size_t>(g);
+      const std::int64_t size = mean.rows() == 1 ? rows.count : steps ? rows_of_step(c, at, part) : rows.cut[part];
       for (Eigen::Index rank = 0; rank < running_means.rows(); ++rank) {
         if (!all && rank_with(c, at, static_cast<std::size_t>(g)) != static_cast<std::size_t>(rank)) continue;
         running_means.row(rank) = running_mean<T>(layer, running_means.row(rank), mean.row(g));

@@ -92,6 +92,7 @@ class Walk {
     Pass<T> pass{c_.model.layers[i], steps_[i].tensors, rows_.cut, steps_[i].decisions,
                  std::ranges::any_of(graph_.inputs[i], [&](LayerInput from) { return is_reached(from); })};
     for (std::size_t j = 1; j < graph_.inputs[i].size(); ++j) pass.others.push_back(&output_of(graph_.inputs[i][j]));
+    pass.steps = rows_.steps;
     return pass;
   }
 

@@ -4,6 +4,7 @@
 
 #include "oracle/case/item_weights.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/real/functions.hpp"
 
@@ -36,6 +37,8 @@ WindowRows<T> window_rows(const Case& c, std::size_t window, Branch branch) {
   rows.first = first_row(c, window);
   rows.count = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   rows.cut = branch == Branch::full_batch ? Cut{rows.count} : sizes;
+  for (std::size_t k = 0; k < sizes.size() && branch == Branch::accumulated && !c.dealt.empty(); ++k)
+    rows.steps.push_back(k - first_micro_batch_of(c, window, rank_with(c, window, k)));
   const auto lifted = [&](const char* name) {
     return naming(name, [&] { return lift_rows<T>(c.tensors.at(name), rows.first, rows.count); });
   };

@@ -11,6 +11,7 @@ template <class T>
 struct WindowRows {
   std::int64_t first = 0, count = 0;  // rows of x
   Cut cut;                            // micro-batches: one group on the full batch
+  std::vector<std::size_t> steps;     // of ranks: the micro-step of each of them; empty on the full batch
   Matrix<T> x, target;                // x [rows, 1] of tokens; target [1, rows] of classes, as scored
   Matrix<T> positions;                // [rows, 1], of a model that reads them; else empty
   Matrix<T> places;                   // in their sequences, [rows, 1], of a model that reads these; else empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "properties/generators/random_plan.hpp"
 
 namespace tally {
@@ -39,9 +40,7 @@ constexpr Section sections[] = {take_layers, take_loss,  take_cut,    take_optim
 
 /// Sections of two plans need not fit: statistics of a micro-batch or window take two rows.
 void fit(Plan& plan) {
-  const bool statistics = std::any_of(plan.hidden.begin(), plan.hidden.end(), [](const Layer& l) {
-    return l.kind == "batch_norm" && l.text("statistics") == "micro_batch";
-  });
+  const bool statistics = std::ranges::any_of(plan.hidden, normalises_parts);
   for (auto& window : plan.windows) {
     for (auto& rows : window) rows = std::max<std::int64_t>(rows, statistics || window.size() == 1 ? 2 : 1);
   }

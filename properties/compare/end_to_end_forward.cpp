@@ -1,7 +1,9 @@
 #include "oracle/case/sequences.hpp"
 #include "oracle/tolerance/head_loss.hpp"
+#include "properties/compare/end_to_end_step.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/item_weights.hpp"
+#include "properties/compare/local_step.hpp"
 #include "properties/compare/stack.hpp"
 #include "properties/compare/tensor_rows.hpp"
 
@@ -54,7 +56,7 @@ oracle::Decisions relu_decisions(EndToEndWalk& walk, const LayerView& layer, con
 void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
   for (const RowStatistic& each : layer.contract->row_statistics)
     hold_rows(walk, group, "forward", layer.label + "." + each.name, {forward, each.name}, group.count);
-  if (layer.layer->kind != "batch_norm") return;
+  if (layer.layer->kind != "batch_norm" || pools(walk.c, layer)) return;
   const auto hold_one = [&](const char* what) {
     const std::string tensor = layer.label + "." + what;
     walk.micro_batch = layer.window_statistics ? -1 : group.first;
@@ -69,7 +71,7 @@ void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& la
 }
 
 void move_running(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
-  if (!layer.batch_statistics && !layer.window_statistics) return;
+  if ((!layer.batch_statistics && !layer.window_statistics) || pools(walk.c, layer)) return;
   Expected &mean = walk.state.running_mean[layer.label], &var = walk.state.running_var[layer.label];
   walk.micro_batch = layer.window_statistics ? -1 : group.first;
   for (Eigen::Index g = 0; g < forward.at("mean").v.rows(); ++g, ++walk.micro_batch) {
@@ -127,28 +129,35 @@ void hold_rows(EndToEndWalk& walk, const Group& group, const std::string& stage,
   walk.micro_batch = -1;
 }
 
-void expect_forward(EndToEndWalk& walk, Group& group) {
-  const std::int64_t first = walk.first_row_of(group.first), rows = walk.rows_of(group);
-  Tensor input = rows_of(walk.c.tensors.at(input_tensor(walk.c.model)), first, rows);
+void begin_forward(EndToEndWalk& walk, Group& group) {
+  Tensor input =
+      rows_of(walk.c.tensors.at(input_tensor(walk.c.model)), walk.first_row_of(group.first), walk.rows_of(group));
   if (walk.c.model.tokens) input.shape.push_back(1);
   group.x = oracle::as_read(input);
   group.outputs.reserve(walk.layers.size());
-  for (const LayerView& layer : walk.layers) {
-    const Expected& x = group.input_of(layer);
-    const oracle::ExpectedTensors tensors = expected_inputs(walk, layer, first, rows);
-    oracle::Decisions decisions;
-    if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
-    oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
-    for (std::size_t j = 1; j < layer.inputs.size(); ++j) pass.others.push_back(&group.output_of(layer.inputs[j]));
-    const bool fused = is_fused_head(walk, group.outputs.size());
-    const auto rule = fused ? oracle::head_forward : oracle::bound_rule(layer.layer->kind).forward;
-    Evaluation forward([&] { return named(rule(pass, x)); });
-    hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
-    hold_statistics(walk, group, layer, forward);
-    move_running(walk, group, layer, forward);
-    group.outputs.push_back(walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y")));
-    group.decisions.push_back(std::move(decisions));
-  }
+}
+
+void expect_layer(EndToEndWalk& walk, Group& group, std::size_t i) {
+  const LayerView& layer = walk.layers[i];
+  const Expected& x = group.input_of(layer);
+  const oracle::ExpectedTensors tensors =
+      expected_inputs(walk, layer, walk.first_row_of(group.first), walk.rows_of(group));
+  oracle::Decisions decisions;
+  if (layer.layer->kind == "relu") decisions = relu_decisions(walk, layer, x, group);
+  oracle::BoundPass pass{*layer.layer, tensors, cut_of(walk, group), walk.declared, decisions};
+  for (std::size_t j = 1; j < layer.inputs.size(); ++j) pass.others.push_back(&group.output_of(layer.inputs[j]));
+  const auto rule = is_fused_head(walk, i) ? oracle::head_forward : oracle::bound_rule(layer.layer->kind).forward;
+  Evaluation forward([&] { return named(rule(pass, x)); });
+  hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
+  hold_statistics(walk, group, layer, forward);
+  move_running(walk, group, layer, forward);
+  group.outputs.push_back(walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y")));
+  group.decisions.push_back(std::move(decisions));
+}
+
+void expect_forward(EndToEndWalk& walk, Group& group) {
+  begin_forward(walk, group);
+  for (std::size_t i = 0; i < walk.layers.size(); ++i) expect_layer(walk, group, i);
 }
 
 void expect_loss(EndToEndWalk& walk, Group& group) {

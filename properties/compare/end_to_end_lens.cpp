@@ -1,21 +1,34 @@
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/broadcast.hpp"
+#include "properties/compare/end_to_end_step.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 
 namespace tally {
 
-void expect_buffers(EndToEndWalk& walk) {
+void begin_window(EndToEndWalk& walk) {
   walk.skipped = false;
   begin_buffers(walk);
   walk.addends.clear();
   walk.in_order.clear();
   walk.of_each.clear();
   expect_cast(walk);
+}
+
+void expect_steps(const std::vector<EndToEndWalk*>& ranks) {
+  const EndToEndWalk& any = *ranks.front();
+  const auto steps = static_cast<int>(micro_steps_of(any.c, static_cast<std::size_t>(any.window)));
+  for (int k = 0; k < steps && !any.ended && !any.is_done(); ++k) expect_micro_step(ranks, k);
+}
+
+void expect_buffers(EndToEndWalk& walk) {
+  begin_window(walk);
+  if (pools_steps(walk.c)) return expect_steps({&walk});
   const int together = in_lockstep(walk.layers) ? walk.micro_batches() : 1;
   for (int first = 0; first < walk.micro_batches(); first += together) {
     Group group;
@@ -57,7 +70,7 @@ namespace {
 void expect_window(EndToEndWalk& walk) {
   expect_broadcast(walk, nullptr);
   expect_buffers(walk);
-  if (walk.is_done()) return;
+  if (walk.is_done() || walk.ended) return;
   if (in_ranks(walk.c)) expect_reduce(walk);
   if (!walk.ended && !walk.is_done()) expect_behind_buffers(walk);
 }

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
@@ -9,6 +10,7 @@
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/broadcast.hpp"
+#include "properties/compare/end_to_end_step.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
@@ -197,6 +199,9 @@ void expect_ranks(std::deque<EndToEndWalk>& ranks) {
   const auto windows = static_cast<int>(ranks.front().c.windows.size());
   const Case& part = ranks.front().c;
   const bool at_the_end = !communicates_each(part) || replicas_of(part) > 1;
+  const bool pools = pools_steps(part);
+  std::vector<EndToEndWalk*> all;
+  for (EndToEndWalk& walk : ranks) all.push_back(&walk);
   for (int window = 0; window < windows; ++window) {
     DecisionCount count;
     ExpectedState first_began;
@@ -206,9 +211,10 @@ void expect_ranks(std::deque<EndToEndWalk>& ranks) {
       if (walk.ended) return;
       walk.window = window;
       expect_broadcast(walk, &first_began);
-      expect_buffers(walk);
-      count.add(walk.count);
+      pools ? begin_window(walk) : expect_buffers(walk);
     }
+    if (pools) expect_steps(all);
+    for (const EndToEndWalk& walk : ranks) count.add(walk.count);
     for (EndToEndWalk& walk : ranks) walk.count = count;
     const oracle::ExpectedTensors sums = sums_of_window(ranks, window);
     EndToEndWalk& first = ranks.front();

@@ -134,6 +134,8 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
   for (const std::string& name : layer.weights()) tensors[name] = walk.copies.at(layer.full_name(name));
   if (layer.frozen) tensors["running_mean"] = walk.state.running_mean.at(layer.label);
   if (layer.frozen) tensors["running_var"] = walk.state.running_var.at(layer.label);
+  if (const auto pooled = walk.pooled.find(layer.label); pooled != walk.pooled.end())
+    tensors.insert(pooled->second.begin(), pooled->second.end());
   if (layer.mask) tensors["mask"] = oracle::as_read(mask_of_rows(walk.c, layer.label, first, rows));
   if (layer.reads_sequences) tensors["places"] = oracle::as_read(rows_of(places_of(walk.c), first, rows));
   if (layer.reads_positions) {

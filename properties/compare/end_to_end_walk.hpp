@@ -1,8 +1,8 @@
 // The end-to-end lens under way: every tensor as expected from the case's bits alone. Resynchronised, it goes on from
 // the subject's bits wherever there is a tap: then it is the lens of stages that leave no taps between them
 // (groups.hpp).
-// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_departure.cpp, end_to_end_forward.cpp,
-// end_to_end_given.cpp, end_to_end_pipeline.cpp, end_to_end_ranks.cpp, end_to_end_update.cpp.
+// Defined in end_to_end_walk.cpp, end_to_end_backward.cpp, end_to_end_buffers.cpp, end_to_end_departure.cpp,
+// end_to_end_forward.cpp, end_to_end_given.cpp, end_to_end_pipeline.cpp, end_to_end_ranks.cpp, end_to_end_update.cpp.
 #pragma once
 
 #include <deque>
@@ -96,6 +96,7 @@ class EndToEndWalk {
   bool resynchronise = false;                                    // go on from every tap that is there, its error 0
   bool judges = true;                                            // else only what follows is worked out
   oracle::ExpectedTensors copies;                                // S, by parameter
+  std::map<std::string, oracle::ExpectedTensors> pooled;         // by layer label: what ranks share of a micro-step
   oracle::ExpectedTensors buffers;                               // by parameter; absent before the first micro-batch
   std::map<std::string, SumInOrder> in_order;                    // by parameter, while its gradients are tapped
   std::map<std::string, std::vector<oracle::Expected>> addends;  // what compensated sums took in, by parameter

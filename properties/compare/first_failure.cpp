@@ -61,6 +61,7 @@ Turn before_suffix(const std::string& tensor, std::initializer_list<const char*>
 
 Turn turn_of(const TapName& name) {
   if (name.stage == "forward") return before_suffix(name.tensor, {".mean", ".var", ".rstd", ".y"});
+  if (name.stage == "sync_statistics") return before_suffix(name.tensor, {".count", ".mean", ".var", ".rstd"});
   if (name.stage == "optimizer") return state_first(name.tensor);
   return {name.tensor, 0};
 }

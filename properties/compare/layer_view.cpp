@@ -22,7 +22,8 @@ LayerView view_of(const Model& model, std::size_t i) {
     const std::string& statistics = layer.text("statistics");
     view.frozen = statistics == "frozen";
     view.window_statistics = statistics == "window";
-    view.batch_statistics = statistics == "micro_batch";
+    view.step_statistics = statistics == "micro_step";
+    view.batch_statistics = statistics == "micro_batch" || view.step_statistics;
   }
   return view;
 }

@@ -16,10 +16,11 @@ struct LayerView {
   std::vector<std::string> parameters;                                       // that train, short: "weight", "bias"
   std::vector<std::string> frozen_parameters;                                // the others
   bool mask = false;                                                         // dropout
-  bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: micro_batch
-  bool has_gradient = false;                                                 // backward reaches it
-  bool gives_dx = false;  // and passes a gradient on to what it reads
-  bool hands_on = false;  // its own, bit for bit: nothing is computed in backward
+  bool frozen = false, window_statistics = false, batch_statistics = false;  // of batch_norm; the last: of parts
+  bool step_statistics = false;  // micro_step: of ranks those of a micro-step, of one rank as micro_batch
+  bool has_gradient = false;     // backward reaches it
+  bool gives_dx = false;         // and passes a gradient on to what it reads
+  bool hands_on = false;         // its own, bit for bit: nothing is computed in backward
   bool reads_tokens = false, reads_positions = false;
   bool looks_up = false;         // rows of its table, by one of them
   bool reads_sequences = false;  // and other rows of a row's sequence

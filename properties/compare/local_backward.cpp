@@ -5,6 +5,7 @@
 #include "properties/compare/class_targets.hpp"
 #include "properties/compare/folded_factor.hpp"
 #include "properties/compare/item_weights.hpp"
+#include "properties/compare/local_step.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -100,7 +101,8 @@ bool goes_on(const LocalWalk& walk, LayerInput from) {
 
 void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
-  const LayerGradients read = backward_inputs(walk, i);
+  LayerGradients read = backward_inputs(walk, i);
+  if (pools(walk.c, layer)) check_step_gradients(walk, layer, read.x, read.dy, read.inputs);
   if (!read.complete() || !finds_rows(layer, *read.x, read.inputs)) return;
   const oracle::BoundPass pass{
       *layer.layer,   walk.read(layer, read.inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},

@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/tolerance/ordered_sum.hpp"
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/window/predicted_stages.hpp"
+#include "properties/compare/local_step.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/stack.hpp"
 
@@ -29,7 +31,8 @@ const Tensor* layer_input(LocalWalk& walk, std::size_t i, std::size_t input = 0,
 }
 
 /// What it leaves beside y.
-std::vector<std::string> statistics_of(const LayerView& layer) {
+std::vector<std::string> statistics_of(const LocalWalk& walk, const LayerView& layer) {
+  if (pools(walk.c, layer)) return {};  // of all ranks: another stage's
   if (layer.layer->kind == "batch_norm") return {"mean", "var", "rstd"};
   std::vector<std::string> names;
   for (const RowStatistic& each : layer.contract->row_statistics) names.push_back(each.name);
@@ -38,7 +41,7 @@ std::vector<std::string> statistics_of(const LayerView& layer) {
 
 void hold_statistics(LocalWalk& walk, const LayerView& layer, Evaluation& forward, const oracle::BoundPass& pass) {
   const Bits rstd{[&] { return oracle::predicted_rstd(pass, tapped_statistics(walk, layer)); }};
-  for (const std::string& statistic : statistics_of(layer)) {
+  for (const std::string& statistic : statistics_of(walk, layer)) {
     if (walk.passes_over("forward", layer.label + "." + statistic)) continue;
     walk.check_output("forward", layer.label + "." + statistic, {forward, statistic}, {},
                       statistic == "rstd" ? rstd : Bits{});
@@ -61,7 +64,8 @@ void check_layer(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const Tensor* x = layer_input(walk, i);
   const OtherInputs others = other_inputs(walk, i, "forward");
-  const LayerInputs inputs = layer_inputs(walk, layer, "forward");
+  LayerInputs inputs = layer_inputs(walk, layer, "forward");
+  if (pools(walk.c, layer)) check_step_statistics(walk, layer, x, inputs);
   if (x == nullptr || !others.complete || !inputs.complete || !finds_rows(layer, *x, inputs)) return;
   const oracle::BoundPass pass{*layer.layer, walk.read(layer, inputs), {walk.rows(walk.micro_batch)}, walk.declared, {},
                                true,         others.pointers()};
@@ -108,39 +112,17 @@ void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
   walk.micro_batch = -1;
 }
 
-/// One update of both running values by statistics over `rows` rows.
-void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
-  const auto moved = [&](const std::string& running, const std::string& batch, SubjectState::Tensors& state) {
-    const std::string stage = "running_stats";
-    const Tensor* old = walk.handed(stage, "in." + layer.label + "." + running, state[layer.label]);
-    const Tensor* now =
-        walk.handed(stage, "in." + layer.label + "." + batch, walk.tap("forward", layer.label + "." + batch));
-    state[layer.label] = walk.tap(stage, layer.label + "." + running);
-    if (old == nullptr || now == nullptr) return;
-    const auto bound = [&] {
-      const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
-      return batch == "mean" ? oracle::running_mean(walk.declared, *layer.layer, before, statistics)
-                             : oracle::running_var(walk.declared, *layer.layer, before, statistics, rows);
-    };
-    const Bits bits{[&] {
-      const oracle::Matrix<float> before = oracle::floats_of(*old), statistics = oracle::floats_of(*now);
-      return batch == "mean" ? oracle::predicted_running_mean(walk.declared, *layer.layer, before, statistics)
-                             : oracle::predicted_running_var(walk.declared, *layer.layer, before, statistics, rows);
-    }};
-    state[layer.label] = walk.check_output(stage, layer.label + "." + running, bound, {}, bits);
-  };
-  moved("running_mean", "mean", walk.state.running_mean);
-  moved("running_var", "var", walk.state.running_var);
-}
-
 }  // namespace
 
 oracle::Statistics tapped_statistics(const LocalWalk& walk, const LayerView& layer) {
-  const std::vector<std::string> left = statistics_of(layer);
+  const bool pooled = pools(walk.c, layer);
+  const std::vector<std::string> left =
+      pooled ? std::vector<std::string>{"mean", "var", "rstd"} : statistics_of(walk, layer);
   const auto read = [&](const char* statistic) {
     if (std::ranges::count(left, statistic) == 0) return oracle::Matrix<float>();
     const std::string tensor = layer.label + "." + statistic;
-    const Tensor* tapped = walk.tap("forward", tensor, layer.window_statistics ? -1 : walk.micro_batch);
+    const Tensor* tapped =
+        walk.tap(pooled ? "sync_statistics" : "forward", tensor, layer.window_statistics ? -1 : walk.micro_batch);
     return tapped == nullptr ? oracle::Matrix<float>() : oracle::floats_of(*tapped);
   };
   return {read("mean"), read("var"), read("rstd")};
@@ -214,6 +196,31 @@ void check_forward(LocalWalk& walk, int first, int last) {
   }
 }
 
+void check_update(LocalWalk& walk, const LayerView& layer, std::int64_t rows) {
+  const auto moved = [&](const std::string& running, const std::string& batch, SubjectState::Tensors& state) {
+    const std::string stage = "running_stats";
+    const Tensor* old = walk.handed(stage, "in." + layer.label + "." + running, state[layer.label]);
+    const Tensor* now =
+        walk.handed(stage, "in." + layer.label + "." + batch,
+                    walk.tap(pools(walk.c, layer) ? "sync_statistics" : "forward", layer.label + "." + batch));
+    state[layer.label] = walk.tap(stage, layer.label + "." + running);
+    if (old == nullptr || now == nullptr) return;
+    const auto bound = [&] {
+      const Expected before = oracle::as_read(*old), statistics = oracle::as_read(*now);
+      return batch == "mean" ? oracle::running_mean(walk.declared, *layer.layer, before, statistics)
+                             : oracle::running_var(walk.declared, *layer.layer, before, statistics, rows);
+    };
+    const Bits bits{[&] {
+      const oracle::Matrix<float> before = oracle::floats_of(*old), statistics = oracle::floats_of(*now);
+      return batch == "mean" ? oracle::predicted_running_mean(walk.declared, *layer.layer, before, statistics)
+                             : oracle::predicted_running_var(walk.declared, *layer.layer, before, statistics, rows);
+    }};
+    state[layer.label] = walk.check_output(stage, layer.label + "." + running, bound, {}, bits);
+  };
+  moved("running_mean", "mean", walk.state.running_mean);
+  moved("running_var", "var", walk.state.running_var);
+}
+
 void check_running_stats(LocalWalk& walk, int first, int last) {
   for (const LayerView& layer : walk.layers) {
     std::int64_t together = 0;
@@ -221,7 +228,9 @@ void check_running_stats(LocalWalk& walk, int first, int last) {
     if (layer.window_statistics) check_update(walk, layer, together);
     if (!layer.batch_statistics) continue;
     for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) {
-      check_update(walk, layer, walk.rows(walk.micro_batch));
+      const auto window = static_cast<std::size_t>(walk.window), step = static_cast<std::size_t>(walk.micro_batch);
+      check_update(walk, layer,
+                   pools(walk.c, layer) ? rows_of_step(walk.c, window, step) : walk.rows(walk.micro_batch));
     }
     walk.micro_batch = -1;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 #include "oracle/tolerance/with_spread.hpp"
@@ -9,6 +10,7 @@
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_count.hpp"
+#include "properties/compare/local_step.hpp"
 #include "properties/compare/local_walk.hpp"
 #include "properties/compare/rank_checks.hpp"
 
@@ -60,11 +62,13 @@ void check_micro_batches(LocalWalk& walk) {
     for (walk.micro_batch = first; walk.micro_batch < last && !walk.direct; ++walk.micro_batch) check_added_up(walk);
     walk.micro_batch = -1;
   }
-  if (!in_ranks(walk.c) || !communicates_each(walk.c)) return;
+  const bool shares = pools_steps(walk.c);
+  if (!in_ranks(walk.c) || (!communicates_each(walk.c) && !shares)) return;
   const auto steps = static_cast<int>(micro_steps_of(walk.c, static_cast<std::size_t>(walk.window)));
   for (walk.micro_batch = walk.micro_batches(); walk.micro_batch < steps && !is_done(walk); ++walk.micro_batch) {
     check_all_gathered(walk);
-    check_added_up(walk);
+    if (shares) check_step_without_rows(walk);
+    if (communicates_each(walk.c)) check_added_up(walk);
   }
   walk.micro_batch = -1;
 }

@@ -34,6 +34,7 @@ class Producers {
     if (stage == "count") return {};
     if (stage == "fork") return of_fork();
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
+    if (stage == "sync_statistics") return of_own_rows();
     if (stage == "reduce") return of_sum();
     if (take(rest_, "shard.")) return {of_whole(read_.window, stage == "all_gather" ? "cast" : "optimizer", text())};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
@@ -88,6 +89,12 @@ class Producers {
     return {};
   }
 
+  /// What a rank brings to a micro-step's statistics; how many rows it has stands in the case.
+  Names of_own_rows() const {
+    if (rest_.ends_with(".count")) return {};
+    return {here(rest_.ends_with(".sum_dy") || rest_.ends_with(".sum_dy_h") ? "backward" : "forward", text())};
+  }
+
   bool communicates(Communicate when) const { return in_ranks(c_) && communicate_of(c_) == when; }
   int micro_batches() const { return static_cast<int>(c_.windows[static_cast<std::size_t>(read_.window)].size()); }
 
@@ -131,6 +138,9 @@ class Producers {
 
   /// What a rank's window begins with, where that is the first rank's.
   Names of_running() const {
+    for (const LayerView& layer : layers_)
+      if (layer.step_statistics && in_ranks(c_) && (rest_ == layer.label + ".mean" || rest_ == layer.label + ".var"))
+        return {here("sync_statistics", text())};
     for (const LayerView& layer : layers_)
       if (rest_.starts_with(layer.label + ".running_") && read_.micro_batch == 0 &&
           takes_first_running(c_, *layer.layer))

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "kernels/trace/stage_place.hpp"
+#include "oracle/case/graph.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 
@@ -30,11 +32,26 @@ const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t fro
              : trace.whole->find(TapView{window, micro_batch, stage, tensor, static_cast<int>(from)});
 }
 
+namespace {
+
+/// What all ranks work out of a micro-step together, and what follows from it alone.
+bool is_of_micro_step(const Case& whole, const TapName& name) {
+  if (name.stage == "sync_statistics") return true;
+  if (name.stage != "running_stats" || name.micro_batch < 0) return false;
+  const std::string label = name.tensor.substr(0, name.tensor.rfind('.'));
+  for (std::size_t i = 0; i < whole.model.layers.size(); ++i)
+    if (label_of(whole.model, i) == label) return pools_steps(whole, whole.model.layers[i]);
+  return false;
+}
+
+}  // namespace
+
 bool is_shared(const Case& whole, const TapName& name) {
   if (!sharded_parameter(whole, name.stage, name.tensor, name.micro_batch).empty())
     return false;  // each has its own piece
   const bool own = name.stage == "overflow_check" || (name.stage == "norm" && name.tensor == "part");
   if (own || name.tensor.starts_with("in.")) return false;
+  if (is_of_micro_step(whole, name)) return true;
   if (name.micro_batch < 0 && name.stage == "running_stats") return name.tensor.starts_with("broadcast.");
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
   const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;

@@ -18,8 +18,8 @@ namespace tally {
 const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
                           const std::string& stage, const std::string& tensor);
 
-/// Whether all ranks must hold the same bits of an output: the sum over them, what follows from sums alone, and the
-/// running values that all begin a window with.
+/// Whether all ranks must hold the same bits of an output: the sum over them, what follows from sums alone, the
+/// statistics of a micro-step and what these move, and the running values that all begin a window with.
 bool is_shared(const Case& whole, const TapName& name);
 /// "in.buffer." or "in.d.": the taps of what ranks hand to their sum at this place begin with it.
 std::string handed_prefix(const Case& c, int micro_batch);

@@ -84,6 +84,8 @@ std::vector<std::size_t> StageCones::producers(const StageRun& run) const {
   if (stage == "forward" || stage == "backward") window("cast"), add(found, w, m, "all_gather");
   if (stage == "forward" && lockstep_) micro_batch("forward");
   if (stage == "running_stats" || stage == "loss" || stage == "backward") micro_batch("forward");
+  if (stage == "sync_statistics") add(found, w, m, "forward"), add(found, w, m, "backward");
+  if (stage == "forward" || stage == "backward" || stage == "running_stats") add(found, w, m, "sync_statistics");
   const auto moved_before = [&] {  // of ranks a window may have no micro-batch, or begin with the first rank's values
     auto i = static_cast<std::size_t>(&run - runs_.data());
     while (i > 0 && runs_[i - 1].stage != stage) --i;

@@ -6,15 +6,14 @@
 #include <cstdio>
 #include <vector>
 
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/window/certificate.hpp"
 #include "oracle/window/gap.hpp"
 
 namespace tally {
 namespace {
 
-bool takes_batch_statistics(const Layer& layer) {
-  return layer.kind == "batch_norm" && layer.text("statistics") == "micro_batch";
-}
+bool takes_batch_statistics(const Layer& layer) { return normalises_parts(layer); }
 
 bool has_batch_statistics(const Case& c) {
   return std::any_of(c.model.layers.begin(), c.model.layers.end(), takes_batch_statistics);

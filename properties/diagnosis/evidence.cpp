@@ -35,8 +35,8 @@ bool is_parameter(const Case& c, const std::string& tensor) {
 bool same_kind(const Case& c, const TapName& a, const TapName& b) {
   if (a.stage != b.stage || is_parameter(c, a.tensor) != is_parameter(c, b.tensor)) return false;
   if (prefix_of(c, a.tensor) != prefix_of(c, b.tensor)) return false;
-  const bool by_layer =
-      a.stage == "forward" || a.stage == "backward" || a.stage == "fork" || a.stage == "running_stats";
+  const bool by_layer = a.stage == "forward" || a.stage == "backward" || a.stage == "fork" ||
+                        a.stage == "running_stats" || a.stage == "sync_statistics";
   const bool of_parameter = prefix_of(c, a.tensor).size() > 0 || is_parameter(c, a.tensor);
   if (by_layer || !of_parameter) return last_part(a.tensor) == last_part(b.tensor);
   const auto names_one = [&](const TapName& t) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/running_values.hpp"
@@ -79,7 +80,7 @@ void normalised_by_micro_batch(Plan& plan) {
   for (const auto& window : plan.windows)
     for (const std::int64_t rows : window) least = std::min(least, rows);
   for (Layer& layer : plan.hidden)
-    if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
+    if (takes_step_statistics(layer) || (layer.kind == "batch_norm" && layer.text("statistics") == "window"))
       layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
   forget_running(plan.hidden);
 }

@@ -7,7 +7,9 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/case_frame.hpp"
@@ -65,6 +67,17 @@ std::vector<std::vector<std::int64_t>> dealt_by(const Plan& plan) {
   return dealt;
 }
 
+/// Statistics of a micro-step take two rows in all; what ranks hand over for them is said where there are some.
+void fit_micro_steps(Case& c) {
+  if (!pools_steps(c)) set_rank_option(c.execution, "statistics", standard_rank_option("statistics"));
+  if (std::ranges::none_of(c.model.layers, takes_step_statistics)) return;
+  for (std::size_t w = 0; w < c.windows.size(); ++w)
+    for (std::size_t k = 0; k < c.windows[w].size(); ++k) {
+      const std::size_t step = k - first_micro_batch_of(c, w, rank_with(c, w, k));
+      if (rows_of_step(c, w, step) < 2) c.windows[w][k] = 2;
+    }
+}
+
 /// The labels of some layers but not of all; of none where there is one.
 std::vector<std::string> some_layers(const Model& model, std::uint64_t seed) {
   constexpr std::uint64_t apart = 0x3c6ef372u;
@@ -94,11 +107,12 @@ Case case_frame(const Plan& plan) {
   c.model.loss = plan.loss;
   c.windows = plan.windows;
   if (plan.ranks > 1) c.dealt = dealt_by(plan);
+  c.execution = plan.execution;
+  fit_micro_steps(c);
   if (c.model.tokens || reads_positions(c.model)) c.sequences = sequences_of(plan);
   c.normalisation = plan.normalisation;
   c.precision = plan.precision;
   c.recipe = plan.recipe;
-  c.execution = plan.execution;
   cut_into_stages(plan, c);
   if (plan.execution.recompute && plan.recomputes_some) c.execution.recomputed = some_layers(c.model, plan.seed);
   return c;

@@ -9,6 +9,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/formats.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"
@@ -97,7 +98,7 @@ void choose_loss(Plan& plan) {
 int least_rows(const Plan& plan) {
   int least = 1;
   for (const Layer& l : plan.hidden) {
-    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch") least = 2;
+    if (normalises_parts(l)) least = 2;
   }
   return least;
 }

@@ -5,6 +5,7 @@
 
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/formats.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/running_values.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/residual_blocks.hpp"
@@ -32,7 +33,7 @@ void no_micro_batch_statistics(Plan& plan) {
   const bool several = plan.ranks > 1 || plan.stages > 1;  // which have no statistics of a window
   const char* const others = several ? "frozen" : "window";
   for (Layer& l : plan.hidden) {
-    if (l.kind == "batch_norm" && l.text("statistics") == "micro_batch") l.options["statistics"] = std::string(others);
+    if (normalises_parts(l)) l.options["statistics"] = std::string(others);
   }
 }
 

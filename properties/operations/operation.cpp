@@ -5,6 +5,7 @@
 
 #include "kernels/training_step/kind_steps.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
@@ -40,6 +41,7 @@ bool sums_before_dx(const Layer& layer) { return layer.kind == "batch_norm" && !
 
 std::string forward_of(const Layer& layer, const std::string& output) {
   if (layer.kind != "batch_norm" || output == "y") return kernel_family_of(layer) + ".forward";
+  if (output.starts_with("s")) return "batch_norm.step_sums";  // sum, sum_squares, squares
   return is_frozen(layer) ? "batch_norm.frozen_statistics" : "batch_norm.statistics";
 }
 
@@ -78,6 +80,13 @@ std::string without(const std::string& text, const std::string& start) {
   return text.starts_with(start) ? text.substr(start.size()) : text;
 }
 
+/// What ranks make of a micro-step's rows: sums over ranks of backward's, else statistics.
+std::string of_micro_step(const Case& c, const std::string& tensor) {
+  if (tensor.ends_with(".sum_dy") || tensor.ends_with(".sum_dy_h")) return "rank_sum";
+  if (tensor.ends_with(".count")) return "sync_statistics";
+  return step_statistics_of(c) == StepStatistics::moments ? "batch_norm.merge_moments" : "batch_norm.pool_sums";
+}
+
 /// Of the stages that know nothing of layers.
 std::string of_window_stage(const Case& c, const TapName& name, const std::string& tensor) {
   if (name.stage == "loss") return c.model.loss.kind;
@@ -85,6 +94,7 @@ std::string of_window_stage(const Case& c, const TapName& name, const std::strin
   if (name.stage == "decay") return decays(c.recipe.weight_decay) ? decay_steps(c.recipe.weight_decay).operation : "";
   if (name.stage == "optimizer") return c.recipe.optimizer.kind;
   if (name.stage == "fork") return "gradient.add";
+  if (name.stage == "sync_statistics") return of_micro_step(c, tensor);
   if (name.stage == "running_stats" && name.micro_batch < 0 && without(name.tensor, "in.").starts_with("broadcast."))
     return "broadcast";
   return name.stage;

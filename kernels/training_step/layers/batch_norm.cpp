@@ -1,15 +1,16 @@
-// Batch norm with statistics of each micro-batch, of the whole window (gathered and differentiated over the group), or
-// frozen at the running values.
+// Batch norm with statistics of each micro-batch, of the whole window (gathered and differentiated over the group), of a
+// micro-step (put together by ranks), or frozen at the running values.
 #include "kernels/training_step/run_state.hpp"
+#include "kernels/training_step/step_statistics.hpp"
 
 namespace tally {
 namespace {
 
 float* values(const DeviceTensor& tensor, std::int64_t place) { return static_cast<float*>(tensor.row(place)); }
 
-/// Where micro-batch k's statistics stand: the window's are shared.
+/// Where micro-batch k's statistics stand: the window's are shared, and so are those of a micro-step.
 std::int64_t place_of(const Run& run, const LayerState& layer, int k) {
-  return layer.window_statistics ? 0 : run.slot(k);
+  return layer.window_statistics || layer.step_statistics ? 0 : run.slot(k);
 }
 
 void gather(Run& run, LayerState& layer, const void* x, std::int64_t rows, std::int64_t place) {
@@ -30,7 +31,8 @@ void gather(Run& run, LayerState& layer, const void* x, std::int64_t rows, std::
 
 void forward(Run& run, LayerState& layer, int k) {
   const std::int64_t place = place_of(run, layer, k);
-  if (!layer.window_statistics) gather(run, layer, run.x_of(layer, k), run.rows(k), place);
+  if (layer.step_statistics && !run.recomputing) share_statistics(run, layer);
+  if (!layer.window_statistics && !layer.step_statistics) gather(run, layer, run.x_of(layer, k), run.rows(k), place);
   run.launch<NormForwardArguments>("batch_norm.forward", {.storage = run.c.precision.storage,
                                                           .x = run.x_of(layer, k),
                                                           .weight = layer.weight ? layer.weight->copy.data() : nullptr,
@@ -48,9 +50,16 @@ void group_forward(Run& run, LayerState& layer) {
   gather(run, layer, run.x_of(layer, run.group_begin), run.group_rows(), 0);
 }
 
+/// Those of a micro-step are of one group.
+float* values_of(const DeviceTensor& sums, const LayerState& layer, std::int64_t place) {
+  return layer.step_statistics ? sums.as<float>() : values(sums, place);
+}
+
 /// Both column sums over some rows: the parameters' gradients in S, and the fp32 sums that dx needs.
 void sum(Run& run, LayerState& layer, int first, std::int64_t rows, std::int64_t place, void* dw, void* db,
          bool keep_sums) {
+  const DeviceTensor &dw_sum = layer.step_statistics ? layer.own_first : layer.dw_sum,
+                     &db_sum = layer.step_statistics ? layer.own_second : layer.db_sum;
   if (dw == nullptr && !keep_sums) return;
   run.launch<NormGradientArguments>("batch_norm.parameter_gradients",
                                     {.storage = run.c.precision.storage,
@@ -60,8 +69,8 @@ void sum(Run& run, LayerState& layer, int first, std::int64_t rows, std::int64_t
                                      .rstd = values(layer.rstd, place),
                                      .dw = dw,
                                      .db = db,
-                                     .dw_sum = keep_sums ? values(layer.dw_sum, place) : nullptr,
-                                     .db_sum = keep_sums ? values(layer.db_sum, place) : nullptr,
+                                     .dw_sum = keep_sums ? values_of(dw_sum, layer, place) : nullptr,
+                                     .db_sum = keep_sums ? values_of(db_sum, layer, place) : nullptr,
                                      .rows = rows,
                                      .features = layer.in});
 }
@@ -75,7 +84,10 @@ void backward(Run& run, LayerState& layer, int k) {
   const bool own_sums = layer.gives_dx && !layer.frozen && !layer.window_statistics;
   sum(run, layer, k, run.rows(k), place, run.gradient_of(layer.weight, k), run.gradient_of(layer.bias, k), own_sums);
   if (!layer.gives_dx) return;
-  const std::int64_t counted = layer.window_statistics ? run.group_rows() : run.rows(k);
+  if (layer.step_statistics) share_gradient_sums(run, layer);
+  const std::int64_t counted = layer.window_statistics ? run.group_rows()
+                               : layer.step_statistics ? run.step_rows
+                                                       : run.rows(k);
   const NormBackwardArguments arguments{.storage = run.c.precision.storage,
                                         .x = run.x_of(layer, k),
                                         .dy = run.dy_of(layer, k),

@@ -22,8 +22,8 @@ Span object_in(const Case& c, const TapName& name) {
     if (end < tensor.size() && tensor[end] != '.') return;
     if (object.size() > found.length) found = {at, object.size()};
   };
-  const bool by_layer =
-      name.stage == "forward" || name.stage == "backward" || name.stage == "fork" || name.stage == "running_stats";
+  const bool by_layer = name.stage == "forward" || name.stage == "backward" || name.stage == "fork" ||
+                        name.stage == "running_stats" || name.stage == "sync_statistics";
   for (std::size_t i = 0; by_layer && i < c.model.layers.size(); ++i) look_for(label_of(c.model, i));
   if (by_layer) return found;
   for (const std::string& parameter : parameters_of(c.model)) look_for(parameter);
@@ -35,8 +35,8 @@ Span object_in(const Case& c, const TapName& name) {
 std::string role_of(const Case& c, const TapName& name) {
   const Span span = object_in(c, name);
   if (span.length == 0) return name.tensor;
-  const bool by_layer =
-      name.stage == "forward" || name.stage == "backward" || name.stage == "fork" || name.stage == "running_stats";
+  const bool by_layer = name.stage == "forward" || name.stage == "backward" || name.stage == "fork" ||
+                        name.stage == "running_stats" || name.stage == "sync_statistics";
   const std::string kind = by_layer ? layer_kind_of(c, name.tensor) : "";
   return kind + ":" + name.tensor.substr(0, span.at) + "*" + name.tensor.substr(span.at + span.length);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
@@ -62,17 +63,18 @@ void accumulated(Plan& plan) {
   set_rank_option(plan.execution, "reduce.accumulate", std::string(may && plan.seed / 16 % 2 == 0 ? "fp32" : "wire"));
 }
 
-/// Every rank normalises by its own micro-batches where these have rows enough; half of the plans keep every rank's
-/// running values.
-void normalised_apart(Plan& plan) {
+/// Every rank normalises by its own micro-batches where these have rows enough, a third of the plans by those of all
+/// ranks; of the others half keep every rank's running values.
+void normalised_on_ranks(Plan& plan) {
   std::int64_t least = 2;
   for (const auto& window : plan.windows)
     for (const std::int64_t rows : window) least = std::min(least, rows);
-  const bool each = plan.seed / 16 % 2 == 0;
+  const bool each = plan.seed / 16 % 2 == 0, together = plan.seed / 32 % 3 == 0 && plan.tokens.width == 0;
   for (Layer& layer : plan.hidden) {
     if (layer.kind != "batch_norm") continue;
     if (layer.text("statistics") == "window")
       layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
+    if (together && layer.text("statistics") != "frozen") layer.options["statistics"] = std::string("micro_step");
     const bool moves = layer.text("statistics") == "micro_batch";
     layer.options["running"] = std::string(moves && each ? "each" : "first_rank");
   }
@@ -122,7 +124,7 @@ void dealt_to_ranks(Plan& plan) {
   constexpr int counts[] = {2, 3, 4, 5, 6, 7, 8};
   plan.ranks = counts[random.below(std::size(counts))];
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::mean_of_means;
-  normalised_apart(plan);
+  normalised_on_ranks(plan);
   const std::string algorithms[] = {"in_order",   "recursive_doubling", "ring",
                                     "all_to_all", "recursive_halving",  "tree"};
   set_rank_option(plan.execution, "reduce.algorithm", algorithms[random.below(std::size(algorithms))]);
@@ -139,6 +141,9 @@ void dealt_to_ranks(Plan& plan) {
   wired(plan, drawn(6));
   accumulated(plan);
   set_rank_option(plan.execution, "offload", random.below(4) == 0);
+  const char* const statistics[] = {"moments", "sums", "two_pass"};
+  const bool shares = std::ranges::any_of(plan.hidden, takes_step_statistics);
+  set_rank_option(plan.execution, "statistics", std::string(statistics[shares ? drawn(3) : 0]));
 }
 
 void dealt_to_ranks_by_any_normalisation(Plan& plan) {

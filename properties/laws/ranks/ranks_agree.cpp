@@ -12,6 +12,7 @@ namespace tally {
 namespace {
 
 void shape(Plan& plan) {
+  if (plan.seed % 2 == 1) with_batch_norm(plan, "micro_batch");  // else few cases move running values
   at_least_windows(plan, 2);
   dealt_to_ranks_by_any_normalisation(plan);
 }
@@ -25,9 +26,9 @@ Trace shared_by(const Case& c, const Trace& trace, int rank) {
   return own;
 }
 
-const std::vector<std::string> shared{"running_stats", "accumulate",     "reduce", "agree",
-                                      "unscale",       "norm",           "clip",   "decay",
-                                      "optimizer",     "gather_updated", "scaler", "schedule"};
+const std::vector<std::string> shared{"sync_statistics", "running_stats", "accumulate", "reduce", "agree",
+                                      "unscale",         "norm",          "clip",       "decay",  "optimizer",
+                                      "gather_updated",  "scaler",        "schedule"};
 
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!has_ranks(c)) return not_for(needs_ranks);

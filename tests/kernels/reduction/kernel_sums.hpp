@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/batch_norm/step_arguments.hpp"
 #include "kernels/layer_arguments.hpp"
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
@@ -96,6 +97,28 @@ inline double column_mean(const std::string& variant, const Addends& addends) {
 }
 inline double column_squares(const std::string& variant, const Addends& addends) {
   return column_moments(variant, squared(addends), vanishing)[1];
+}
+
+/// Sum and sum of squares of one column, for statistics that ranks share.
+inline std::vector<double> step_sums(const std::string& variant, const std::vector<double>& values) {
+  const DeviceTensor x = on_device(values), sum = room(1), squares = room(1);
+  call("batch_norm.step_sums",
+       StepSumsArguments{.storage = Dtype::fp32,
+                         .x = x.data(),
+                         .mean = nullptr,
+                         .sum = sum.as<float>(),
+                         .squares = squares.as<float>(),
+                         .rows = static_cast<std::int64_t>(values.size()),
+                         .features = 1},
+       variant);
+  return {values_of(sum)[0], values_of(squares)[0]};
+}
+
+inline double step_sum(const std::string& variant, const Addends& addends) {
+  return step_sums(variant, plain(addends))[0];
+}
+inline double step_squares(const std::string& variant, const Addends& addends) {
+  return step_sums(variant, squared(addends))[1];
 }
 
 /// Mean and rstd of one row.
@@ -231,6 +254,8 @@ inline std::vector<KernelSum> kernel_sums() {
           {"layer_norm.backward", "products", row_products},
           {"batch_norm.statistics", "mean", column_mean},
           {"batch_norm.statistics", "squares", column_squares},
+          {"batch_norm.step_sums", "rows", step_sum},
+          {"batch_norm.step_sums", "squares", step_squares},
           {"layer_norm.forward", "mean", row_mean},
           {"layer_norm.forward", "squares", row_squares},
           {"rms_norm.forward", "squares", rms_squares},

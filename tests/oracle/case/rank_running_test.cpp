@@ -76,7 +76,7 @@ TEST(RunningOfRanks, AreAskedOfSeveralRanksThatMoveThem) {
             "$.model.layers[1].running: \"each\" beside \"frozen\" statistics; "
             "no \"running\", or several ranks and \"micro_batch\" statistics");
   EXPECT_EQ(refusal(text(two_ranks, "window")),
-            "$.model.layers[1].statistics: \"window\" beside ranks; \"micro_batch\" or \"frozen\"");
+            "$.model.layers[1].statistics: \"window\" beside ranks; \"micro_batch\", \"micro_step\" or \"frozen\"");
   EXPECT_EQ(refusal(text("[[[2, 1], [2]]]", "micro_batch")),
             "$.windows[0][0][1]: a micro-batch of one row under \"micro_batch\" statistics; at least 2 rows");
   EXPECT_EQ(refusal(text(two_ranks, "micro_batch", each, "2")).substr(0, 13), "$.tally_case:");

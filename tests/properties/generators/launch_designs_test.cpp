@@ -10,6 +10,7 @@
 #include "properties/generators/attention_designs.hpp"
 #include "properties/generators/head_designs.hpp"
 #include "properties/generators/look_up_designs.hpp"
+#include "properties/generators/micro_step_designs.hpp"
 #include "properties/generators/random_plan.hpp"
 #include "properties/generators/rank_designs.hpp"
 #include "properties/generators/residual_norm_designs.hpp"
@@ -39,6 +40,8 @@ std::vector<Case> all_designed(Dtype storage) {
     cases.push_back(case_of(designed(storage, number, design_attention)));
   for (std::uint64_t number = 0; number < rank_designs; ++number)
     cases.push_back(case_of(designed(storage, number, design_ranks)));
+  for (std::uint64_t number = 0; number < micro_step_designs; ++number)
+    cases.push_back(case_of(designed(storage, number, design_micro_steps)));
   return cases;
 }
 
@@ -80,9 +83,10 @@ TEST(LaunchDesigns, draw_wide_norms_and_many_features_in_every_precision) {
 /// Else a default run shows some ways of a launch by luck alone, and fails where it has none.
 TEST(LaunchDesigns, ARunAtEffortOneDrawsThemAll) {
   const std::map<std::string, std::uint64_t> designs{
-      {"every_launch_path_keeps_its_bound", launch_designs}, {"every_attention_keeps_its_bound", attention_designs},
-      {"every_look_up_keeps_its_bound", look_up_designs},    {"a_head_in_chunks_keeps_its_bound", head_designs},
-      {"a_norm_takes_its_sum_along", residual_norm_designs}, {"declared_order_between_ranks", rank_designs}};
+      {"every_launch_path_keeps_its_bound", launch_designs},     {"every_attention_keeps_its_bound", attention_designs},
+      {"every_look_up_keeps_its_bound", look_up_designs},        {"a_head_in_chunks_keeps_its_bound", head_designs},
+      {"a_norm_takes_its_sum_along", residual_norm_designs},     {"declared_order_between_ranks", rank_designs},
+      {"shared_statistics_keep_their_bound", micro_step_designs}};
   for (const auto& [law, count] : designs)
     EXPECT_GE(static_cast<std::uint64_t>(cases_drawn(*find_law(law), 1)), count) << law;
 }

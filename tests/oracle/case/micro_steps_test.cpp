@@ -1,0 +1,103 @@
+// Statistics that ranks share of a micro-step: read, written, refused.
+#include "oracle/case/micro_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle/case/io.hpp"
+#include "oracle/case/ranks.hpp"
+
+namespace tally {
+namespace {
+
+std::string text(const std::string& windows, const std::string& statistics, const std::string& execution = "",
+                 const std::string& version = "3") {
+  return R"({"tally_case": )" + version + R"(, "model": {"input": 1, "layers": [
+    {"kind": "linear", "name": "fc", "out": 1, "bias": false},
+    {"kind": "batch_norm", "name": "bn", "affine": false, "statistics": ")" +
+         statistics + R"("}], "loss": {"kind": "mse"}}, "windows": )" + windows + execution +
+         R"(, "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
+    "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.5},
+    "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},
+    "tensors": {"fc.weight": {"dtype": "fp32", "shape": [1, 1], "data": [1]},
+    "bn.running_mean": {"dtype": "fp32", "shape": [1], "data": [0]},
+    "bn.running_var": {"dtype": "fp32", "shape": [1], "data": [1]},
+    "x": {"dtype": "fp32", "shape": [5, 1], "data": [1, 2, 3, 4, 5]},
+    "target": {"dtype": "fp32", "shape": [5, 1], "data": [0, 0, 0, 0, 0]}}})";
+}
+
+/// The first finding, "path: found; expected".
+std::string refusal(const std::string& json) {
+  try {
+    read_case(json, ".");
+  } catch (const InvalidCase& reason) {
+    const CaseError& first = reason.errors().front();
+    return first.path + ": " + first.found + "; " + first.expected;
+  }
+  return "";
+}
+
+std::string shared_by(const std::string& word) {
+  return R"(, "execution": {"ranks": {"statistics": ")" + word + R"("}})";
+}
+
+TEST(MicroSteps, AreTheKthMicroBatchesOfTheRanksThatHaveOne) {
+  const Case c = read_case(text("[[[1, 2], [1], []], [[], [], [1]]]", "frozen"), ".");
+
+  EXPECT_EQ(step_counts(c, 0, 0), (std::vector<std::int64_t>{1, 1, 0}));
+  EXPECT_EQ(step_counts(c, 0, 1), (std::vector<std::int64_t>{2, 0, 0}));
+  EXPECT_EQ(step_counts(part_of(c, 1), 0, 1), step_counts(c, 0, 1));
+  EXPECT_EQ(rows_of_step(c, 0, 0), 2);
+  EXPECT_EQ(rows_of_step(c, 1, 0), 1);
+}
+
+TEST(MicroSteps, NeedTwoRowsOfAllRanksTogether) {
+  EXPECT_EQ(refusal(text("[[[1, 2], [1], [1]]]", "micro_step")), "");
+  EXPECT_EQ(
+      refusal(text("[[[1, 1], [3]]]", "micro_step")),
+      "$.windows[0]: micro-step 1 of one row under \"micro_step\" statistics; at least 2 rows, of all ranks together");
+  EXPECT_EQ(refusal(text("[[4, 1]]", "micro_step")),
+            "$.windows[0][1]: micro-step 1 of one row under \"micro_step\" statistics; at least 2 rows, of all ranks "
+            "together");
+}
+
+TEST(MicroSteps, AreSharedAsTheCaseSays) {
+  const std::string ranks = "[[[2], [3]]]";
+
+  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step"), ".")), StepStatistics::moments);
+  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", shared_by("sums")), ".")), StepStatistics::sums);
+  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", shared_by("two_pass")), ".")),
+            StepStatistics::two_pass);
+  EXPECT_TRUE(pools_steps(read_case(text(ranks, "micro_step"), ".")));
+  EXPECT_FALSE(pools_steps(read_case(text(ranks, "micro_batch"), ".")));
+  EXPECT_FALSE(pools_steps(read_case(text("[[2, 3]]", "micro_step"), ".")));
+}
+
+TEST(MicroSteps, SurviveBeingWrittenWithoutTheirDefault) {
+  const Case c = read_case(text("[[[2], [3]]]", "micro_step", shared_by("sums")), "."),
+             standard = read_case(text("[[[2], [3]]]", "micro_step", shared_by("moments")), ".");
+
+  EXPECT_EQ(read_case(write_case(c), "."), c);
+  EXPECT_NE(write_case(c).find("\"sums\""), std::string::npos);
+  EXPECT_EQ(write_case(standard).find("\"moments\""), std::string::npos);
+}
+
+TEST(MicroSteps, AreOfTheThirdVersionOfOneRankToo) {
+  EXPECT_NE(refusal(text("[[2, 3]]", "micro_step", "", "2")).find("$.tally_case"), std::string::npos);
+  EXPECT_EQ(refusal(text("[[2, 3]]", "micro_step")), "");
+}
+
+TEST(MicroSteps, AreAskedForWhereNoLayerSharesThem) {
+  EXPECT_EQ(refusal(text("[[[2], [3]]]", "micro_batch", shared_by("sums"))),
+            "$.execution.ranks.statistics: \"sums\" without a batch_norm of \"micro_step\" statistics; no "
+            "\"statistics\", or such a layer");
+}
+
+TEST(MicroSteps, AreOneWindowInTheFullBatch) {
+  const Case full = full_batch_of(read_case(text("[[[2], [3]]]", "micro_step", shared_by("sums")), "."));
+
+  EXPECT_EQ(full.model.layers[1].text("statistics"), "window");
+  EXPECT_TRUE(validate(full).empty());
+}
+
+}  // namespace
+}  // namespace tally
