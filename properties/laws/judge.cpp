@@ -9,6 +9,7 @@
 #include "properties/diagnosis/telling_factor.hpp"
 #include "properties/laws/judge_grouped.hpp"
 #include "properties/laws/judge_ranks.hpp"
+#include "properties/laws/violation_stage.hpp"
 #include "properties/laws/without_suspects.hpp"
 
 namespace tally {
@@ -40,7 +41,8 @@ Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
   Outcome outcome;
   outcome.checks = hard_lenses(c, trace, grouping).checks;
   split_bounds(c, trace, outcome.checks);
-  for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
+  for (const std::string& violation : trace.violations)
+    require(outcome, false, "memory", stage_of_violation(violation), violation);
   for (TensorCheck& check : outcome.checks)
     if (check.status == Status::fail && check.lens != "relation")
       check.place = named_place(c, tap_name_of(check.tap), check.worst_index);

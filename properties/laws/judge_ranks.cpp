@@ -5,6 +5,7 @@
 #include "properties/compare/named_place.hpp"
 #include "properties/compare/rank_checks.hpp"
 #include "properties/diagnosis/diagnose.hpp"
+#include "properties/laws/violation_stage.hpp"
 #include "properties/laws/without_suspects.hpp"
 
 namespace tally {
@@ -45,7 +46,8 @@ Outcome judge_ranks(const Case& c, const Trace& trace, Grouping grouping) {
   Outcome outcome;
   outcome.checks = checks_of_whole(ranks, trace, of_each);
   split_worst(ranks, outcome.checks);
-  for (const std::string& violation : trace.violations) require(outcome, false, "memory", "kernel", violation);
+  for (const std::string& violation : trace.violations)
+    require(outcome, false, "memory", stage_of_violation(violation), violation);
   explain(outcome, ranks, of_each);
   return settled(std::move(outcome));
 }
