@@ -45,8 +45,8 @@ thread_local Group* running = nullptr;
 
 class Group {
  public:
-  Group(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work)
-      : work_(work), drawn_(arrival != 0), choices_(arrival), left_(ranks) {
+  Group(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work, int stages)
+      : work_(work), drawn_(arrival != 0), stages_(stages), choices_(arrival), left_(ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       ranks_.emplace_back(*this, rank);
       ready_.insert(rank);
@@ -84,9 +84,8 @@ class Group {
     const std::vector<std::byte> message = std::move(waiting.front());
     waiting.pop_front();
     if (message.size() != bytes.size())
-      throw BrokenLink("mismatched: rank " + std::to_string(from) + " sent " + std::to_string(message.size()) +
-                       " bytes of " + about + " where rank " + std::to_string(to) + " waits for " +
-                       std::to_string(bytes.size()));
+      throw BrokenLink("mismatched: " + name(from) + " sent " + std::to_string(message.size()) + " bytes of " + about +
+                       " where " + name(to) + " waits for " + std::to_string(bytes.size()));
     if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
   }
 
@@ -99,6 +98,12 @@ class Group {
     std::optional<Awaited> awaited = {};
     bool ended = false;
   };
+
+  std::string name(int number) const {
+    const std::string rank = "rank " + std::to_string(number / stages_);
+    if (stages_ == 1) return rank;
+    return "stage " + std::to_string(number % stages_) + (size() == stages_ ? "" : " of " + rank);
+  }
 
   Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
 
@@ -123,12 +128,12 @@ class Group {
   std::string deadlock() {
     int number = 0;
     while (rank(number).ended) ++number;
-    std::string text = "deadlock: rank " + std::to_string(number);
+    std::string text = "deadlock: " + name(number);
     std::vector<bool> named(ranks_.size());
     while (!rank(number).ended && !named[static_cast<std::size_t>(number)]) {
       named[static_cast<std::size_t>(number)] = true;
       const Awaited& awaited = *rank(number).awaited;
-      text += " waits for " + awaited.about + " from rank " + std::to_string(awaited.from);
+      text += " waits for " + awaited.about + " from " + name(awaited.from);
       number = awaited.from;
       if (!named[static_cast<std::size_t>(number)]) text += ", which";
     }
@@ -147,7 +152,7 @@ class Group {
       failure = std::current_exception();
     }
     own.ended = true;
-    if (failure) group.break_off("rank " + std::to_string(own.link.rank()) + " failed", failure);
+    if (failure) group.break_off(group.name(own.link.rank()) + " failed", failure);
     failure = nullptr;
     executor::switch_context(own.stack->context, group.home_);
     __builtin_unreachable();
@@ -155,6 +160,7 @@ class Group {
 
   const std::function<void(Link&)>& work_;
   const bool drawn_;
+  const int stages_;
   executor::Schedule choices_;
   int left_;  // ranks that have not ended
   std::deque<Rank> ranks_;
@@ -178,8 +184,8 @@ void FibreLink::receive(int from, const std::string& about, std::span<std::byte>
 
 }  // namespace
 
-void run_ranks_on_fibres(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work) {
-  Group(ranks, arrival, work).run();
+void run_ranks_on_fibres(int ranks, std::uint64_t arrival, const std::function<void(Link&)>& work, int stages) {
+  Group(ranks, arrival, work, stages).run();
 }
 
 int running_rank() { return running == nullptr ? 0 : running->now(); }

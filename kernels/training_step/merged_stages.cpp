@@ -50,6 +50,9 @@ Trace merged_stages(const Case& c, std::vector<Trace> traces) {
   };
   std::vector<Placed> placed;
   for (Trace& trace : traces) {
+    all.claims.kernels.insert(trace.claims.kernels.begin(), trace.claims.kernels.end());  // of layers that it alone has
+    for (const StageGroup& group : trace.groups)
+      if (std::ranges::find(all.groups, group) == all.groups.end()) all.groups.push_back(group);
     for (std::string& violation : trace.violations)
       if (std::ranges::find(all.violations, violation) == all.violations.end())
         all.violations.push_back(std::move(violation));

@@ -1,6 +1,7 @@
 #include "kernels/training_step/run_ranks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -114,19 +115,39 @@ Trace merged_ranks(std::vector<Trace> traces) {
   return all;
 }
 
+namespace {
+
+/// What all processes left as one trace, of a pipeline each rank's stages first.
+Trace merged(const Case& c, std::vector<Trace> traces) {
+  if (!is_pipelined(c)) return merged_ranks(std::move(traces));
+  if (c.dealt.empty()) return merged_stages(c, std::move(traces));
+  const auto stages = static_cast<std::ptrdiff_t>(stages_of(c));
+  std::vector<Trace> ranks;
+  for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
+    const auto first = traces.begin() + static_cast<std::ptrdiff_t>(rank) * stages;
+    std::vector<Trace> own(std::make_move_iterator(first), std::make_move_iterator(first + stages));
+    ranks.push_back(merged_stages(part_of(c, rank), std::move(own)));
+  }
+  return merged_ranks(std::move(ranks));
+}
+
+}  // namespace
+
 Trace run_ranks(const Case& c, const RunOptions& options) {
   if (!options.accumulate)
     throw NotSupported("a window without an accumulation buffer is one rank's; the case has ranks");
-  const std::size_t ranks = ranks_of(c) * stages_of(c);
-  std::vector<Trace> traces(ranks);
+  const std::size_t stages = stages_of(c), processes = ranks_of(c) * stages;
+  std::vector<Trace> traces(processes);
   std::string broken;
   try {
-    run_ranks_on_fibres(static_cast<int>(ranks), static_cast<std::uint64_t>(rank_number(c, "arrival")),
-                        [&](Link& link) { run_rank(c, link, options, traces[static_cast<std::size_t>(link.rank())]); });
+    run_ranks_on_fibres(
+        static_cast<int>(processes), static_cast<std::uint64_t>(rank_number(c, "arrival")),
+        [&](Link& link) { run_rank(c, link, options, traces[static_cast<std::size_t>(link.rank())]); },
+        static_cast<int>(stages));
   } catch (const BrokenLink& reason) {
     broken = reason.what();
   }
-  Trace trace = is_pipelined(c) ? merged_stages(c, std::move(traces)) : merged_ranks(std::move(traces));
+  Trace trace = merged(c, std::move(traces));
   if (!broken.empty() && std::ranges::find(trace.violations, broken) == trace.violations.end())
     trace.violations.push_back(broken);
   add_guard_findings(options.executor, trace);

@@ -4,6 +4,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/limits.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
@@ -20,17 +21,17 @@ std::string several(std::size_t count, const char* what) {
 }
 
 /// What is not stated of a pipeline.
-void check_left_out(const Case& c, Findings& findings) {
-  if (!c.dealt.empty())
-    findings.add(at + ".stages", "a pipeline beside " + several(ranks_of(c), "rank"),
-                 "the micro-batches of one rank, or no pipeline");
+void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
+  if (stages > most_ranks / ranks_of(c))
+    findings.add(at + ".stages", several(stages, "stage") + " of each of " + several(ranks_of(c), "rank"),
+                 "at most " + std::to_string(most_ranks) + " of all ranks together");
   if (c.model.tokens || reads_positions(c.model) || !c.sequences.empty())
     findings.add(at + ".stages", "a pipeline of a model over tokens or sequences", "a model over rows of x");
   if (offloads(c)) findings.add("$.execution.ranks.offload", "true beside a pipeline", "false");
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
     if (takes_step_statistics(c.model.layers[i]))
       findings.add(element_path("$.model.layers", i) + ".statistics", "\"micro_step\" beside a pipeline",
-                   "\"micro_batch\", which says the same of one rank, or \"frozen\"");
+                   "\"micro_batch\" or \"frozen\"");
   for (const char* key : {"sharding", "communicate"}) {
     const std::string& word = rank_word(c, key);
     if (word != std::get<std::string>(standard_rank_option(key)))
@@ -78,6 +79,18 @@ void check_cut(const Case& c, std::size_t parts, Findings& findings) {
   }
 }
 
+/// Chunks take turns by as many micro-batches as there are stages.
+void check_rounds(const Case& c, std::size_t window, std::int64_t stages, Findings& findings) {
+  const std::string path = element_path("$.windows", window);
+  for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
+    const std::size_t count = micro_batches_of(c, window, rank);
+    if (static_cast<std::int64_t>(count) % stages != 0)
+      findings.add(c.dealt.empty() ? path : element_path(path, rank),
+                   several(count, "micro-batch") + " beside \"interleaved\"",
+                   "a multiple of the " + std::to_string(stages) + " stages");
+  }
+}
+
 void check_schedule(const Case& c, std::int64_t stages, std::int64_t chunks, Findings& findings) {
   const std::string& schedule = pipeline_schedule(c);
   const bool interleaved = schedule == "interleaved";
@@ -86,11 +99,7 @@ void check_schedule(const Case& c, std::int64_t stages, std::int64_t chunks, Fin
                  "1, or the schedule \"interleaved\"");
   if (interleaved && chunks == 1)
     findings.add(at + ".schedule", "\"interleaved\" beside one chunk a stage", "two \"chunks\" or more, or \"1f1b\"");
-  for (std::size_t w = 0; w < c.windows.size() && interleaved; ++w)
-    if (static_cast<std::int64_t>(c.windows[w].size()) % stages != 0)
-      findings.add(element_path("$.windows", w),
-                   several(c.windows[w].size(), "micro-batch") + " beside \"interleaved\"",
-                   "a multiple of the " + std::to_string(stages) + " stages");
+  for (std::size_t w = 0; w < c.windows.size() && interleaved; ++w) check_rounds(c, w, stages, findings);
   if (rank_word(c, "pipeline.backward") == "lifo" && schedule != "gpipe")
     findings.add(at + ".backward", "\"lifo\" beside \"schedule\": " + json_string(schedule),
                  "\"fifo\", or the schedule \"gpipe\"");
@@ -102,7 +111,7 @@ void check_schedule(const Case& c, std::int64_t stages, std::int64_t chunks, Fin
 void check_pipeline(const Case& c, Findings& findings) {
   const std::int64_t stages = rank_number(c, "pipeline.stages"), chunks = rank_number(c, "pipeline.chunks");
   if (stages == 1) return check_needs_stages(c, findings);
-  check_left_out(c, findings);
+  check_left_out(c, static_cast<std::size_t>(stages), findings);
   const auto layers = static_cast<std::int64_t>(c.model.layers.size());
   if (stages > layers || chunks > layers / stages) {
     findings.add_broken(at + ".stages", std::to_string(stages) + " stages of " + several(std::size_t(chunks), "chunk"),

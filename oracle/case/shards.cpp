@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 
@@ -40,6 +41,10 @@ PlaceInBucket place_in_bucket(const Case& whole, const std::string& parameter) {
   const std::int64_t least = rank_number(whole, "buckets.elements"),
                      multiple = static_cast<std::int64_t>(ranks_of(whole)) * rank_number(whole, "buckets.align");
   std::vector<std::string> names = parameters_of(whole.model);
+  if (is_pipelined(whole)) {  // each stage has buckets of its own
+    const std::size_t stage = stage_with_tensor(whole, parameter);
+    std::erase_if(names, [&](const std::string& name) { return stage_with_tensor(whole, name) != stage; });
+  }
   if (rank_word(whole, "buckets.order") == "reverse") names = {names.rbegin(), names.rend()};
   PlaceInBucket place;
   std::int64_t filled = 0;

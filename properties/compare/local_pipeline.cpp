@@ -5,6 +5,7 @@
 #include "kernels/trace/pipe_tag.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/pipeline.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/window/rank_norm.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
@@ -91,6 +92,12 @@ std::vector<const Tensor*> found_by_stages(LocalWalk& walk) {
     const OfStage own(walk, stage);
     all.push_back(walk.handed("agree", "in.found", walk.tap("overflow_check", "found")));
   }
+  for (std::size_t rank = 0; rank < ranks_of(whole_of(walk.c)); ++rank)
+    for (std::size_t stage = 0; stage < stages_of(walk.c) && rank != walk.c.rank; ++stage)
+      all.push_back(walk.trace.whole == nullptr
+                        ? nullptr
+                        : walk.trace.whole->find(TapView{walk.window, walk.micro_batch, "agree", "in.found",
+                                                         static_cast<int>(rank), static_cast<int>(stage)}));
   return std::ranges::count(all, nullptr) > 0 ? std::vector<const Tensor*>{} : all;
 }
 

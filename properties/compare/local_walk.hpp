@@ -214,7 +214,8 @@ void check_agree(LocalWalk& walk);  // of ranks alone
 const Tensor* received(const LocalWalk& walk, std::size_t layer, bool gradient);
 void check_messages(LocalWalk& walk);
 void check_found_by_stages(LocalWalk& walk);
-/// What each handed to the others of it, held to what it found; empty where one left no tap.
+/// What each handed to the others of it, held to what it found, and what those of other ranks did; empty where one left
+/// no tap.
 std::vector<const Tensor*> found_by_stages(LocalWalk& walk);
 void check_norm_over_stages(LocalWalk& walk);
 void check_alike_on_stages(LocalWalk& walk);

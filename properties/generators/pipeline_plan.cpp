@@ -6,6 +6,7 @@
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
@@ -21,7 +22,10 @@ std::vector<std::size_t> some_of(std::vector<std::size_t> places, std::size_t wa
 }
 
 bool divides_all(const Case& c, std::size_t stages) {
-  return std::ranges::all_of(c.windows, [&](const auto& window) { return window.size() % stages == 0; });
+  for (std::size_t w = 0; w < c.windows.size(); ++w)
+    for (std::size_t rank = 0; rank < ranks_of(c); ++rank)
+      if (micro_batches_of(c, w, rank) % stages != 0) return false;
+  return true;
 }
 
 void set_number(Case& c, const char* key, std::size_t number) {

@@ -55,12 +55,14 @@ std::vector<std::vector<std::int64_t>> dealt_by(const Plan& plan) {
   constexpr std::uint64_t apart = 0xa54ff53au;
   executor::Schedule random(plan.seed ^ apart);
   const auto ranks = static_cast<std::uint64_t>(plan.ranks);
+  const auto round = plan.chunks > 1 ? static_cast<std::uint64_t>(plan.stages) : 1;  // that go through a chunk together
   std::vector<std::vector<std::int64_t>> dealt;
   for (const auto& window : plan.windows) {
     std::vector<std::int64_t>& counts = dealt.emplace_back(plan.ranks, 0);
     const std::uint64_t way = random.below(8), all_to = random.below(ranks);
+    std::uint64_t to = 0;
     for (std::uint64_t k = 0; k < window.size(); ++k) {
-      const std::uint64_t to = way == 0 ? all_to : way < 4 ? random.below(ranks) : k * ranks / window.size();
+      if (k % round == 0) to = way == 0 ? all_to : way < 4 ? random.below(ranks) : k * ranks / window.size();
       counts[to] += 1;
     }
   }

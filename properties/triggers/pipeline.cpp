@@ -6,6 +6,7 @@
 
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
@@ -13,11 +14,14 @@ namespace {
 
 bool pipelined(const Sight& s) { return is_pipelined(s.c); }
 
-/// Some window has so many micro-batches beside the stages: fewer, as many, more.
+bool on_ranks(const Sight& s) { return is_pipelined(s.c) && ranks_of(s.c) > 1; }
+
+/// A rank has so many micro-batches of some window beside its stages: fewer, as many, more.
 template <class Holds>
 bool any_window(const Sight& s, Holds holds) {
-  for (const auto& window : s.c.windows)
-    if (is_pipelined(s.c) && holds(window.size(), stages_of(s.c))) return true;
+  for (std::size_t w = 0; w < s.c.windows.size() && is_pipelined(s.c); ++w)
+    for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank)
+      if (holds(micro_batches_of(s.c, w, rank), stages_of(s.c))) return true;
   return false;
 }
 bool fewer_than_stages(const Sight& s) {
@@ -63,6 +67,7 @@ const RegisterTriggers registered{
     15,
     "pipelines",
     {{"a model cut into stages", TriggerKind::of_case, "", pipelined},
+     {"stages on each of several ranks", TriggerKind::of_case, "", on_ranks},
      {"fewer micro-batches than stages", TriggerKind::of_case, "", fewer_than_stages},
      {"as many micro-batches as stages", TriggerKind::of_case, "", as_many_as_stages},
      {"more micro-batches than stages", TriggerKind::of_case, "", more_than_stages},

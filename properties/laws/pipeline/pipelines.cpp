@@ -2,10 +2,26 @@
 
 #include <utility>
 
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "properties/generators/pipeline_plan.hpp"
+#include "properties/laws/ranks/dealt.hpp"
 
 namespace tally {
+
+void pipelined_on_ranks(Plan& plan) {
+  pipelined(plan);
+  if (plan.seed / 8 % 3 > 0) return;
+  dealt_to_ranks(plan);
+  plan.ranks = 2 + plan.ranks % 3;
+  communicate(plan, "window");
+  share(plan, "none");
+  for (const char* key : {"offload", "statistics", "reduce.norm"})
+    set_rank_option(plan.execution, key, standard_rank_option(key));
+  for (Layer& layer : plan.hidden)
+    if (takes_step_statistics(layer)) layer.options["statistics"] = std::string("micro_batch");
+}
 
 Case without_stages(Case c) {
   for (const char* key :

@@ -6,8 +6,13 @@
 #include <vector>
 
 #include "oracle/case/case.hpp"
+#include "properties/generators/plan.hpp"
 
 namespace tally {
+
+/// A pipeline, of every third plan one on each of two to four ranks that add up as ranks are drawn to, with what is stated
+/// of both.
+void pipelined_on_ranks(Plan& plan);
 
 /// The case with one process that has the whole model.
 Case without_stages(Case c);

@@ -9,8 +9,8 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
-#include "properties/generators/pipeline_plan.hpp"
 #include "properties/laws/outcome.hpp"
 #include "properties/laws/pipeline/pipelines.hpp"
 #include "properties/laws/shapes.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 void shape(Plan& plan) {
   at_least_micro_batches(plan, 2 + plan.seed % 4);
-  pipelined(plan);
+  pipelined_on_ranks(plan);
   plan.execution.kernels.erase("head_loss");
 }
 
@@ -107,14 +107,15 @@ Outcome holds(const Case& c, const RunOptions& subject) {
     require_tallys_kernels(subject, "the memory of each buffer");
     for (const Case& each : by_every_schedule(c)) {
       const std::vector<MemoryUse> stages = memory_of_ranks(each, subject);
-      for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        Bytes expected = expected_bytes(each, stage);
+      for (std::size_t process = 0; process < stages.size(); ++process) {
+        const std::size_t stage = process % stages_of(each), rank = process / stages_of(each);
+        Bytes expected = expected_bytes(part_of(each, rank), stage);
         for (const char* kind : {"kept activations", "received activations", "received gradients"})
-          require(outcome, stages[stage].of(kind) == expected[kind], std::string("peak bytes of ") + kind,
+          require(outcome, stages[process].of(kind) == expected[kind], std::string("peak bytes of ") + kind,
                   stage_of(kind),
-                  "stage " + std::to_string(stage) + " of a pipeline by " + pipeline_schedule(each) + " took " +
-                      std::to_string(stages[stage].of(kind)) + " bytes of " + kind + " at most; expected " +
-                      std::to_string(expected[kind]));
+                  "stage " + std::to_string(stage) + " of rank " + std::to_string(rank) + " in a pipeline by " +
+                      pipeline_schedule(each) + " took " + std::to_string(stages[process].of(kind)) + " bytes of " +
+                      kind + " at most; expected " + std::to_string(expected[kind]));
       }
     }
   } catch (const NotSupported& reason) {

@@ -1,7 +1,9 @@
 // Law: behind every window all ranks hold the same parameters, optimizer state, scale, decision and step, bit for bit,
 // and begin the next with the same running values where these are the first rank's.
 // Two ranks may both lie inside their bounds and yet part: then they train two models.
+#include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/running_values.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/laws/ranks/dealt.hpp"
@@ -11,10 +13,18 @@
 namespace tally {
 namespace {
 
+/// Running values that the first rank moves by its own micro-batches, and hands to the others.
+void first_running(Plan& plan) {
+  for (Layer& layer : plan.hidden)
+    if (takes_step_statistics(layer)) layer.options["statistics"] = std::string("micro_batch");
+  forget_running(plan.hidden);
+}
+
 void shape(Plan& plan) {
   if (plan.seed % 2 == 1) with_batch_norm(plan, "micro_batch");  // else few cases move running values
   at_least_windows(plan, 2);
   dealt_to_ranks_by_any_normalisation(plan);
+  if (plan.seed % 4 == 1) first_running(plan);
 }
 
 /// The taps of `rank` that no rank may hold otherwise, named as rank 0's.

@@ -85,6 +85,20 @@ TEST(RankFibres, NameARankThatHasEnded) {
   EXPECT_EQ(text, "deadlock: rank 1 waits for agree from rank 0, which has ended");
 }
 
+TEST(RankFibres, NameTheStageWhereNeighboursAreOneRanks) {
+  std::string text;
+  try {
+    run_ranks_on_fibres(
+        4, 0, [](Link& link) { receive(link, (link.rank() + 2) % 4, "sum"); }, 2);
+  } catch (const BrokenLink& reason) {
+    text = reason.what();
+  }
+
+  EXPECT_EQ(
+      text,
+      "deadlock: stage 0 of rank 0 waits for sum from stage 0 of rank 1, which waits for sum from stage 0 of rank 0");
+}
+
 TEST(RankFibres, NameBothEndsOfAMessageOfAnotherSize) {
   const std::string text = broken_by(2, [](Link& link) {
     std::array<std::byte, 8> bytes{};

@@ -36,6 +36,12 @@ Case staged(const std::string& schedule, const std::vector<int>& cut = {2, 3}, i
   return with_rank_option(std::move(c), "pipeline.schedule", schedule);
 }
 
+/// The same stages on each of three ranks, of which one has no micro-batch in the second window.
+Case on_ranks(Case c) {
+  c.dealt = {{2, 0, 2}, {2, 0, 0}};
+  return with_rank_option(std::move(c), "reduce.algorithm", std::string("ring"));
+}
+
 Case last_first() { return with_rank_option(staged("gpipe"), "pipeline.backward", std::string("lifo")); }
 
 TEST(PipelinesUnderTheLenses, PassByEveryScheduleWithEveryTapJudged) {
@@ -65,6 +71,38 @@ TEST(PipelinesUnderTheLenses, NameTheStageOfADamagedTap) {
        {"w0/p1/m1/receive/fc2.x", "w0/p0/m2/send/in.relu#1.y", "w0/p2/m0/send/in.d.out.x", "w0/p1/m3/receive/d.fc2.y",
         "w0/m1/forward/fc2.y", "w0/p1/overflow_check/found", "w0/p2/agree/found", "w0/p1/norm/part", "w0/p2/norm/norm",
         "w1/p1/clip/coefficient", "w1/optimizer/fc2.weight"})
+    EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
+TEST(PipelinesUnderTheLenses, PassOnEveryRank) {
+  expect_judged(on_ranks(staged("gpipe")), "gpipe");
+  expect_judged(on_ranks(staged("1f1b")), "1f1b");
+  expect_judged(on_ranks(staged("interleaved", {1, 2, 3}, 2)), "interleaved");
+  expect_judged(on_ranks(last_first()), "last first");
+}
+
+TEST(PipelinesUnderTheLenses, KnowWhatIsClaimedOfLayersThatTheFirstStageLacks) {
+  Plan plan = four_layers();
+  plan.hidden = {layer("relu")};
+  plan.execution.kernels["linear.weight_gradient"] = "into_buffer";
+  Case c = with_rank_option(case_of(plan), "pipeline.stages", std::int64_t{2});
+  c = with_rank_option(std::move(c), "pipeline.cut", cut_at({1}));
+
+  const Trace trace = run(c);
+
+  EXPECT_EQ(trace.claims.kernels.at("linear.weight_gradient").algorithm, "into_buffer");
+  EXPECT_EQ(trace.groups.size(), 1U);
+  expect_judged(c, "a first stage without a parameter");
+}
+
+TEST(PipelinesUnderTheLenses, NameTheRankAndTheStageOfADamagedTap) {
+  const Case c = on_ranks(staged("1f1b"));
+  const Trace trace = run(c);
+
+  for (const std::string tap :
+       {"w0/r2/p1/m1/receive/fc2.x", "w0/r2/p0/m1/send/in.relu#1.y", "w0/r0/p2/m0/send/in.d.out.x",
+        "w0/r2/m1/forward/fc2.y", "w0/r1/reduce/reduced.fc2.weight", "w0/r1/p1/overflow_check/found",
+        "w0/r1/p2/agree/found", "w0/r2/p1/norm/part", "w0/r1/p2/norm/norm", "w1/r2/p1/clip/coefficient"})
     EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
 }
 
@@ -116,6 +154,21 @@ TEST(Pipelines, AddInAnotherOrderWhereTheLastMicroBatchGoesBackFirst) {
   EXPECT_EQ(*in_order.find("w0/m0/accumulate/buffer.fc1.weight"), *other.find("w0/m0/accumulate/in.d.fc1.weight"));
 }
 
+TEST(Pipelines, LeaveOnEveryRankTheSumsOfRanksWithTheWholeModel) {
+  for (const char* algorithm : {"in_order", "all_to_all", "recursive_doubling", "tree"}) {
+    Case c = with_rank_option(on_ranks(staged("1f1b")), "reduce.algorithm", std::string(algorithm)), whole = c;
+    for (const char* key : {"pipeline.stages", "pipeline.cut", "pipeline.chunks", "pipeline.schedule"})
+      whole = with_rank_option(std::move(whole), key, standard_rank_option(key));
+    const Trace alone = run(whole), trace = run(c);
+    for (const Tap& tap : alone.taps()) {
+      if (tap.name.window > 0 || tap.name.stage != "reduce" || !tap.name.tensor.starts_with("reduced.")) continue;
+      const Tensor* its = trace.find(tap.name.view());
+      ASSERT_NE(its, nullptr) << tap.name.text();
+      EXPECT_EQ(*its, tap.value) << tap.name.text();
+    }
+  }
+}
+
 TEST(Pipelines, NameWhoWaitsForWhomWhereAStageLeavesOutAMessage) {
   static const Stages silent = [] {
     Stages copy = shipped_stages();
@@ -130,7 +183,7 @@ TEST(Pipelines, NameWhoWaitsForWhomWhereAStageLeavesOutAMessage) {
   const Trace trace = run(staged("gpipe"), options);
 
   ASSERT_FALSE(trace.violations.empty());
-  EXPECT_NE(trace.violations.front().find("w0/m0/send, part 0 to 1 from rank 0"), std::string::npos)
+  EXPECT_NE(trace.violations.front().find("w0/m0/send, part 0 to 1 from stage 0"), std::string::npos)
       << trace.violations.front();
 }
 
