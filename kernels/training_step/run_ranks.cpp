@@ -85,8 +85,7 @@ class Meetings {
   int met_ = 0;
 };
 
-}  // namespace
-
+/// The traces of all ranks as one.
 Trace merged_ranks(std::vector<Trace> traces) {
   Trace all;
   all.claims = traces.front().claims;
@@ -115,10 +114,12 @@ Trace merged_ranks(std::vector<Trace> traces) {
   return all;
 }
 
-namespace {
+}  // namespace
 
-/// What all processes left as one trace, of a pipeline each rank's stages first.
-Trace merged(const Case& c, std::vector<Trace> traces) {
+std::size_t processes_of(const Case& c) { return ranks_of(c) * stages_of(c); }
+
+/// Of a pipeline each rank's stages first.
+Trace merged_processes(const Case& c, std::vector<Trace> traces) {
   if (!is_pipelined(c)) return merged_ranks(std::move(traces));
   if (c.dealt.empty()) return merged_stages(c, std::move(traces));
   const auto stages = static_cast<std::ptrdiff_t>(stages_of(c));
@@ -131,23 +132,21 @@ Trace merged(const Case& c, std::vector<Trace> traces) {
   return merged_ranks(std::move(ranks));
 }
 
-}  // namespace
-
 Trace run_ranks(const Case& c, const RunOptions& options) {
   if (!options.accumulate)
     throw NotSupported("a window without an accumulation buffer is one rank's; the case has ranks");
-  const std::size_t stages = stages_of(c), processes = ranks_of(c) * stages;
+  const std::size_t processes = processes_of(c);
   std::vector<Trace> traces(processes);
   std::string broken;
   try {
     run_ranks_on_fibres(
         static_cast<int>(processes), static_cast<std::uint64_t>(rank_number(c, "arrival")),
         [&](Link& link) { run_rank(c, link, options, traces[static_cast<std::size_t>(link.rank())]); },
-        static_cast<int>(stages));
+        static_cast<int>(stages_of(c)));
   } catch (const BrokenLink& reason) {
     broken = reason.what();
   }
-  Trace trace = merged(c, std::move(traces));
+  Trace trace = merged_processes(c, std::move(traces));
   if (!broken.empty() && std::ranges::find(trace.violations, broken) == trace.violations.end())
     trace.violations.push_back(broken);
   add_guard_findings(options.executor, trace);

@@ -12,11 +12,15 @@ namespace tally {
 /// end the run: what was tapped until then stands, and a violation says who waits for whom. Throws as run() does.
 Trace run_ranks(const Case& c, const RunOptions& options);
 
-/// The run of one rank of the case, or one stage of its pipeline, its taps under its rank's name. Throws BrokenLink where it cannot go on, and leaves
-/// what was tapped until then in `trace`.
+/// How many runs train a case together: one of each rank, or of each stage that a rank's model is cut into. Process r P + p
+/// is stage p of rank r.
+std::size_t processes_of(const Case& c);
+
+/// One of these, by its place in the link, its taps under its rank's name. Throws BrokenLink where it cannot go on, and
+/// leaves what was tapped until then in `trace`.
 void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace);
 
-/// The traces of all ranks as one, in running order.
-Trace merged_ranks(std::vector<Trace> traces);
+/// What all of them left as one trace, in running order.
+Trace merged_processes(const Case& c, std::vector<Trace> traces);
 
 }  // namespace tally

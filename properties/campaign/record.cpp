@@ -58,7 +58,7 @@ CaseRecord record_of(const Case& c, const Law& law, const Outcome& outcome) {
   }
   if (outcome.status == Status::fail) {
     record.suspects = outcome.suspects;
-    record.ranks = rank_rows(outcome.checks);
+    record.ranks = rank_rows(c, outcome.checks);
     const TensorCheck* first = record.ranks.empty() ? nullptr : first_failure(outcome.checks);
     if (first != nullptr) record.first_tap = first->tap;
   }

@@ -4,8 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/stage_place.hpp"
 #include "kernels/trace/trace.hpp"
+#include "oracle/case/pipeline.hpp"
+#include "properties/compare/lens.hpp"
 
 namespace tally {
 namespace {
@@ -40,28 +43,33 @@ bool sums_gradients(const std::vector<TensorCheck>& checks) {
 
 }  // namespace
 
-std::vector<RankRow> rank_rows(const std::vector<TensorCheck>& checks) {
-  std::map<int, std::map<std::pair<std::ptrdiff_t, std::string>, RankStage>> found;  // by rank, in stage order
-  const bool behind_sums = sums_gradients(checks);
+std::vector<RankRow> rank_rows(const Case& c, const std::vector<TensorCheck>& checks) {
+  using Rank = std::pair<int, int>;  // the stage of a pipeline, -1 where a rank holds all, and the rank
+  std::map<Rank, std::map<std::pair<std::ptrdiff_t, std::string>, RankStage>> found;  // in stage order
+  const bool behind_sums = sums_gradients(checks), in_stages = is_pipelined(c);
+  const TensorCheck* const first = in_stages ? first_failure(checks) : nullptr;
   const auto place_of = [&](const std::string& stage) {
     return behind_sums && stage == "accumulate" ? 2 * place_of_stage("reduce") + 1 : 2 * place_of_stage(stage);
   };
   for (const TensorCheck& check : checks) {
     const auto name = tap_view_of(check.tap);
     const bool of_the_run = check.lens == "end_to_end" || check.lens == "relation";
-    if (!name || name->rank < 0 || of_the_run) continue;
+    if (!name || (name->rank < 0 && !in_stages) || (of_the_run && &check != first)) continue;
+    const Rank rank(in_stages ? stage_of_tap(c, tap_name_of(check.tap)) : -1, std::max(name->rank, 0));
     const std::string stage(name->stage);
-    const auto [at, fresh] = found[name->rank].emplace(std::pair(place_of(stage), stage), RankStage{stage});
+    const auto [at, fresh] = found[rank].emplace(std::pair(place_of(stage), stage), RankStage{stage});
     take(at->second, check, fresh);
+    at->second.first = at->second.first || &check == first;
   }
   std::vector<RankRow> rows;
   for (const auto& [rank, stages] : found) {
     std::vector<RankStage> own;
     for (const auto& [place, stage] : stages) own.push_back(stage);
-    if (!rows.empty() && rows.back().last == rank - 1 && rows.back().stages == own)
-      rows.back().last = rank;
+    const auto is_next = [&](const RankRow& row) { return row.pipe == rank.first && row.last == rank.second - 1; };
+    if (!rows.empty() && is_next(rows.back()) && rows.back().stages == own)
+      rows.back().last = rank.second;
     else
-      rows.push_back({rank, rank, std::move(own)});
+      rows.push_back({rank.second, rank.second, std::move(own), rank.first});
   }
   return rows;
 }

@@ -77,7 +77,7 @@ CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses,
   record.case_hash = trace.case_hash, record.case_name = c.name, record.case_title = title_of(c);
   record.lenses = all_lenses ? "all" : "local";
   for (std::size_t w = 0; w < c.windows.size(); ++w) record.windows.push_back(static_cast<int>(micro_steps_of(c, w)));
-  record.ranks = rank_rows(judged.checks);
+  record.ranks = rank_rows(c, judged.checks);
   record.stages = stages_of(judged.checks);
   if (const TensorCheck* failure = first_failure(judged.checks)) {
     record.first_tap = failure->tap, record.first_stage = failure->stage;

@@ -12,7 +12,6 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/json_form.hpp"
-#include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/safetensors.hpp"
 #include "reports/command_line/crew_post.hpp"
@@ -86,7 +85,7 @@ struct Part {
 Part trained(Link& link, CrewPost& post, const Case& c) {
   Trace trace;
   try {
-    FirstRanks group(link, ranks_of(c));
+    FirstRanks group(link, processes_of(c));
     run_rank(c, group, {}, trace);
     return {flat_bytes_of(trace), ""};
   } catch (const HungLink&) {
@@ -123,7 +122,7 @@ void follow(MpiLink& link, CrewPost& post) {
 /// What every rank leaves of a case, the first one's in front. Ends early where the group is broken.
 std::vector<Part> parts_of_all(MpiLink& link, CrewPost& post, const Case& c) {
   std::vector<Part> parts{trained(link, post, c)};
-  for (int from = 1; from < static_cast<int>(ranks_of(c)); ++from) {
+  for (int from = 1; from < static_cast<int>(processes_of(c)); ++from) {
     Part& part = parts.emplace_back();
     part.bytes = receive_text(link, from, "trace");
     part.why = receive_text(link, from, "why none");
@@ -134,7 +133,7 @@ std::vector<Part> parts_of_all(MpiLink& link, CrewPost& post, const Case& c) {
 /// All ranks of a case; the reasons of those that have no trace.
 std::string train_together(MpiLink& link, CrewPost& post, const Case& c, const std::string& hash, Trace& trace) {
   const std::string text = packed(c);
-  for (int to = 1; to < static_cast<int>(ranks_of(c)); ++to) send_text(link, to, "case", text);
+  for (int to = 1; to < static_cast<int>(processes_of(c)); ++to) send_text(link, to, "case", text);
   std::vector<Part> parts;
   try {
     parts = parts_of_all(link, post, c);
@@ -152,7 +151,7 @@ std::string train_together(MpiLink& link, CrewPost& post, const Case& c, const s
     else
       why += (why.empty() ? "" : "; ") + part.why;
   }
-  if (why.empty()) trace = merged_ranks(std::move(traces));
+  if (why.empty()) trace = merged_processes(c, std::move(traces));
   return why;
 }
 
@@ -179,13 +178,13 @@ std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
   try {
     const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
-    if (in_ranks(c) && !is_pipelined(c) && ranks_of(c) <= static_cast<std::size_t>(link.size())) {
+    if (in_ranks(c) && processes_of(c) <= static_cast<std::size_t>(link.size())) {
       post.stand(RankNotes::at_work);
       const std::string why = train_together(link, post, c, hash, trace);
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
-      trace = run(c);  // of more ranks than there are, a pipeline, or one that is told nothing: in this process
+      trace = run(c);  // of more processes than there are, or one that is told nothing: in this one
     }
     if (!trace.violations.empty()) return refusal("failed", number, trace.violations.front());
     put(line.at("trace"), flat_bytes_of(trace));

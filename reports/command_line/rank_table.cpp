@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/tap_name.hpp"
+#include "oracle/case/pipeline.hpp"
+#include "oracle/case/ranks.hpp"
 #include "reports/text/columns.hpp"
 
 namespace tally::command_line {
@@ -15,9 +18,12 @@ struct Row {
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-int rank_of(const TensorCheck& check) {
+/// The stage of a pipeline and the rank that a tap is of, each -1 where there are not several.
+using Process = std::pair<int, int>;
+Process process_of(const Case& c, const TensorCheck& check) {
   const auto name = tap_view_of(check.tap);
-  return name ? name->rank : -1;
+  if (!name) return {-1, -1};
+  return {is_pipelined(c) ? stage_of_tap(c, tap_name_of(check.tap)) : -1, name->rank};
 }
 
 /// Window, micro-batch and stage of a tap.
@@ -37,17 +43,24 @@ void count(Row& row, const TensorCheck& check) {
 
 }  // namespace
 
-std::string rank_table(const std::vector<TensorCheck>& checks) {
-  std::map<int, Row> ranks;
+std::string rank_table(const Case& c, const std::vector<TensorCheck>& checks) {
+  std::map<Process, Row> found;
   for (const TensorCheck& check : checks)
-    if (const int rank = rank_of(check); rank >= 0) count(ranks[rank], check);
-  if (ranks.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"rank", ">checks", ">failed", ">vacuous", ">not run", "first fails"}};
-  for (auto first = ranks.begin(); first != ranks.end();) {
+    if (const Process process = process_of(c, check); process != Process(-1, -1)) count(found[process], check);
+  if (found.empty()) return "";
+  const bool in_stages = is_pipelined(c), in_ranks = ranks_of(c) > 1;
+  const std::string what = in_stages && in_ranks ? "stage/rank" : in_stages ? "stage" : "rank";
+  std::vector<std::vector<std::string>> rows = {{what, ">checks", ">failed", ">vacuous", ">not run", "first fails"}};
+  for (auto first = found.begin(); first != found.end();) {
     auto last = first;
-    while (std::next(last) != ranks.end() && std::next(last)->second == first->second) ++last;
+    const auto is_next = [&](const auto& other) {
+      return other.first.first == first->first.first && other.second == first->second;
+    };
+    while (std::next(last) != found.end() && is_next(*std::next(last))) ++last;
+    const auto [stage, rank] = first->first;
+    std::string name = in_stages ? std::to_string(stage) + (in_ranks ? "/" : "") : "";
+    if (in_ranks) name += std::to_string(rank) + (last == first ? "" : "-" + std::to_string(last->first.second));
     const Row& row = first->second;
-    const std::string name = std::to_string(first->first) + (last == first ? "" : "-" + std::to_string(last->first));
     rows.push_back({name, std::to_string(row.checks), std::to_string(row.failed), std::to_string(row.vacuous),
                     std::to_string(row.not_run), row.first});
     first = std::next(last);
@@ -55,9 +68,12 @@ std::string rank_table(const std::vector<TensorCheck>& checks) {
   return columns(rows);
 }
 
-std::vector<TensorCheck> checks_of_rank(const std::vector<TensorCheck>& checks, int rank) {
+std::vector<TensorCheck> checks_of(const Case& c, const std::vector<TensorCheck>& checks, int rank, int pipe) {
   std::vector<TensorCheck> own;
-  std::ranges::copy_if(checks, std::back_inserter(own), [&](const TensorCheck& each) { return rank_of(each) == rank; });
+  std::ranges::copy_if(checks, std::back_inserter(own), [&](const TensorCheck& each) {
+    const auto [stage, of_rank] = process_of(c, each);
+    return (rank < 0 || of_rank == rank) && (pipe < 0 || stage == pipe);
+  });
   return own;
 }
 

@@ -24,9 +24,17 @@ std::vector<std::string> stages_of(const std::vector<RankRow>& rows) {
   return stages;
 }
 
+bool is_of_pipeline(const RankRow& row) { return row.pipe >= 0; }
+
 std::string ranks_text(const RankRow& row) {
   const std::string first = std::to_string(row.first);
   return row.first == row.last ? first : first + " to " + std::to_string(row.last);
+}
+
+/// "1", of several ranks "1 of rank 0 to 3".
+std::string name_of(const RankRow& row, bool several) {
+  if (!is_of_pipeline(row)) return ranks_text(row);
+  return std::to_string(row.pipe) + (several ? " of rank " + ranks_text(row) : "");
 }
 
 /// "w0/r2/m1/backward/d.fc1.weight": its rank, -1 where it names none.
@@ -53,16 +61,22 @@ void cell_of(Markup& page, Table::Row& line, const RankStage& stage, bool first)
 void rank_grid(Markup& page, const std::vector<RankRow>& rows, const std::string& title, const std::string& first_tap) {
   if (rows.empty()) return;
   const std::vector<std::string> stages = stages_of(rows);
-  std::vector<std::string> titles{"Rank"};
+  const bool in_stages = is_of_pipeline(rows.front());
+  const bool several = std::ranges::any_of(rows, [](const RankRow& row) { return row.last > 0; });
+  std::vector<std::string> titles{in_stages ? "Stage of the pipeline" : "Rank"};
   titles.insert(titles.end(), stages.begin(), stages.end());
-  Table table(page, "Ranks of " + title + " by stage, over all windows, with how many tensors fail", titles);
+  Table table(
+      page,
+      (in_stages ? "Pipeline of " : "Ranks of ") + title + " by stage, over all windows, with how many tensors fail",
+      titles);
   for (const RankRow& row : rows) {
     auto line = table.row();
-    line.head(ranks_text(row));
+    line.head(name_of(row, several));
     for (const std::string& stage : stages) {
       const auto found = std::ranges::find(row.stages, stage, &RankStage::stage);
+      const bool of_rank = rank_of(first_tap) >= row.first && rank_of(first_tap) <= row.last;
       const bool first =
-          rank_of(first_tap) >= row.first && rank_of(first_tap) <= row.last && names_stage(first_tap, stage);
+          in_stages ? found != row.stages.end() && found->first : of_rank && names_stage(first_tap, stage);
       if (found == row.stages.end())
         line.cell("\u2013");
       else

@@ -77,11 +77,12 @@ void fields(Archive& a, R& r) {
 template <class Archive, Is<RankStage> R>
 void fields(Archive& a, R& r) {
   a("stage", r.stage), a("status", r.status), a.optional("failed", r.failed, r.failed > 0);
+  a.optional("first", r.first, r.first);
 }
 
 template <class Archive, Is<RankRow> R>
 void fields(Archive& a, R& r) {
-  a("first", r.first), a("last", r.last), a("stages", r.stages);
+  a("first", r.first), a("last", r.last), a("stages", r.stages), a.optional("pipe", r.pipe, r.pipe >= 0);
 }
 
 template <class Archive, Is<CaseRecord> R>

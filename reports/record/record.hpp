@@ -82,12 +82,14 @@ struct RankStage {
   std::string stage;
   Status status = Status::not_run;
   std::uint64_t failed = 0;
+  bool first = false;  // of a pipeline: holds the tensor that fails first
   friend bool operator==(const RankStage&, const RankStage&) = default;
 };
 /// Neighbouring ranks of which all the same was found.
 struct RankRow {
   std::int64_t first = 0, last = 0;
   std::vector<RankStage> stages;  // in the order of a window
+  std::int64_t pipe = -1;         // of a pipeline, the stage that holds the layers
 };
 
 /// One case under one law.

@@ -4,6 +4,7 @@
 The same bits as the model's ranks; a rank or a launcher that is killed ends its case and leaves no process behind; what
 cannot start says so.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -80,6 +81,18 @@ class Crew(unittest.TestCase):
     def test_trains_a_case_of_fewer_ranks_by_some_of_its_own(self):
         for words, folder in (([], "model"), (crew(MPI, 5), "crew")):
             done = tally("replay", CASE, "--dump", str(self.folder / folder), *words)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
+        self.assertEqual(*traces)
+
+    def test_trains_every_stage_of_every_rank_as_a_process(self):
+        case = json.loads(pathlib.Path(CASE).read_text())
+        case["windows"] = [[[2, 1], [3, 2]], [[1], [1, 2, 2, 1]]]
+        case["execution"]["ranks"]["pipeline"] = {"stages": 2, "cut": [2], "schedule": "1f1b"}
+        path = self.folder / "stages.json"
+        path.write_text(json.dumps(case))
+        for words, folder in (([], "model"), (CREW, "crew")):
+            done = tally("replay", str(path), "--dump", str(self.folder / folder), *words)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
         self.assertEqual(*traces)

@@ -6,6 +6,7 @@
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_presets.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/campaign/dead_case.hpp"
@@ -29,11 +30,11 @@ namespace {
 
 struct ReplayOptions {
   SubjectOptions subject;
-  std::string what;  // token or case file
-  std::string law;   // empty: the lenses alone, or the law in a kept case's file name
-  std::string dump;  // folder for trace.safetensors and case.json
-  int rank = -1;     // whose stages are shown; -1: of all
-  std::string as;    // the framework whose way its ranks take; empty: the case's own
+  std::string what;           // token or case file
+  std::string law;            // empty: the lenses alone, or the law in a kept case's file name
+  std::string dump;           // folder for trace.safetensors and case.json
+  int rank = -1, stage = -1;  // whose stages are shown; -1: of all
+  std::string as;             // the framework whose way its ranks take; empty: the case's own
 };
 
 /// The case as a framework runs it.
@@ -94,6 +95,12 @@ void dump(const std::string& folder, const Case& c, const RunOptions& subject) {
   std::cerr << "wrote " << message_line(folder) << "/case.json and trace.safetensors\n";
 }
 
+void require_among(const char* option, int number, std::size_t count, const std::string& what) {
+  if (number < static_cast<int>(count)) return;
+  throw UsageError(std::string(option) + " is " + std::to_string(number) + "; the case has " + std::to_string(count) +
+                   " " + what + (count == 1 ? "" : "s") + ", counted from 0");
+}
+
 int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool given_as_token = is_token(options.what);
@@ -102,9 +109,9 @@ int replay(const ReplayOptions& options) {
   require_stated(c);
   const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
-  if (options.rank >= static_cast<int>(ranks_of(c)))
-    throw UsageError("--rank is " + std::to_string(options.rank) + "; the case has " + std::to_string(ranks_of(c)) +
-                     (ranks_of(c) == 1 ? " rank" : " ranks") + ", counted from 0");
+  require_among("--rank", options.rank, ranks_of(c), "rank");
+  require_among("--stage", options.stage, stages_of(c), "stage");
+  const bool several = ranks_of(c) > 1;  // else no tap names one
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
   if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `./tally list laws`");
@@ -115,9 +122,8 @@ int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) dump(options.dump, c, subject);
   std::cout << title_of(c) << "\n";
   if (law) std::cout << "law " << law->name << ": " << law->statement << "\n";
-  const std::vector<TensorCheck> shown =
-      options.rank < 0 ? outcome.checks : checks_of_rank(outcome.checks, options.rank);
-  std::cout << stage_table(shown) << silent_stages(shown) << rank_table(shown) << suspect_list(outcome.suspects)
+  const std::vector<TensorCheck> shown = checks_of(c, outcome.checks, several ? options.rank : -1, options.stage);
+  std::cout << stage_table(shown) << silent_stages(shown) << rank_table(c, shown) << suspect_list(outcome.suspects)
             << word_of(outcome.status);
   if (!outcome.message.empty()) std::cout << ": " << outcome.message;
   std::cout << "\n";
@@ -140,6 +146,8 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   command.add_option("--dump", options.dump, "folder for the case and its trace");
   command.add_option("--ranks-as", options.as, "run its ranks as a framework does (./tally list ranks)");
   command.add_option("--rank", options.rank, "show this rank's stages alone")->check(CLI::NonNegativeNumber);
+  command.add_option("--stage", options.stage, "show what this stage of a pipeline left alone")
+      ->check(CLI::NonNegativeNumber);
 }
 
 const RegisterCommand registered{{

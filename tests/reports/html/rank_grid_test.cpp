@@ -45,6 +45,20 @@ TEST(RankGrid, MarksTheCellThatFailsFirst) {
   EXPECT_EQ(count(html, "\u2013"), 1u);  // ranks 6 and 7 have no such stage
 }
 
+TEST(RankGrid, HasARowForEachStageOfAPipeline) {
+  CaseRecord c;
+  const RankStage forward{"forward", Status::pass}, first{"backward", Status::fail, 1, true},
+      behind{"backward", Status::fail, 2};
+  c.ranks = {{0, 0, {forward, behind}, 0}, {0, 0, {forward, first}, 1}};
+  c.first_tap = "w0/m0/backward/d.out.weight";
+
+  const std::string html = grid_of(c);
+
+  EXPECT_EQ(count(html, "Stage of the pipeline"), 1u);
+  EXPECT_EQ(count(html, "fails first"), 1u);
+  EXPECT_LT(html.rfind("tint-fail"), html.find("fails first"));  // in the last row
+}
+
 TEST(RankGrid, IsNotThereForOneRank) { EXPECT_EQ(grid_of(CaseRecord{}), ""); }
 
 }  // namespace
