@@ -9,14 +9,17 @@
 
 namespace tally {
 
-/// Its place in `stages_in_order`; -1 of `count`, which comes before all of them, on the host, and is in no group;
-/// behind all of them for a stage that does not exist.
+/// Its place in `stages_in_order`; -1 of `count`, which comes before all of them, on the host, and is in no group, and
+/// -2 of `checkpoint`, which stands between windows and is in none either; behind all of them for a stage that does not
+/// exist.
 inline std::ptrdiff_t place_of_stage(std::string_view stage) {
+  if (stage == "checkpoint") return -2;
   return stage == "count" ? -1 : std::ranges::find(stages_in_order, stage) - stages_in_order.begin();
 }
 
 /// Ranks go through a window in parts: each alone, then what all hand to their sum, the sum; each alone again up to what
 /// it found; from what all found on to its part of a norm; from the norm on to what it moved; and from what all moved on.
+/// A checkpoint is taken up in front of a window and written down behind the last part of one.
 inline int part_of_window(std::string_view stage, std::string_view tensor) {
   const auto place = place_of_stage(stage);
   const auto is_behind = [&](std::string_view meeting, bool own) {
@@ -24,6 +27,7 @@ inline int part_of_window(std::string_view stage, std::string_view tensor) {
     return place > at || (place == at && !own);
   };
   const bool input = tensor.starts_with("in.");
+  if (stage == "checkpoint") return input ? 7 : 0;
   if (place < place_of_stage("reduce")) return 0;
   if (!is_behind("reduce", input || tensor.starts_with("wire."))) return 1;
   if (place == place_of_stage("reduce")) return 2;

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "kernels/trace/count_layout.hpp"
 #include "kernels/trace/fork_layout.hpp"
+#include "kernels/trace/loss_layout.hpp"
 #include "kernels/trace/message_layout.hpp"
 #include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/running_layout.hpp"
 #include "kernels/trace/step_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pairs.hpp"
@@ -110,18 +113,6 @@ Layout forward_tap(const Place& at) {
   return statistic && !at.input ? statistics_tap(at, layer, in) : std::nullopt;
 }
 
-Layout loss_tap(const Place& at) {
-  const std::int64_t features = features_before(at.c.model, at.c.model.layers.size());
-  if (at.whole_window) return std::nullopt;
-  if (at.rest == "y") return at.only_if(at.input != at.gradient, at.c.precision.storage, {at.rows, features});
-  if (at.gradient) return std::nullopt;
-  if (at.rest == "factor") return at.only_if(at.input, Dtype::fp32, {});
-  if (at.rest == "loss") return at.only_if(!at.input, Dtype::fp32, {at.rows});
-  if (at.rest != "target" || !at.input || is_opaque(at.c.model.loss)) return std::nullopt;
-  if (has_class_targets(at.c.model.loss)) return TapLayout{Dtype::i64, {at.rows}};
-  return TapLayout{at.c.precision.storage, {at.rows, features}};
-}
-
 /// What one of the layers that read a parameter gives for it: of backward, and handed to fork.
 Layout shared_gradient_tap(const Place& at) {
   if (at.whole_window || !at.gradient) return std::nullopt;
@@ -170,7 +161,7 @@ Layout layout_at(const Place& at, std::string_view stage, int pipe) {
   if (stage == "forward") return forward_tap(at);
   if (stage == "sync_statistics") return taps::sync_statistics_tap(at);
   if (stage == "running_stats") return taps::running_stats_tap(at);
-  if (stage == "loss") return loss_tap(at);
+  if (stage == "loss") return taps::loss_tap(at);
   if (stage == "backward") return backward_tap(at);
   if (stage == "send" || stage == "receive") return message_tap(at, pipe, stage == "send");
   if (stage == "fork") return fork_tap(at);
@@ -213,8 +204,14 @@ Layout cut_to_shard(const Case& c, const TapName& name, Layout whole) {
   return whole;
 }
 
+/// Whether the rank takes up a checkpoint in front of this window, or writes one down behind it.
+bool has_checkpoint(const Case& c, const TapName& name) {
+  const auto window = static_cast<std::size_t>(name.window);
+  return name.tensor.starts_with("in.") ? leaves_checkpoint(c, window) : begins_from_checkpoint(c, window);
+}
+
 Layout layout_with(const Case& c, const ParameterNames& names, Extent extent, const TapName& name) {
-  if (!runs(c.recipe, name.stage)) return std::nullopt;
+  if (!runs(c.recipe, name.stage) || (name.stage == "checkpoint" && !has_checkpoint(c, name))) return std::nullopt;
   Place output{c, names, extent.rows, extent.pairs, name.micro_batch < 0, false, false, name.tensor};
   Place input = output, gradient = output;
   input.input = take(input.rest, "in.");
@@ -241,13 +238,18 @@ bool names_a_pipe(const Case& c, const TapName& name) {
 /// Whether it has a rank exactly where several train, and one of theirs.
 bool names_a_rank(const Case& c, const TapName& name) {
   if (!names_a_pipe(c, name)) return false;
-  return c.dealt.empty() ? name.rank < 0 : name.rank >= 0 && static_cast<std::size_t>(name.rank) < ranks_of(c);
+  if (c.dealt.empty()) return name.rank < 0;
+  const auto window = static_cast<std::size_t>(name.window);
+  return name.rank >= 0 && name.window >= 0 && window < c.windows.size() &&
+         static_cast<std::size_t>(name.rank) < ranks_of(c, window);
 }
 
 }  // namespace
 
 std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
   if (!names_a_rank(c, name)) return std::nullopt;
+  if (is_elastic(c))
+    return layout_of(generation_of(c, generation_with(c, static_cast<std::size_t>(name.window))), name);
   if (name.rank >= 0) return layout_of(part_of(c, static_cast<std::size_t>(name.rank)), of_rank(name, -1));
   const auto extent = extent_at(c, name);
   if (extent && name.stage == "count") return count_layout(c, name);
@@ -256,14 +258,21 @@ std::optional<TapLayout> layout_of(const Case& c, const TapName& name) {
 
 /// One rank's part, and its layouts.
 struct TapLayouts::Rank {
-  Rank(const Case& whole, std::size_t rank) : part(part_of(whole, rank)), layouts(part) {}
+  Rank(std::shared_ptr<const Case> the_whole, std::size_t rank)
+      : whole(std::move(the_whole)), part(part_of(*whole, rank)), layouts(part) {}
+  const std::shared_ptr<const Case> whole;
   const Case part;
   TapLayouts layouts;
 };
 
 const std::optional<TapLayout>& TapLayouts::of_a_rank(const TapName& name) {
-  auto& rank = ranks_[name.rank];
-  if (!rank) rank = std::make_shared<Rank>(case_, static_cast<std::size_t>(name.rank));
+  const std::size_t which = generation_with(case_, static_cast<std::size_t>(name.window));
+  auto& whole = generations_[which];
+  if (!whole)
+    whole = is_elastic(case_) ? std::make_shared<const Case>(generation_of(case_, which))
+                              : std::shared_ptr<const Case>(std::shared_ptr<const Case>(), &case_);
+  auto& rank = ranks_[{which, name.rank}];
+  if (!rank) rank = std::make_shared<Rank>(whole, static_cast<std::size_t>(name.rank));
   return rank->layouts.of(of_rank(name, -1));
 }
 
@@ -275,10 +284,11 @@ const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   if (name.rank >= 0) return of_a_rank(name);
   const auto extent = extent_at(case_, name);
   if (!extent) return none;
-  const bool counts = name.stage == "count";  // of as many sequences as this micro-batch has
+  // Of as many sequences as this micro-batch has; of one window alone.
+  const bool counts = name.stage == "count", between = name.stage == "checkpoint";
   const std::string sizes = std::to_string(extent->rows) + ":" + std::to_string(extent->pairs);
   const bool is_message = name.stage == "send" || name.stage == "receive";
-  const std::string key = counts || is_message
+  const std::string key = counts || is_message || between
                               ? name.text()
                               : (name.micro_batch < 0 ? "w" : "m" + sizes) + "/" + name.stage + "/" + name.tensor;
   const auto known = known_.find(key);

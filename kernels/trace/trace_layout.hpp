@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
@@ -41,7 +42,8 @@ class TapLayouts {
 
   const Case& case_;
   ParameterNames names_;
-  std::map<int, std::shared_ptr<Rank>> ranks_;
+  std::map<std::size_t, std::shared_ptr<const Case>> generations_;      // of a case whose ranks change
+  std::map<std::pair<std::size_t, int>, std::shared_ptr<Rank>> ranks_;  // by generation and rank
   std::unordered_map<std::string, std::optional<TapLayout>> known_;
 };
 

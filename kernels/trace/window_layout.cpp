@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/trace/running_layout.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/pipeline.hpp"
@@ -140,6 +141,26 @@ Layout scalar_tap(const Place& at, std::string_view stage) {
   return at.only_if(at.rest == "growth_counter", Dtype::i64, {});
 }
 
+/// What a rank writes down for those that train on, and what each of these takes up.
+Layout checkpoint_tap(Place at) {
+  if (!at.whole_window || at.gradient) return std::nullopt;
+  const bool pieces = shards_optimizer(at.c);
+  if (at.input && at.c.rank >= (pieces ? sharers_of(at.c) : 1)) return std::nullopt;  // another writes the same
+  const bool first = !at.input || at.c.rank == 0, scales = checks_overflow(at.c.recipe.loss_scale);
+  if (at.rest == "step") return at.only_if(first, Dtype::i64, {});
+  if (at.rest == "growth_counter") return at.only_if(first && scales, Dtype::i64, {});
+  if (at.rest == "scale") return at.only_if(first && scales, Dtype::fp32, {});
+  if (const auto tap = layer_tap(at); tap && (tap->tensor == "running_mean" || tap->tensor == "running_var")) {
+    const Layer& layer = at.c.model.layers[tap->layer];
+    return at.only_if(first && layer.kind == "batch_norm" && !is_batch_norm(layer, "frozen"), at.c.precision.master,
+                      {features_before(at.c.model, tap->layer)});
+  }
+  for (const StateTensor* each : state_of(at.c.recipe.optimizer))
+    if (take(at.rest, each->name + ".")) break;
+  const Shape* shape = at.parameter();
+  return shape == nullptr ? std::nullopt : Layout{TapLayout{at.c.precision.master, *shape}};
+}
+
 }  // namespace
 
 Layout window_layout(const Place& at, std::string_view stage) {
@@ -152,6 +173,7 @@ Layout window_layout(const Place& at, std::string_view stage) {
   if (stage == "unscale") return unscale_tap(at);
   if (stage == "norm" || stage == "clip" || stage == "decay") return gradient_tap(at, stage);
   if (stage == "optimizer") return optimizer_tap(at);
+  if (stage == "checkpoint") return checkpoint_tap(at);
   if (stage == "scaler" || stage == "schedule") return scalar_tap(at, stage);
   return std::nullopt;
 }

@@ -182,7 +182,7 @@ Run::Run(const Case& the_case, const RunOptions& the_options, const Stages& the_
   if (is_last) item_weight = optional_tensor(device, c, "item_weight");
   const ItemWeights weights(c);
   for (std::int64_t row = 0; row < tally::rows_of(c); ++row) item_weights_.push_back(weights.nearest(row));
-  if (options.link != nullptr && options.link->size() > 1) rank_tag = options.link->rank();
+  if (options.link != nullptr && !whole_of(c).dealt.empty()) rank_tag = options.link->rank();
   const Alive alive(c, lockstep);
   add_layers(*this, alive);
   const std::int64_t features = features_before(c.model, c.model.layers.size());

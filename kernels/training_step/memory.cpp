@@ -75,7 +75,7 @@ std::vector<MemoryUse> memory_of_ranks(const Case& c, RunOptions options) {
   options.taps = false;
   const MemoryAccount account(device(options.executor), kind_by_rank);
   run(c, options);
-  std::vector<MemoryUse> all(ranks_of(c) * stages_of(c));
+  std::vector<MemoryUse> all(most_ranks_of(c) * stages_of(c));
   for (const auto& [kind, bytes] : account.peaks()) {
     const std::size_t blank = kind.find(' ');
     all.at(std::stoul(kind.substr(0, blank))).kinds[kind.substr(blank + 1)] = bytes;

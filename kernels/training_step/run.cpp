@@ -12,6 +12,7 @@
 #include "kernels/training_step/run_ranks.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/grid_choice.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/ranks.hpp"
@@ -70,7 +71,8 @@ void check_inputs(Run& run) {
 void run_windows(Run& run) {
   const int windows = static_cast<int>(run.c.windows.size());
   try {
-    for (run.window = 0; run.window < windows; ++run.window) run.stages.window(run);
+    for (run.window = 0; run.window < windows; ++run.window)
+      if (trains_window(run.c, static_cast<std::size_t>(run.window))) run.stages.window(run);
     if (!run.options.taps) record_final_state(run);
     run.stream.synchronize();
   } catch (const ExecutorFinding& finding) {
@@ -108,9 +110,16 @@ bool find_last_move(Run& run, const LayerState& layer) {
   return false;
 }
 
+/// The last window that the run trains.
+int last_window(const Run& run) {
+  auto window = static_cast<int>(run.c.windows.size()) - 1;
+  while (!trains_window(run.c, static_cast<std::size_t>(window))) --window;
+  return window;
+}
+
 /// Under the name of what left them: a micro-batch's move, or the first rank's behind it.
 void record_running(Run& run, const LayerState& layer) {
-  const auto last = static_cast<int>(run.c.windows.size()) - 1;
+  const int last = last_window(run);
   const bool moved = find_last_move(run, layer);
   const bool handed_over = takes_first_running(run.c, *layer.layer) && !(moved && run.window == last);
   if (!moved && !handed_over) return;

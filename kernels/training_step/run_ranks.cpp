@@ -13,13 +13,33 @@
 #include "kernels/training_step/run_parts.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/generations.hpp"
+#include "oracle/case/io.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 
 namespace tally {
 
-void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace) {
+namespace {
+
+/// The windows that this run trains, from what it takes up to what it leaves.
+void run_between(Run& run, const Handover& between) {
+  const auto windows = static_cast<int>(run.c.windows.size());
+  const auto trains = [&](int window) { return trains_window(run.c, static_cast<std::size_t>(window)); };
+  if (between.before != nullptr) {
+    for (run.window = 0; !trains(run.window);) ++run.window;
+    run.stages.load_checkpoint(run, *between.before);
+  }
+  run_windows(run);
+  if (between.after == nullptr || !run.trace.violations.empty()) return;
+  for (run.window = windows - 1; !trains(run.window);) --run.window;
+  run.stages.save_checkpoint(run, *between.after);
+}
+
+}  // namespace
+
+void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace, const Handover& between) {
   const auto stages = static_cast<int>(stages_of(c));
   const int rank = link.rank() / stages;
   GroupLink ranks(link, link.rank() % stages, stages, link.size() / stages), pipe(link, rank * stages, 1, stages);
@@ -29,7 +49,7 @@ void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace
   own.pipe = stages == 1 ? nullptr : &pipe;
   Run run(part, own, own.stages != nullptr ? *own.stages : shipped_stages());
   try {
-    run_windows(run);
+    run_between(run, between);
     check_inputs(run);
   } catch (...) {
     trace = std::move(run.trace);
@@ -132,16 +152,17 @@ Trace merged_processes(const Case& c, std::vector<Trace> traces) {
   return merged_ranks(std::move(ranks));
 }
 
-Trace run_ranks(const Case& c, const RunOptions& options) {
-  if (!options.accumulate)
-    throw NotSupported("a window without an accumulation buffer is one rank's; the case has ranks");
+namespace {
+
+/// A case whose number of ranks never changes, or a generation of one where it does.
+Trace run_together(const Case& c, const RunOptions& options, const Handover& between) {
   const std::size_t processes = processes_of(c);
   std::vector<Trace> traces(processes);
   std::string broken;
   try {
     run_ranks_on_fibres(
         static_cast<int>(processes), static_cast<std::uint64_t>(rank_number(c, "arrival")),
-        [&](Link& link) { run_rank(c, link, options, traces[static_cast<std::size_t>(link.rank())]); },
+        [&](Link& link) { run_rank(c, link, options, traces[static_cast<std::size_t>(link.rank())], between); },
         static_cast<int>(stages_of(c)));
   } catch (const BrokenLink& reason) {
     broken = reason.what();
@@ -151,6 +172,36 @@ Trace run_ranks(const Case& c, const RunOptions& options) {
     trace.violations.push_back(broken);
   add_guard_findings(options.executor, trace);
   return trace;
+}
+
+bool takes_a_step(const Trace& trace) {
+  return std::ranges::any_of(trace.taps(), [](const Tap& tap) { return tap.name.stage == "optimizer"; });
+}
+
+Trace run_generations(const Case& c, const RunOptions& options) {
+  const std::size_t generations = generations_of(c).size();
+  Trace all;
+  Checkpoint left;
+  for (std::size_t i = 0; i < generations && all.violations.empty(); ++i) {
+    const Case generation = generation_of(c, i);
+    Checkpoint next;
+    Trace part = run_together(generation, options, {i > 0 ? &left : nullptr, i + 1 < generations ? &next : nullptr});
+    all.violations = std::move(part.violations);
+    all.groups = part.groups;
+    if (i == 0 || takes_a_step(part)) all.claims = part.claims;  // of what steps on the host, where it did
+    for (Tap& tap : std::move(part).take_taps()) all.add(std::move(tap.name), std::move(tap.value));
+    left = std::move(next);
+  }
+  all.case_hash = hash_of(c);
+  return all;
+}
+
+}  // namespace
+
+Trace run_ranks(const Case& c, const RunOptions& options) {
+  if (!options.accumulate)
+    throw NotSupported("a window without an accumulation buffer is one rank's; the case has ranks");
+  return is_elastic(c) ? run_generations(c, options) : run_together(c, options, {});
 }
 
 }  // namespace tally

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "kernels/ranks/link.hpp"
+#include "kernels/training_step/checkpoint.hpp"
 #include "kernels/training_step/run.hpp"
 
 namespace tally {
 
-/// Every rank of the case in this process, taps of all of them under their rank's name. Ranks that wait for each other
+/// Every rank of the case in this process, taps of all of them under their rank's name. Where their number changes, one
+/// generation after another, each beginning with what the one before it wrote down. Ranks that wait for each other
 /// end the run: what was tapped until then stands, and a violation says who waits for whom. Throws as run() does.
 Trace run_ranks(const Case& c, const RunOptions& options);
 
@@ -16,9 +18,10 @@ Trace run_ranks(const Case& c, const RunOptions& options);
 /// is stage p of rank r.
 std::size_t processes_of(const Case& c);
 
-/// One of these, by its place in the link, its taps under its rank's name. Throws BrokenLink where it cannot go on, and
-/// leaves what was tapped until then in `trace`.
-void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace);
+/// One of these, by its place in the link, its taps under its rank's name; of a generation of a case whose ranks change
+/// between what stands before it and behind. Throws BrokenLink where it cannot go on, and leaves what was tapped until then
+/// in `trace`.
+void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace, const Handover& between = {});
 
 /// What all of them left as one trace, in running order.
 Trace merged_processes(const Case& c, std::vector<Trace> traces);

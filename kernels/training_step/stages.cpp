@@ -33,6 +33,8 @@ const Stages& shipped_stages() {
                              .scaler = stage::scaler,
                              .schedule = stage::schedule,
                              .end_window = stage::end_window,
+                             .save_checkpoint = stage::save_checkpoint,
+                             .load_checkpoint = stage::load_checkpoint,
                              .gemm = stage::gemm};
   return stages;
 }

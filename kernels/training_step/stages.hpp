@@ -11,7 +11,8 @@
 //
 // A window goes through the table from top to bottom; the stages marked (k) run once for every micro-batch, with
 // run.micro_batch set. A shipped stage taps its own inputs before it launches, and its outputs after.
-// Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, clip.cpp, decay.cpp, factor.cpp,
+// Defined in stages.cpp, accumulate.cpp, backward.cpp, begin_window.cpp, cast.cpp, checkpoint_load.cpp,
+// checkpoint_save.cpp, clip.cpp, decay.cpp, factor.cpp,
 // fork.cpp, forward.cpp, loss.cpp, norm.cpp, offload.cpp, optimizer.cpp, overflow_check.cpp, pipeline_messages.cpp,
 // reduce.cpp, running_stats.cpp, scaler.cpp, schedule.cpp, share.cpp, shards.cpp, sync_statistics.cpp, unscale.cpp,
 // window.cpp.
@@ -25,6 +26,7 @@
 namespace tally {
 
 class OwnStep;
+struct Checkpoint;
 using Stage = void (*)(Run& run);
 
 struct Stages {
@@ -68,6 +70,10 @@ struct Stages {
   Stage scaler;          // dynamic scale only
   Stage schedule;        // run.step after the window
   Stage end_window;
+  /// Between windows, where the number of ranks changes (checkpoint.hpp): what these ranks leave behind their last one,
+  /// and what they take up before their first.
+  void (*save_checkpoint)(Run& run, Checkpoint& into);
+  void (*load_checkpoint)(Run& run, const Checkpoint& from);
   /// Every product of a linear layer, in this order of additions where the host computes it.
   void (*gemm)(Run& run, const GemmCall& call, const GemmOrder& order);
   /// Kernels to use instead of the shipped ones: operation -> variant, both as registered.
@@ -111,6 +117,8 @@ void gather_updated(Run& run);
 void scaler(Run& run);
 void schedule(Run& run);
 void end_window(Run& run);
+void save_checkpoint(Run& run, Checkpoint& into);
+void load_checkpoint(Run& run, const Checkpoint& from);
 void gemm(Run& run, const GemmCall& call, const GemmOrder& order);
 }  // namespace stage
 

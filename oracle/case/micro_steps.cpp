@@ -42,7 +42,7 @@ std::vector<std::string> step_tensors(StepStatistics by) {
 std::vector<std::int64_t> step_counts(const Case& c, std::size_t window, std::size_t step) {
   const Case& whole = whole_of(c);
   std::vector<std::int64_t> counts;
-  for (std::size_t rank = 0; rank < ranks_of(whole); ++rank) {
+  for (std::size_t rank = 0; rank < ranks_of(whole, window); ++rank) {
     const bool takes_part = step < micro_batches_of(whole, window, rank);
     counts.push_back(takes_part ? whole.windows[window][first_micro_batch_of(whole, window, rank) + step] : 0);
   }

@@ -12,8 +12,13 @@ namespace tally {
 /// would.
 bool in_ranks(const Case& c);
 
-/// How many there are, empty ones too; 1 where one rank has all. The same in every window.
+/// How many train a window, empty ones too; 1 where one rank has all.
+std::size_t ranks_of(const Case& c, std::size_t window);
+/// The same in every window. Throws std::logic_error where it changes from one window to the next: a bug, as such a
+/// case is run and judged by its generations (generations.hpp).
 std::size_t ranks_of(const Case& c);
+/// The largest number of ranks in any window.
+std::size_t most_ranks_of(const Case& c);
 
 /// Micro-batches of one rank in a window, K_r, and the first of them among all of the window.
 std::size_t micro_batches_of(const Case& c, std::size_t window, std::size_t rank);

@@ -196,11 +196,12 @@ void check_token_size(const Case& c, Findings& findings) {
   if (elements > most_token_elements)
     findings.add("$.windows", std::to_string(elements) + " elements of activations",
                  "at most " + std::to_string(most_token_elements) + " in a token");
-  if (ranks_of(c) == 1) return;
+  if (most_ranks_of(c) == 1) return;
   std::size_t parameters = 0;
   for (const std::string& p : weights_of(c.model)) parameters += c.tensors.at(p).elements();
-  if (parameters > most_token_elements / ranks_of(c))
-    findings.add("$.windows", std::to_string(ranks_of(c)) + " ranks of " + std::to_string(parameters) + " parameters",
+  if (parameters > most_token_elements / most_ranks_of(c))
+    findings.add("$.windows",
+                 std::to_string(most_ranks_of(c)) + " ranks of " + std::to_string(parameters) + " parameters",
                  "at most " + std::to_string(most_token_elements) + " on all ranks in a token");
 }
 

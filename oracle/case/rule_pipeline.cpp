@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "oracle/case/decimal.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/limits.hpp"
@@ -22,8 +23,11 @@ std::string several(std::size_t count, const char* what) {
 
 /// What is not stated of a pipeline.
 void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
-  if (stages > most_ranks / ranks_of(c))
-    findings.add(at + ".stages", several(stages, "stage") + " of each of " + several(ranks_of(c), "rank"),
+  if (is_elastic(c))
+    findings.add(at + ".stages", "a pipeline beside ranks whose number changes",
+                 "as many ranks in every window, or no pipeline");
+  if (stages > most_ranks / most_ranks_of(c))
+    findings.add(at + ".stages", several(stages, "stage") + " of each of " + several(most_ranks_of(c), "rank"),
                  "at most " + std::to_string(most_ranks) + " of all ranks together");
   if (c.model.tokens || reads_positions(c.model) || !c.sequences.empty())
     findings.add(at + ".stages", "a pipeline of a model over tokens or sequences", "a model over rows of x");
@@ -82,7 +86,7 @@ void check_cut(const Case& c, std::size_t parts, Findings& findings) {
 /// Chunks take turns by as many micro-batches as there are stages.
 void check_rounds(const Case& c, std::size_t window, std::int64_t stages, Findings& findings) {
   const std::string path = element_path("$.windows", window);
-  for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
+  for (std::size_t rank = 0; rank < ranks_of(c, window); ++rank) {
     const std::size_t count = micro_batches_of(c, window, rank);
     if (static_cast<std::int64_t>(count) % stages != 0)
       findings.add(c.dealt.empty() ? path : element_path(path, rank),

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/limits.hpp"
 #include "oracle/case/micro_steps.hpp"
@@ -13,22 +14,37 @@
 namespace tally {
 namespace {
 
-/// Every window has as many ranks, and every micro-batch has one.
+std::string counted(std::size_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+
+/// Some window has several ranks, and every micro-batch has one.
 void check_dealt(const Case& c, Findings& findings) {
   if (c.dealt.empty()) return;
-  const std::size_t ranks = c.dealt.front().size();
-  if (ranks < 2 || ranks > most_ranks)
-    findings.add_broken("$.windows[0]", std::to_string(ranks) + " ranks",
+  if (most_ranks_of(c) < 2)
+    findings.add_broken("$.windows[0]", counted(c.dealt.front().size()),
                         "2 to " + std::to_string(most_ranks) + " lists of sizes, or the sizes of one rank");
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     const std::string path = element_path("$.windows", w);
     const std::size_t here = w < c.dealt.size() ? c.dealt[w].size() : 0;
-    if (here != ranks)
-      findings.add_broken(path, std::to_string(here) + " ranks", std::to_string(ranks) + ", as in the first window");
+    if (here < 1 || here > most_ranks)
+      findings.add_broken(path, counted(here), "1 to " + std::to_string(most_ranks) + " lists of sizes, one a rank");
     std::int64_t all = 0;
     for (std::size_t r = 0; r < here; ++r) all += c.dealt[w][r];
-    if (here == ranks && all != static_cast<std::int64_t>(c.windows[w].size()))
+    if (here > 0 && all != static_cast<std::int64_t>(c.windows[w].size()))
       findings.add_broken(path, std::to_string(all) + " micro-batches dealt", std::to_string(c.windows[w].size()));
+  }
+}
+
+/// What is not stated where the number of ranks changes from one window to the next.
+void check_changing(const Case& c, Findings& findings) {
+  if (!is_elastic(c)) return;
+  for (std::size_t i = 0; i < c.model.layers.size(); ++i) {
+    const Layer& layer = c.model.layers[i];
+    const std::string path = element_path("$.model.layers", i);
+    if (says_running(layer))
+      findings.add(path + ".running", "\"each\" where the number of ranks changes: a new rank has no running values",
+                   "\"first_rank\"");
+    if (layer.kind == "opaque")
+      findings.add(path, "an opaque layer where the number of ranks changes", "as many ranks in every window");
   }
 }
 
@@ -85,12 +101,15 @@ void check_accumulated(const Case& c, Findings& findings) {
 
 /// Groups of ranks that each keep all pieces.
 void check_replicas(const Case& c, Findings& findings) {
-  const std::int64_t replicas = rank_number(c, "replicas"), ranks = static_cast<std::int64_t>(ranks_of(c));
+  const std::int64_t replicas = rank_number(c, "replicas");
   const std::string path = "$.execution.ranks.replicas";
   if (replicas == 1) return;
-  if (ranks % replicas != 0)
-    findings.add(path, std::to_string(replicas) + " beside " + std::to_string(ranks) + " ranks",
-                 "a number that divides the ranks");
+  for (const Generation& each : generations_of(c))
+    if (static_cast<std::int64_t>(each.ranks) % replicas != 0)
+      findings.add(path,
+                   std::to_string(replicas) + " beside " + counted(each.ranks) +
+                       (is_elastic(c) ? " in " + element_path("$.windows", each.first) : ""),
+                   "a number that divides the ranks");
   if (!shards_gradients(c))
     findings.add(path, "replicas beside \"sharding\": " + json_string(rank_word(c, "sharding")),
                  "\"gradients\" or \"parameters\", whose sums of a group are added over the replicas");
@@ -137,7 +156,7 @@ void check_running(const Case& c, Findings& findings) {
     const Layer& layer = c.model.layers[i];
     if (layer.kind != "batch_norm" || !says_running(layer)) continue;
     const bool moves = layer.text("statistics") == "micro_batch";
-    if (!moves || ranks_of(whole_of(c)) == 1)
+    if (!moves || most_ranks_of(whole_of(c)) == 1)
       findings.add(element_path("$.model.layers", i) + ".running",
                    json_string(layer.text("running")) +
                        (moves ? " of one rank" : " beside " + json_string(layer.text("statistics")) + " statistics"),
@@ -147,7 +166,7 @@ void check_running(const Case& c, Findings& findings) {
 
 /// Every rank holds the model, and a bucket is padded to a multiple of the ranks: both are bounded before memory is taken.
 void check_room(const Case& c, Findings& findings) {
-  const std::size_t ranks = ranks_of(c);
+  const std::size_t ranks = most_ranks_of(c);
   std::size_t elements = 0;
   for (const std::string& p : weights_of(c.model))
     if (const auto found = c.tensors.find(p); found != c.tensors.end()) elements += found->second.elements();
@@ -174,6 +193,7 @@ void check_ranks(const Case& c, Findings& findings) {
   if (findings.sound("$.windows")) check_step_rows(c, findings);
   if (in_ranks(c) && findings.sound("$.windows") && findings.sound("$.execution.ranks")) {
     check_together(c, findings);
+    check_changing(c, findings);
     check_step_statistics(c, findings);
     check_divided(c, findings);
     check_replicas(c, findings);

@@ -19,7 +19,7 @@ bool says_running(const Layer& layer) {
 }
 
 bool keeps_each_running(const Case& c, const Layer& layer) {
-  return moves_with_each(layer) && says_running(layer) && ranks_of(whole_of(c)) > 1;
+  return moves_with_each(layer) && says_running(layer) && most_ranks_of(whole_of(c)) > 1;
 }
 
 bool takes_first_running(const Case& c, const Layer& layer) {

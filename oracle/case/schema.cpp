@@ -216,11 +216,11 @@ Json ranks_schema() {
   return ranks.take();
 }
 
-/// The sizes of a window's micro-batches, or those of each rank.
+/// The sizes of a window's micro-batches, or those of each rank: of one alone where another window has several.
 Json window_schema() {
   const auto size = [] { return ranged("integer", {.at_least = "1"}); };
   Json json = Json::object();
-  json.add("oneOf", Json::array()).items = {list_of(size(), "1"), list_of(list_of(size()), "2")};
+  json.add("oneOf", Json::array()).items = {list_of(size(), "1"), list_of(list_of(size()), "1")};
   return json;
 }
 

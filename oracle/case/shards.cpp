@@ -13,8 +13,8 @@
 namespace tally {
 namespace {
 
-constexpr std::array<std::string_view, 6> stages_of_shards{"overflow_check", "unscale", "norm",
-                                                           "clip",           "decay",   "optimizer"};
+constexpr std::array<std::string_view, 7> stages_of_shards{"overflow_check", "unscale",   "norm",      "clip",
+                                                           "decay",          "optimizer", "checkpoint"};
 
 /// The sum of a micro-batch's gradients over the ranks, the buffer that it is added to, and the sum of replicas' buffers.
 bool holds_sums(const std::string& stage, const std::string& tensor, int micro_batch) {
@@ -87,6 +87,9 @@ bool shards_parameters(const Case& c) { return in_ranks(c) && rank_word(c, "shar
 
 std::string sharded_parameter(const Case& c, const std::string& stage, const std::string& tensor, int micro_batch) {
   if (!shards_optimizer(c)) return {};
+  if (stage == "checkpoint" && !shards_parameters(c) && !tensor.starts_with("in.") &&
+      std::ranges::count(parameters_of(c.model), tensor) > 0)
+    return {};  // each begins with all of it
   const bool shard =
       std::ranges::find(stages_of_shards, stage) != stages_of_shards.end() || tensor.starts_with("in.shard.") ||
       (shards_gradients(c) && holds_sums(stage, tensor, micro_batch)) || (shards_parameters(c) && stage == "cast");

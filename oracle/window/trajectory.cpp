@@ -45,7 +45,7 @@ void move_running_statistics(const Case& c, std::size_t at, Branch branch, const
     if (!window.mean.contains(layer.name)) continue;
     const Matrix<T>&mean = window.mean.at(layer.name), &var = window.var.at(layer.name);
     Matrix<T>&running_means = state.running_mean.at(layer.name), &running_vars = state.running_var.at(layer.name);
-    const bool steps = pools_steps(c, layer), all = branch == Branch::full_batch || ranks_of(c) == 1 || steps;
+    const bool steps = pools_steps(c, layer), all = branch == Branch::full_batch || ranks_of(c, at) == 1 || steps;
     for (Eigen::Index g = 0; g < mean.rows(); ++g) {
       const auto part = static_cast<std::size_t>(g);
       const std::int64_t size = mean.rows() == 1 ? rows.count : steps ? rows_of_step(c, at, part) : rows.cut[part];

@@ -9,14 +9,15 @@
 namespace tally {
 namespace {
 
+bool is_input(const std::string& tensor) { return tensor.starts_with("in."); }
+
 /// Whether what a stage left may reach another, itself in the next micro-batch included.
 bool precedes(const TapName& a, const TapName& b) {
   if (a.window != b.window) return a.window < b.window;
+  if (a.stage == "checkpoint" && is_input(a.tensor)) return false;  // it is written down behind all others
   const bool in_time = a.micro_batch < 0 || b.micro_batch < 0 || a.micro_batch <= b.micro_batch;
   return in_time && place_of_stage(a.stage) <= place_of_stage(b.stage);
 }
-
-bool is_input(const std::string& tensor) { return tensor.starts_with("in."); }
 
 constexpr std::array<std::string_view, 3> by_layer{"forward", "backward", "running_stats"};
 constexpr std::array<std::string_view, 7> of_all{"count",          "loss",   "fork",    "norm",

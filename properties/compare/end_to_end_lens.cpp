@@ -1,9 +1,11 @@
+#include "oracle/case/generations.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/broadcast.hpp"
+#include "properties/compare/checkpoint.hpp"
 #include "properties/compare/end_to_end_step.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
@@ -80,7 +82,11 @@ void expect_window(EndToEndWalk& walk) {
 void expect_all(EndToEndWalk& walk) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   const auto windows = static_cast<int>(walk.c.windows.size());
-  for (walk.window = 0; walk.window < windows && !walk.ended && !walk.is_done(); ++walk.window) expect_window(walk);
+  for (walk.window = 0; walk.window < windows && !walk.ended && !walk.is_done(); ++walk.window) {
+    if (!trains_window(walk.c, static_cast<std::size_t>(walk.window))) continue;
+    expect_checkpoint(walk, nullptr);
+    expect_window(walk);
+  }
 }
 
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
@@ -10,6 +11,7 @@
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/broadcast.hpp"
+#include "properties/compare/checkpoint.hpp"
 #include "properties/compare/end_to_end_step.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
@@ -194,7 +196,10 @@ oracle::ExpectedTensors sums_of_window(std::deque<EndToEndWalk>& ranks, int wind
 
 }  // namespace
 
-void expect_ranks(std::deque<EndToEndWalk>& ranks) {
+namespace {
+
+/// All windows that these ranks train; ends where one of them knows no more.
+void expect_windows(std::deque<EndToEndWalk>& ranks, const LeftBehind* before) {
   const oracle::SpreadScope bounds_alone(oracle::Spread::none);
   const auto windows = static_cast<int>(ranks.front().c.windows.size());
   const Case& part = ranks.front().c;
@@ -203,6 +208,11 @@ void expect_ranks(std::deque<EndToEndWalk>& ranks) {
   std::vector<EndToEndWalk*> all;
   for (EndToEndWalk& walk : ranks) all.push_back(&walk);
   for (int window = 0; window < windows; ++window) {
+    if (!trains_window(part, static_cast<std::size_t>(window))) continue;
+    for (EndToEndWalk& walk : ranks) {
+      walk.window = window;
+      expect_checkpoint(walk, before);
+    }
     DecisionCount count;
     ExpectedState first_began;
     first_began.running_mean = ranks.front().state.running_mean;
@@ -225,6 +235,16 @@ void expect_ranks(std::deque<EndToEndWalk>& ranks) {
       expect_behind_buffers(walk);
     }
   }
+}
+
+}  // namespace
+
+void expect_ranks(std::deque<EndToEndWalk>& ranks, LeftBehind* between) {
+  expect_windows(ranks, between);
+  if (between == nullptr) return;
+  const EndToEndWalk& first = ranks.front();
+  *between = {first.state, first.count_before, false};
+  for (const EndToEndWalk& walk : ranks) between->ended = between->ended || walk.ended;
 }
 
 }  // namespace tally

@@ -160,8 +160,10 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
 
 /// All windows, one after another. Of one rank's part, what the others handed over is as they tapped it.
 void expect_all(EndToEndWalk& walk);
-/// All windows of all ranks, each up to its buffers, then their sum, then each to the window's end.
-void expect_ranks(std::deque<EndToEndWalk>& ranks);
+struct LeftBehind;  // properties/compare/checkpoint.hpp
+/// All windows of all ranks, each up to its buffers, then their sum, then each to the window's end. Of one generation
+/// of a case whose ranks change, from what the one before left, which becomes what this one leaves.
+void expect_ranks(std::deque<EndToEndWalk>& ranks, LeftBehind* between = nullptr);
 /// Of one window what stands before the overflow check: everything up to the buffers that its micro-batches leave.
 void expect_buffers(EndToEndWalk& walk);
 /// What stands behind: from the overflow check to the schedule.

@@ -4,6 +4,7 @@
 
 #include "oracle/case/ranks.hpp"
 #include "oracle/window/trajectory.hpp"
+#include "properties/compare/checkpoint.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
@@ -18,16 +19,23 @@ double ratio_of(double part, double whole) { return whole > 0 ? part / whole : 0
 
 namespace {
 
-std::map<std::string, oracle::Expected> of_all_ranks(const Case& c, const Trace& trace) {
-  const RanksOfTrace ranks(c, trace);
+/// Of one generation, from what the one before left behind.
+void add_ranks(const RanksOfTrace& ranks, LeftBehind* between, std::map<std::string, oracle::Expected>& all) {
   std::deque<EndToEndWalk> walks;
   std::vector<std::map<std::string, oracle::Expected>> kept(ranks.count());
   for (std::size_t rank = 0; rank < ranks.count(); ++rank)
     walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).kept = &kept[rank];
-  expect_ranks(walks);
-  std::map<std::string, oracle::Expected> all;
+  expect_ranks(walks, between);
   for (std::size_t rank = 0; rank < ranks.count(); ++rank)
     for (auto& [tap, expected] : kept[rank]) all.emplace(ranks.name_in_whole(tap, rank), std::move(expected));
+}
+
+std::map<std::string, oracle::Expected> of_all_ranks(const Case& c, const Trace& trace) {
+  const GenerationsOfTrace generations(c, trace);
+  std::map<std::string, oracle::Expected> all;
+  LeftBehind between;
+  for (const RanksOfTrace& ranks : generations.all)
+    add_ranks(ranks, generations.all.size() > 1 ? &between : nullptr, all);
   return all;
 }
 

@@ -7,9 +7,11 @@
 #include <set>
 #include <unordered_set>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/ranks.hpp"
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/certified.hpp"
+#include "properties/compare/checkpoint.hpp"
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
@@ -153,6 +155,7 @@ void judge_inputs(const EndToEndWalk& walk, const std::map<std::string, oracle::
     const std::string name = tap.name.text();
     if (judged.contains(name) || !tap.name.tensor.starts_with("in.")) continue;
     if (is_given(walk.c.model, tap.name.stage)) continue;
+    if (!trains_window(walk.c, static_cast<std::size_t>(tap.name.window))) continue;  // those before wrote it down
     Place place{"group", name, tap.name.stage};
     const oracle::Expected* known = nullptr;
     for (const TapName& producer : producers_of(walk.c, walk.layers, tap.name)) {
@@ -238,10 +241,9 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, 
   return lenses.with(std::move(end_to_end), grouping);
 }
 
-}  // namespace
-
-std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping) {
-  const bool certifies = wants_expectations();
+/// Of one generation, from what the one before left behind; nullptr where the number of ranks never changes.
+std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping grouping, LeftBehind* between) {
+  const bool certifies = wants_expectations() && between == nullptr;
   BehindTheSum shared;
   std::deque<Lenses> lenses;
   std::deque<EndToEndWalk> walks;
@@ -251,7 +253,7 @@ std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping group
   }
   Expectations expected;
   if (certifies) walks.front().kept = &expected;
-  expect_ranks(walks);
+  expect_ranks(walks, between);
   if (certifies) certify_ranks(ranks.whole, ranks.traces.front(), walks.front(), expected);
   std::vector<GroupedChecks> found;
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
@@ -262,10 +264,24 @@ std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping group
   return found;
 }
 
+}  // namespace
+
+std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping) {
+  return lenses_of_ranks(ranks, grouping, nullptr);
+}
+
+std::vector<std::vector<GroupedChecks>> hard_lenses(const GenerationsOfTrace& generations, Grouping grouping) {
+  std::vector<std::vector<GroupedChecks>> found;
+  LeftBehind between;
+  for (const RanksOfTrace& ranks : generations.all)
+    found.push_back(lenses_of_ranks(ranks, grouping, generations.all.size() > 1 ? &between : nullptr));
+  return found;
+}
+
 GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told) {
   if (in_ranks(c) && c.whole == nullptr) {
-    const RanksOfTrace ranks(c, trace);
-    return {checks_of_whole(ranks, trace, hard_lenses(ranks, grouping)), {}};
+    const GenerationsOfTrace generations(c, trace);
+    return {checks_of_whole(generations, trace, hard_lenses(generations, grouping)), {}};
   }
   GroupedChecks found = both_lenses(c, trace, grouping, told);
   if (grouping == Grouping::declared) name_absent_stage(trace, found.checks);

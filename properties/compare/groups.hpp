@@ -34,5 +34,7 @@ GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, 
 /// The same of ranks that train together, each rank's checks as one rank alone has them: local and in groups on bits of
 /// its own, with what the others handed over; end to end all of them together.
 std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping);
+/// The same of every generation of a case whose ranks change.
+std::vector<std::vector<GroupedChecks>> hard_lenses(const GenerationsOfTrace& generations, Grouping grouping);
 
 }  // namespace tally

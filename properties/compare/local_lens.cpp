@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
@@ -7,6 +8,7 @@
 #include "oracle/tolerance/with_spread.hpp"
 #include "properties/compare/broadcast.hpp"
 #include "properties/compare/certified.hpp"
+#include "properties/compare/checkpoint.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_count.hpp"
@@ -130,7 +132,12 @@ void check_window(LocalWalk& walk) {
 void check_all(LocalWalk& walk) {
   const oracle::SpreadScope at_first(oracle::Spread::least);
   const auto windows = static_cast<int>(walk.c.windows.size());
-  for (walk.window = 0; walk.window < windows && !is_done(walk); ++walk.window) check_window(walk);
+  for (walk.window = 0; walk.window < windows && !is_done(walk); ++walk.window) {
+    if (!trains_window(walk.c, static_cast<std::size_t>(walk.window))) continue;
+    check_taken_checkpoint(walk);
+    check_window(walk);
+    check_left_checkpoint(walk);
+  }
 }
 
 void check_all_and_sample(LocalWalk& walk) {
@@ -148,11 +155,14 @@ void check_all_and_sample(LocalWalk& walk) {
 std::vector<TensorCheck> local_lens(const Case& c, const Trace& trace,
                                     const std::function<void(const std::string&, std::size_t)>& told, bool follows) {
   if (in_ranks(c) && c.whole == nullptr) {
-    const RanksOfTrace ranks(c, trace);
-    std::vector<GroupedChecks> of_each;
-    for (std::size_t rank = 0; rank < ranks.count(); ++rank)
-      of_each.push_back({local_lens(ranks.parts[rank], ranks.traces[rank], told, follows), {}});
-    return checks_of_whole(ranks, trace, of_each);
+    const GenerationsOfTrace generations(c, trace);
+    std::vector<std::vector<GroupedChecks>> found;
+    for (const RanksOfTrace& ranks : generations.all) {
+      std::vector<GroupedChecks>& of_each = found.emplace_back();
+      for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+        of_each.push_back({local_lens(ranks.parts[rank], ranks.traces[rank], told, follows), {}});
+    }
+    return checks_of_whole(generations, trace, found);
   }
   LocalWalk walk(c, trace);
   walk.follows = follows;

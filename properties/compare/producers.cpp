@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
 #include "oracle/case/shards.hpp"
@@ -36,6 +37,7 @@ class Producers {
     if (stage == "loss") return rest_ == "y" ? output_of(static_cast<LayerInput>(layers_.size()) - 1) : Names{};
     if (stage == "sync_statistics") return of_own_rows();
     if (stage == "reduce") return of_sum();
+    if (stage == "checkpoint") return of_checkpoint();
     if (take(rest_, "shard.")) return {of_whole(read_.window, stage == "all_gather" ? "cast" : "optimizer", text())};
     if (take(rest_, "buffer.")) return {buffer("buffer.")};
     if (take(rest_, "compensation.")) return {buffer("compensation.")};
@@ -148,6 +150,16 @@ class Producers {
     return {};
   }
 
+  /// What ranks write down, as their last window left it.
+  Names of_checkpoint() const {
+    if (rest_ == "step") return {of_whole(read_.window, "schedule", text())};
+    if (rest_ == "scale" || rest_ == "growth_counter") return {of_whole(read_.window, "scaler", text())};
+    if (rest_.ends_with(".running_mean") || rest_.ends_with(".running_var")) return {};
+    Names names;
+    for (int window = read_.window; window >= 0; --window) names.push_back(of_whole(window, "optimizer", text()));
+    return names;
+  }
+
   /// Parameters and state, of this window's decay or the last step; a window may have been skipped.
   Names of_window() const {
     Names names;
@@ -156,7 +168,11 @@ class Producers {
     const bool gathered = shards_optimizer(c_) && !shards_parameters(c_) && read_.stage == "cast";
     const std::string step = gathered ? "gather_updated" : "optimizer";
     const std::string stage = of_the_scale ? read_.stage : step;
-    for (int window = read_.window - 1; window >= 0; --window) names.push_back(of_whole(window, stage, text()));
+    for (int window = read_.window - 1; window >= 0; --window) {
+      if (begins_from_checkpoint(c_, static_cast<std::size_t>(window) + 1))
+        names.push_back(of_whole(window + 1, "checkpoint", text()));
+      names.push_back(of_whole(window, stage, text()));
+    }
     if (read_.stage == "clip" && rest_ == "norm") names = {of_whole(read_.window, "norm", "norm")};
     return names;
   }

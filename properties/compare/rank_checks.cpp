@@ -1,5 +1,6 @@
 #include "properties/compare/rank_checks.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "kernels/trace/stage_place.hpp"
@@ -48,7 +49,7 @@ namespace {
 std::size_t holder_of(const RanksOfTrace& ranks, const Trace& trace, std::size_t first, const TapName& name,
                       const TensorCheck& check) {
   const std::size_t owner = first + owner_of(ranks.whole, name, check.worst_index);
-  if (ranks.count() == 1 || trace.find(of_rank(name, static_cast<int>(owner)).view()) != nullptr) return owner;
+  if (ranks.whole.dealt.empty() || trace.find(of_rank(name, static_cast<int>(owner)).view()) != nullptr) return owner;
   for (std::size_t rank = first; rank < first + sharers_of(ranks.whole); ++rank)
     if (trace.find(of_rank(name, static_cast<int>(rank)).view()) != nullptr) return rank;
   return owner;
@@ -72,6 +73,16 @@ std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace&
   std::vector<TensorCheck> all = in_order(trace, std::move(on_own_bits));
   end_to_end = in_order(trace, std::move(end_to_end));
   all.insert(all.end(), std::move_iterator(end_to_end.begin()), std::move_iterator(end_to_end.end()));
+  return all;
+}
+
+std::vector<TensorCheck> checks_of_whole(const GenerationsOfTrace& generations, const Trace& trace,
+                                         const std::vector<std::vector<GroupedChecks>>& of_each) {
+  std::vector<TensorCheck> all;
+  for (std::size_t i = 0; i < generations.all.size(); ++i)
+    for (TensorCheck& check : checks_of_whole(generations.all[i], trace, of_each[i])) all.push_back(std::move(check));
+  if (generations.all.size() > 1)
+    std::ranges::stable_partition(all, [](const TensorCheck& check) { return check.lens != "end_to_end"; });
   return all;
 }
 

@@ -12,6 +12,9 @@ namespace tally {
 /// a window's end that a rank holds in other bits than rank 0 though all must hold the same.
 std::vector<TensorCheck> checks_of_whole(const RanksOfTrace& ranks, const Trace& trace,
                                          const std::vector<GroupedChecks>& of_each);
+/// The same of all generations, one behind another; the end-to-end lens behind all others.
+std::vector<TensorCheck> checks_of_whole(const GenerationsOfTrace& generations, const Trace& trace,
+                                         const std::vector<std::vector<GroupedChecks>>& of_each);
 
 /// A failing check where two ranks hold other bits of what is one value by definition: everything from their sum on,
 /// as far as the kernels promise their bits. +0 and -0 are one value; which NaN it is is not asked.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/trace/stage_place.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/ranks.hpp"
@@ -53,6 +54,7 @@ bool is_shared(const Case& whole, const TapName& name) {
   if (own || name.tensor.starts_with("in.")) return false;
   if (is_of_micro_step(whole, name)) return true;
   if (name.micro_batch < 0 && name.stage == "running_stats") return name.tensor.starts_with("broadcast.");
+  if (name.stage == "checkpoint") return true;
   if (name.micro_batch < 0) return part_of_window(name.stage, name.tensor) >= 2;
   const bool sum = name.stage == "reduce" && part_of_window(name.stage, name.tensor) == 2;
   return sum || (name.stage == "accumulate" && communicate_of(whole) == Communicate::micro_batch);
@@ -109,9 +111,21 @@ void add_tap(const Case& whole, const Tap& tap, SharedTaps& shared, Trace* own) 
   pieces.of_rank[rank % sharers] = &tap.value;
 }
 
+bool is_of(const Case& generation, const TapName& name) {
+  const auto window = static_cast<std::size_t>(name.window);
+  return name.window >= 0 && window < generation.windows.size() && trains_window(generation, window);
+}
+
+/// What was written down behind the last window of those that trained before, as any rank's trace has it.
+void add_checkpoint(const Trace& of_first, Trace& own) {
+  for (const Tap& tap : of_first.taps())
+    if (tap.name.stage == "checkpoint" && tap.name.tensor.starts_with("in.")) own.add(tap.name, tap.value);
+}
+
 }  // namespace
 
-RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(the_whole), traces(ranks_of(the_whole)) {
+RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace, const RanksOfTrace* before)
+    : whole(the_whole), traces(ranks_of(the_whole)) {
   for (std::size_t rank = 0; rank < traces.size(); ++rank) parts.push_back(part_of(whole, rank));
   for (Trace& own : traces) {
     own.claims = trace.claims;
@@ -122,22 +136,51 @@ RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace) : whole(th
   SharedTaps shared;
   for (const Tap& tap : trace.taps()) {
     const std::size_t rank = rank_in(tap.name);
-    if (rank < traces.size()) add_tap(whole, tap, shared, &traces[rank]);
+    if (rank < traces.size() && is_of(whole, tap.name)) add_tap(whole, tap, shared, &traces[rank]);
   }
   const std::size_t sharers = sharers_of(whole);
   for (const auto& [key, each] : shared)
     if (const auto all = put_together(whole, each.second))
       for (std::size_t i = 0; i < sharers; ++i) traces[key.first * sharers + i].add(each.first, *all);
+  for (Trace& own : traces)
+    if (before != nullptr) add_checkpoint(before->traces.front(), own);
 }
+
+GenerationsOfTrace::GenerationsOfTrace(const Case& whole, const Trace& trace) {
+  if (!is_elastic(whole)) {
+    all.emplace_back(whole, trace);
+    return;
+  }
+  for (std::size_t i = 0; i < generations_of(whole).size(); ++i)
+    all.emplace_back(cases.emplace_back(generation_of(whole, i)), trace, all.empty() ? nullptr : &all.back());
+}
+
+std::size_t GenerationsOfTrace::with(const std::string& tap) const {
+  const auto name = tap_view_of(tap);
+  for (std::size_t i = 0; name && i < all.size(); ++i)
+    if (is_of(all[i].whole, tap_name_of(tap))) return i;
+  return 0;
+}
+
+namespace {
+
+void add_first_rank(const Case& whole, const Trace& trace, Trace& own) {
+  SharedTaps shared;
+  for (const Tap& tap : trace.taps())
+    if (rank_in(tap.name) < sharers_of(whole) && is_of(whole, tap.name))
+      add_tap(whole, tap, shared, tap.name.rank <= 0 ? &own : nullptr);
+  for (const auto& [key, each] : shared)
+    if (auto all = put_together(whole, each.second)) own.add(each.first, std::move(*all));
+}
+
+}  // namespace
 
 Trace of_first_rank(const Case& whole, const Trace& trace) {
   Trace own;
   own.claims = trace.claims;
-  SharedTaps shared;
-  for (const Tap& tap : trace.taps())
-    if (rank_in(tap.name) < sharers_of(whole)) add_tap(whole, tap, shared, tap.name.rank <= 0 ? &own : nullptr);
-  for (const auto& [key, each] : shared)
-    if (auto all = put_together(whole, each.second)) own.add(each.first, std::move(*all));
+  if (!is_elastic(whole)) add_first_rank(whole, trace, own);
+  for (std::size_t i = 0; is_elastic(whole) && i < generations_of(whole).size(); ++i)
+    add_first_rank(generation_of(whole, i), trace, own);
   return own;
 }
 
@@ -147,7 +190,7 @@ std::optional<Tensor> kept_by_group(const Case& whole, const Trace& all, const T
   bool any = false;
   for (std::size_t i = 0; i < sharers; ++i) {
     const int rank = static_cast<int>(group * sharers + i);
-    pieces.of_rank.push_back(all.find(of_rank(name, ranks_of(whole) == 1 ? -1 : rank).view()));
+    pieces.of_rank.push_back(all.find(of_rank(name, whole.dealt.empty() ? -1 : rank).view()));
     any = any || pieces.of_rank.back() != nullptr;
   }
   return any && !pieces.parameter.empty() ? put_together(whole, pieces) : std::nullopt;
@@ -178,6 +221,7 @@ bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_
   std::size_t here = 0;
   const auto counts = [=](const TapName& name) {
     if (own_findings && is_own_finding(name)) return false;
+    if (name.stage == "checkpoint") return false;  // written down by some ranks for all
     return name.window == window && name.micro_batch < 0 && part_of_window(name.stage, name.tensor) >= 2;
   };
   for (const Tap& tap : one.taps()) {
@@ -192,7 +236,7 @@ bool same_behind_sum(const Trace& one, const Trace& other, int window, bool own_
 
 std::string RanksOfTrace::name_in_whole(const std::string& tap, std::size_t rank) const {
   const auto name = tap_view_of(tap);
-  if (!name || count() == 1) return tap;
+  if (!name || whole.dealt.empty()) return tap;
   return of_rank(tap_name_of(tap), static_cast<int>(rank)).text();
 }
 

@@ -27,8 +27,9 @@ std::string handed_prefix(const Case& c, int micro_batch);
 /// Where ranks share the optimizer, what each holds a piece of is put together again, and every rank's trace has its
 /// group's whole; a tensor of which a piece is missing is missing.
 struct RanksOfTrace {
-  /// Both must outlive this object.
-  RanksOfTrace(const Case& whole, const Trace& trace);
+  /// Both must outlive this object. Of one generation of a case whose ranks change, taps of its windows alone, and what
+  /// those `before` it wrote down, which every rank's trace has put together.
+  RanksOfTrace(const Case& whole, const Trace& trace, const RanksOfTrace* before = nullptr);
 
   const Case& whole;
   std::deque<Case> parts;
@@ -36,6 +37,17 @@ struct RanksOfTrace {
   std::size_t count() const { return parts.size(); }
   /// The name under which the whole trace has a rank's tap, and the other way round.
   std::string name_in_whole(const std::string& tap, std::size_t rank) const;
+};
+
+/// A trace whose number of ranks changes, generation by generation; of any other case all of it is one.
+struct GenerationsOfTrace {
+  /// Both must outlive this object.
+  GenerationsOfTrace(const Case& whole, const Trace& trace);
+
+  std::deque<Case> cases;  // empty where the number never changes
+  std::deque<RanksOfTrace> all;
+  /// Which of them has a tap of the whole trace; the first has what is no tap.
+  std::size_t with(const std::string& tap) const;
 };
 
 /// What rank 0 has, named as one rank alone has it; whole where ranks hold pieces.

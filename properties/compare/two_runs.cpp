@@ -18,7 +18,7 @@ using Expectations = std::map<std::string, oracle::Expected>;
 
 /// Of ranks the first stands for all: what is compared they hold alike.
 std::string of_window(const Case& c, int window, const std::string& stage, const std::string& tensor) {
-  return TapName{window, -1, stage, tensor, ranks_of(c) > 1 ? 0 : -1}.text();
+  return TapName{window, -1, stage, tensor, c.dealt.empty() ? -1 : 0}.text();
 }
 
 bool skipped(const Case& c, const Trace& trace, int window) {

@@ -19,10 +19,12 @@ namespace {
 /// Suspects of the rank that fails first, on its own part of the case.
 std::vector<Suspicion> suspects_of_ranks(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
   const std::size_t rank = rank_of_tap(first_failure(checks)->tap);
-  const RanksOfTrace ranks(c, trace);
+  const GenerationsOfTrace generations(c, trace);
+  const std::size_t which = generations.with(first_failure(checks)->tap);
+  const RanksOfTrace& ranks = generations.all[which];
   std::vector<TensorCheck> own;
   for (TensorCheck check : checks) {
-    if (rank_of_tap(check.tap) != rank) continue;
+    if (rank_of_tap(check.tap) != rank || generations.with(check.tap) != which) continue;
     check.tap = without_rank(check.tap);
     own.push_back(std::move(check));
   }

@@ -44,6 +44,7 @@ void design_micro_steps(Plan& plan) {
   plan.normalisation = Normalisation::window_items;
   plan.windows = {{size.rows, 2}};
   plan.ranks = 2;
+  plan.next_ranks = 0;
   set_rank_option(plan.execution, "replicas", std::int64_t{1});
   set_rank_option(plan.execution, "statistics", std::string(ways[number / sizes.size()]));
   plan.execution.kernels.erase(std::string(most_blocks_key));

@@ -113,6 +113,8 @@ void pipelined(Plan& plan) {
   over_rows(plan);
   normalised_by_micro_batch(plan);
   plan.ranks = 1;
+  plan.next_ranks = 0;
+  plan.next_ranks = 0;
   plan.execution.ranks = {};
   plan.stages = 2 + static_cast<int>(random.below(3));
   plan.chunks = random.below(3) == 0 ? 2 : 1;

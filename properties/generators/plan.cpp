@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/micro_steps.hpp"
@@ -50,15 +51,21 @@ std::vector<std::int64_t> sequences_of(const Plan& plan) {
   return lengths;
 }
 
+/// Ranks of a window: where their number changes it goes back and forth, at every window or at every second one.
+int ranks_in(const Plan& plan, std::size_t window) {
+  const std::size_t alike = plan.windows.size() > 2 && plan.seed % 3 == 0 ? 2 : 1;
+  return plan.next_ranks > 0 && window / alike % 2 == 1 ? plan.next_ranks : plan.ranks;
+}
+
 /// How many micro-batches of each window every rank has: about as many each, or as chance has it, or one rank all.
 std::vector<std::vector<std::int64_t>> dealt_by(const Plan& plan) {
   constexpr std::uint64_t apart = 0xa54ff53au;
   executor::Schedule random(plan.seed ^ apart);
-  const auto ranks = static_cast<std::uint64_t>(plan.ranks);
   const auto round = plan.chunks > 1 ? static_cast<std::uint64_t>(plan.stages) : 1;  // that go through a chunk together
   std::vector<std::vector<std::int64_t>> dealt;
   for (const auto& window : plan.windows) {
-    std::vector<std::int64_t>& counts = dealt.emplace_back(plan.ranks, 0);
+    const auto ranks = static_cast<std::uint64_t>(ranks_in(plan, dealt.size()));
+    std::vector<std::int64_t>& counts = dealt.emplace_back(ranks, 0);
     const std::uint64_t way = random.below(8), all_to = random.below(ranks);
     std::uint64_t to = 0;
     for (std::uint64_t k = 0; k < window.size(); ++k) {
@@ -147,9 +154,11 @@ std::string of_windows(const Case& c) {
   std::size_t most = 0;
   for (const auto& window : c.windows) most = std::max(most, window.size());
   const std::string stages = is_pipelined(c) ? ", " + std::to_string(stages_of(c)) + " stages" : "";
-  return (c.dealt.empty() ? "" : ", " + std::to_string(ranks_of(c)) + " ranks") + stages +
-         ", K = " + std::to_string(most) + ", " + std::to_string(c.windows.size()) +
-         (c.windows.size() == 1 ? " window, " : " windows, ") + c.recipe.optimizer.kind;
+  std::string ranks;
+  for (const Generation& each : generations_of(c)) ranks += (ranks.empty() ? "" : "/") + std::to_string(each.ranks);
+  return (c.dealt.empty() ? "" : ", " + ranks + " ranks") + stages + ", K = " + std::to_string(most) + ", " +
+         std::to_string(c.windows.size()) + (c.windows.size() == 1 ? " window, " : " windows, ") +
+         c.recipe.optimizer.kind;
 }
 
 }  // namespace

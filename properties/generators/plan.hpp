@@ -36,6 +36,7 @@ struct Plan {
   std::vector<std::vector<std::int64_t>> windows = {{2}};
   int stages = 1, chunks = 1;  // of a pipeline: as many as the layers can be cut into, by the seed
   int ranks = 1;               // that every window's micro-batches are dealt to, by the seed; some may have none
+  int next_ranks = 0;          // the same of some later windows, by the seed; 0: the number never changes
   Normalisation normalisation = Normalisation::window_items;
   Precision precision;
   Recipe recipe;

@@ -46,6 +46,7 @@ void design_ranks(Plan& plan) {
   plan.empty_micro_batch = false;
   plan.windows = {{2, 1, 3, 2, 1}};
   plan.ranks = 4;
+  plan.next_ranks = 0;
   set_rank_option(plan.execution, "replicas", std::int64_t{1});
   set_rank_option(plan.execution, "reduce.accumulate", std::string("wire"));
   plan.execution.kernels.erase(std::string(most_blocks_key));

@@ -12,11 +12,12 @@
 namespace tally {
 namespace {
 
-/// One rank alone is told nothing of others, and replicas go on where they divide the ranks.
-void with_ranks(Plan& plan, int ranks) {
+/// One rank alone is told nothing of others, and replicas go on where they divide the ranks of every window.
+void with_ranks(Plan& plan, int ranks, int next) {
   plan.ranks = ranks;
-  if (ranks % std::get<std::int64_t>(rank_option(plan.execution, "replicas")) != 0)
-    set_rank_option(plan.execution, "replicas", std::int64_t{1});
+  plan.next_ranks = ranks > 1 ? next : 0;
+  const std::int64_t replicas = std::get<std::int64_t>(rank_option(plan.execution, "replicas"));
+  if (ranks % replicas != 0 || next % replicas != 0) set_rank_option(plan.execution, "replicas", std::int64_t{1});
   if (ranks > 1) return;
   plan.execution.ranks = {};
   forget_running(plan.hidden);
@@ -97,8 +98,11 @@ void fewer_micro_batches(const Plan& plan, Steps& steps) {
 }
 
 void fewer_ranks(const Plan& plan, Steps& steps) {
+  if (plan.next_ranks > 0) steps.add([](Plan& p) { p.next_ranks = 0; });
+  for (const std::int64_t next : smaller(plan.next_ranks, 1))
+    steps.add([=](Plan& p) { with_ranks(p, p.ranks, static_cast<int>(next)); });
   for (const std::int64_t ranks : smaller(plan.ranks, 1))
-    steps.add([=](Plan& p) { with_ranks(p, static_cast<int>(ranks)); });
+    steps.add([=](Plan& p) { with_ranks(p, static_cast<int>(ranks), p.next_ranks); });
   for (const auto& [name, value] : plan.execution.ranks.options) {
     if (name == "reduce.factor") continue;  // goes with the division that asks for it
     const OptionValue& standard = standard_rank_option(name);

@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-bool shares(const Sight& s) { return ranks_of(s.c) > 1 && pools_steps(s.c); }
+bool shares(const Sight& s) { return most_ranks_of(s.c) > 1 && pools_steps(s.c); }
 
 template <StepStatistics by>
 bool shares_by(const Sight& s) {

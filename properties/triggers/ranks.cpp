@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "oracle/case/generations.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/shards.hpp"
@@ -11,17 +12,45 @@
 namespace tally {
 namespace {
 
-bool one_rank(const Sight& s) { return ranks_of(s.c) == 1; }
-bool two_ranks(const Sight& s) { return ranks_of(s.c) == 2; }
-bool three_ranks(const Sight& s) { return ranks_of(s.c) == 3; }
-bool no_power_of_two(const Sight& s) { return (ranks_of(s.c) & (ranks_of(s.c) - 1)) != 0; }
-
 /// Some window's ranks satisfy it.
 template <class Holds>
 bool any_window(const Sight& s, Holds holds) {
-  for (std::size_t w = 0; ranks_of(s.c) > 1 && w < s.windows(); ++w)
+  for (std::size_t w = 0; most_ranks_of(s.c) > 1 && w < s.windows(); ++w)
     if (holds(w)) return true;
   return false;
+}
+
+template <std::size_t count>
+bool so_many(const Sight& s) {
+  return any_window(s, [&](std::size_t w) { return ranks_of(s.c, w) == count; });
+}
+bool one_rank(const Sight& s) { return most_ranks_of(s.c) == 1; }
+bool no_power_of_two(const Sight& s) {
+  return any_window(s, [&](std::size_t w) { return (ranks_of(s.c, w) & (ranks_of(s.c, w) - 1)) != 0; });
+}
+
+/// Some generation of as many ranks satisfies it, as a case of its own; any case is one where their number never
+/// changes.
+template <class Holds>
+bool any_generation(const Sight& s, Holds holds) {
+  if (!is_elastic(s.c)) return holds(s.c);
+  for (std::size_t i = 0; i < generations_of(s.c).size(); ++i)
+    if (holds(generation_of(s.c, i))) return true;
+  return false;
+}
+
+/// One number of ranks behind another.
+template <class Holds>
+bool any_change(const Sight& s, Holds holds) {
+  for (std::size_t w = 1; w < s.windows(); ++w)
+    if (ranks_of(s.c, w) != ranks_of(s.c, w - 1) && holds(ranks_of(s.c, w - 1), ranks_of(s.c, w))) return true;
+  return false;
+}
+bool more_ranks(const Sight& s) {
+  return any_change(s, [](std::size_t before, std::size_t after) { return before < after; });
+}
+bool fewer_ranks(const Sight& s) {
+  return any_change(s, [](std::size_t before, std::size_t after) { return before > after; });
 }
 
 double items_of(const Sight& s, std::size_t window, std::size_t rank) {
@@ -32,12 +61,12 @@ double items_of(const Sight& s, std::size_t window, std::size_t rank) {
 }
 
 bool an_empty_rank(const Sight& s) {
-  return any_window(s, [&](std::size_t w) { return busy_ranks_of(s.c, w) < ranks_of(s.c); });
+  return any_window(s, [&](std::size_t w) { return busy_ranks_of(s.c, w) < ranks_of(s.c, w); });
 }
 
 bool unequal_counts(const Sight& s) {
   return any_window(s, [&](std::size_t w) {
-    for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank)
+    for (std::size_t rank = 1; rank < ranks_of(s.c, w); ++rank)
       if (micro_batches_of(s.c, w, rank) != micro_batches_of(s.c, w, 0)) return true;
     return false;
   });
@@ -45,7 +74,7 @@ bool unequal_counts(const Sight& s) {
 
 bool unequal_items(const Sight& s) {
   return any_window(s, [&](std::size_t w) {
-    for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank)
+    for (std::size_t rank = 1; rank < ranks_of(s.c, w); ++rank)
       if (items_of(s, w, rank) != items_of(s, w, 0)) return true;
     return false;
   });
@@ -53,7 +82,7 @@ bool unequal_items(const Sight& s) {
 
 bool accumulates(const Sight& s) {
   return any_window(s, [&](std::size_t w) {
-    for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank)
+    for (std::size_t rank = 0; rank < ranks_of(s.c, w); ++rank)
       if (micro_batches_of(s.c, w, rank) > 1) return true;
     return false;
   });
@@ -63,7 +92,7 @@ bool accumulates(const Sight& s) {
 bool overflow_on_one(const Sight& s) {
   return any_window(s, [&](std::size_t w) {
     std::size_t over = 0;
-    for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank) {
+    for (std::size_t rank = 0; rank < ranks_of(s.c, w); ++rank) {
       bool here = false;
       for (const std::string& p : parameters_of(s.c.model)) {
         const std::string tensor = "in.buffer." + p;
@@ -73,7 +102,7 @@ bool overflow_on_one(const Sight& s) {
       }
       over += here;
     }
-    return over > 0 && over < ranks_of(s.c);
+    return over > 0 && over < ranks_of(s.c, w);
   });
 }
 
@@ -81,19 +110,21 @@ bool several_buckets(const Sight& s) {
   const std::int64_t elements = rank_number(s.c, "buckets.elements");
   std::int64_t all = 0;
   for (const std::string& p : parameters_of(s.c.model)) all += std::int64_t(s.c.tensors.at(p).elements());
-  return ranks_of(s.c) > 1 && elements > 0 && elements < all;
+  return most_ranks_of(s.c) > 1 && elements > 0 && elements < all;
 }
 
-bool drawn_arrival(const Sight& s) { return ranks_of(s.c) > 1 && rank_number(s.c, "arrival") != 0; }
-bool ring(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "ring"; }
-bool halving(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_halving"; }
-bool tree(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "tree"; }
+bool drawn_arrival(const Sight& s) { return most_ranks_of(s.c) > 1 && rank_number(s.c, "arrival") != 0; }
+bool ring(const Sight& s) { return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "ring"; }
+bool halving(const Sight& s) {
+  return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_halving";
+}
+bool tree(const Sight& s) { return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "tree"; }
 bool doubling(const Sight& s) {
-  return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
+  return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
 }
 
 bool divides(const Sight& s, std::string_view word) {
-  return ranks_of(s.c) > 1 && rank_word(s.c, "reduce.divide") == word;
+  return most_ranks_of(s.c) > 1 && rank_word(s.c, "reduce.divide") == word;
 }
 bool divided_before(const Sight& s) { return divides(s, "before"); }
 bool divided_after(const Sight& s) { return divides(s, "after"); }
@@ -105,27 +136,31 @@ bool inexact_division(const Sight& s) {
   return no_power_of_two(s) && (divided_before(s) || divided_after(s) || divided_by_collective(s));
 }
 bool narrow_wire(const Sight& s) {
-  return ranks_of(s.c) > 1 && size_of(wire_of(s.c)) < size_of(s.c.precision.accumulate);
+  return most_ranks_of(s.c) > 1 && size_of(wire_of(s.c)) < size_of(s.c.precision.accumulate);
 }
 bool wide_wire(const Sight& s) {
-  return ranks_of(s.c) > 1 && size_of(wire_of(s.c)) > size_of(s.c.precision.accumulate);
+  return most_ranks_of(s.c) > 1 && size_of(wire_of(s.c)) > size_of(s.c.precision.accumulate);
 }
-bool added_in_fp32(const Sight& s) { return ranks_of(s.c) > 1 && adds_in_fp32(s.c); }
-bool by_owners(const Sight& s) { return ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "all_to_all"; }
+bool added_in_fp32(const Sight& s) { return most_ranks_of(s.c) > 1 && adds_in_fp32(s.c); }
+bool by_owners(const Sight& s) { return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "all_to_all"; }
 bool sums_of_each(const Sight& s) {
-  return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::micro_batch && accumulates(s);
+  return most_ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::micro_batch && accumulates(s);
 }
 bool sums_of_totals(const Sight& s) {
-  return ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::running_total && accumulates(s);
+  return most_ranks_of(s.c) > 1 && communicate_of(s.c) == Communicate::running_total && accumulates(s);
 }
 bool sums_without_own(const Sight& s) { return communicates_each(s.c) && unequal_counts(s); }
 
-bool shares_gradients(const Sight& s) { return ranks_of(s.c) > 1 && shards_gradients(s.c) && accumulates(s); }
-bool shares_parameters(const Sight& s) { return ranks_of(s.c) > 1 && shards_parameters(s.c); }
-bool in_groups(const Sight& s) { return replicas_of(s.c) > 1 && sharers_of(s.c) > 1; }
-bool groups_of_one(const Sight& s) { return replicas_of(s.c) > 1 && sharers_of(s.c) == 1; }
+bool shares_gradients(const Sight& s) { return most_ranks_of(s.c) > 1 && shards_gradients(s.c) && accumulates(s); }
+bool shares_parameters(const Sight& s) { return most_ranks_of(s.c) > 1 && shards_parameters(s.c); }
+bool in_groups(const Sight& s) {
+  return replicas_of(s.c) > 1 && any_generation(s, [](const Case& c) { return sharers_of(c) > 1; });
+}
+bool groups_of_one(const Sight& s) {
+  return replicas_of(s.c) > 1 && any_generation(s, [](const Case& c) { return sharers_of(c) == 1; });
+}
 bool gathers_without_own(const Sight& s) { return shares_parameters(s) && unequal_counts(s); }
-bool shares_optimizer(const Sight& s) { return ranks_of(s.c) > 1 && shards_optimizer(s.c); }
+bool shares_optimizer(const Sight& s) { return most_ranks_of(s.c) > 1 && shards_optimizer(s.c); }
 
 bool offloaded(const Sight& s) { return offloads(s.c) && !shards_optimizer(s.c); }
 bool offloaded_pieces(const Sight& s) { return offloads(s.c) && shares_optimizer(s); }
@@ -137,22 +172,25 @@ std::int64_t elements_of(const Case& c, std::size_t rank) {
   return all;
 }
 bool an_empty_piece(const Sight& s) {
-  for (std::size_t rank = 0; shares_optimizer(s) && rank < ranks_of(s.c); ++rank)
-    if (elements_of(s.c, rank) == 0) return true;
-  return false;
+  return shares_optimizer(s) && any_generation(s, [](const Case& c) {
+           for (std::size_t rank = 0; rank < ranks_of(c); ++rank)
+             if (elements_of(c, rank) == 0) return true;
+           return false;
+         });
 }
 /// Where buckets are one, a rank lacks what its chunk is longer than its elements.
 bool padding_on_two(const Sight& s) {
-  if (!shares_optimizer(s) || rank_number(s.c, "buckets.elements") != 0) return false;
-  const std::int64_t chunk = place_in_bucket(s.c, parameters_of(s.c.model).front()).chunk;
-  int padded = 0;
-  for (std::size_t rank = 0; rank < ranks_of(s.c); ++rank) padded += elements_of(s.c, rank) < chunk;
-  return padded >= 2;
+  return shares_optimizer(s) && rank_number(s.c, "buckets.elements") == 0 && any_generation(s, [](const Case& c) {
+           const std::int64_t chunk = place_in_bucket(c, parameters_of(c.model).front()).chunk;
+           int padded = 0;
+           for (std::size_t rank = 0; rank < ranks_of(c); ++rank) padded += elements_of(c, rank) < chunk;
+           return padded >= 2;
+         });
 }
 bool norm_of_pieces(const Sight& s) { return shares_optimizer(s) && clips_by_norm(s.c.recipe.clip); }
 
 bool moves_running(const Sight& s, std::string_view whose) {
-  return ranks_of(s.c) > 1 && s.any_layer([&](const Layer& l) {
+  return most_ranks_of(s.c) > 1 && s.any_layer([&](const Layer& l) {
     return l.kind == "batch_norm" && l.text("statistics") == "micro_batch" && l.text("running") == whose;
   });
 }
@@ -161,18 +199,20 @@ bool each_running(const Sight& s) { return moves_running(s, "each"); }
 /// A later window begins with values of the first rank that another had moved elsewhere.
 bool running_taken_over(const Sight& s) {
   bool moved = false;
-  for (std::size_t rank = 1; rank < ranks_of(s.c); ++rank) moved = moved || micro_batches_of(s.c, 0, rank) > 0;
+  for (std::size_t rank = 1; rank < ranks_of(s.c, 0); ++rank) moved = moved || micro_batches_of(s.c, 0, rank) > 0;
   return first_running(s) && s.windows() > 1 && moved;
 }
 
-bool means_of_ranks(const Sight& s) { return ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
+bool means_of_ranks(const Sight& s) { return most_ranks_of(s.c) > 1 && s.c.normalisation == Normalisation::rank_means; }
 
 const RegisterTriggers registered{
     7,
     "ranks",
     {{"one rank", TriggerKind::of_case, "", one_rank},
-     {"two ranks", TriggerKind::of_case, "", two_ranks},
-     {"three ranks", TriggerKind::of_case, "", three_ranks},
+     {"two ranks", TriggerKind::of_case, "", so_many<2>},
+     {"three ranks", TriggerKind::of_case, "", so_many<3>},
+     {"more ranks in a later window", TriggerKind::of_case, "the number of ranks changes", more_ranks},
+     {"fewer ranks in a later window", TriggerKind::of_case, "the number of ranks changes", fewer_ranks},
      {"ranks that are no power of two", TriggerKind::of_case, "", no_power_of_two},
      {"a rank without a micro-batch", TriggerKind::of_case, "", an_empty_rank},
      {"ranks with unequal numbers of micro-batches", TriggerKind::of_case, "", unequal_counts},

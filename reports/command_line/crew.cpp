@@ -9,6 +9,7 @@
 #include "kernels/training_step/run_ranks.hpp"
 #include "oracle/case/case_beside.hpp"
 #include "oracle/case/findings.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/json_form.hpp"
@@ -178,13 +179,14 @@ std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
   try {
     const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
-    if (in_ranks(c) && processes_of(c) <= static_cast<std::size_t>(link.size())) {
+    if (in_ranks(c) && !is_elastic(c) && processes_of(c) <= static_cast<std::size_t>(link.size())) {
       post.stand(RankNotes::at_work);
       const std::string why = train_together(link, post, c, hash, trace);
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
-      trace = run(c);  // of more processes than there are, or one that is told nothing: in this one
+      // Of more processes than there are, or a number that changes, or one that is told nothing: in this one.
+      trace = run(c);
     }
     if (!trace.violations.empty()) return refusal("failed", number, trace.violations.front());
     put(line.at("trace"), flat_bytes_of(trace));

@@ -48,7 +48,7 @@ std::string rank_table(const Case& c, const std::vector<TensorCheck>& checks) {
   for (const TensorCheck& check : checks)
     if (const Process process = process_of(c, check); process != Process(-1, -1)) count(found[process], check);
   if (found.empty()) return "";
-  const bool in_stages = is_pipelined(c), in_ranks = ranks_of(c) > 1;
+  const bool in_stages = is_pipelined(c), in_ranks = most_ranks_of(c) > 1;
   const std::string what = in_stages && in_ranks ? "stage/rank" : in_stages ? "stage" : "rank";
   std::vector<std::vector<std::string>> rows = {{what, ">checks", ">failed", ">vacuous", ">not run", "first fails"}};
   for (auto first = found.begin(); first != found.end();) {

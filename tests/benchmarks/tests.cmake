@@ -1,7 +1,7 @@
 # Speed, measured by hand: `ninja oracle_benchmarks fixed_benchmarks gradient_benchmarks bounds_benchmarks
-# executor_benchmarks step_benchmarks ranks_benchmarks`, then the programs of these names in tests/; beside PyTorch's
-# check, tests/benchmarks/beside_peers.py; of the recorder of PyTorch loops, tests/benchmarks/recorder.py; on a machine
-# with a GPU, tests/gpu/lane.py alone.
+# executor_benchmarks step_benchmarks ranks_benchmarks dealing_benchmarks`, then the programs of these names in tests/;
+# beside PyTorch's check, tests/benchmarks/beside_peers.py; of the recorder of PyTorch loops,
+# tests/benchmarks/recorder.py; on a machine with a GPU, tests/gpu/lane.py alone.
 if(benchmark_FOUND)
   add_executable(oracle_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/oracle_gradient.cpp)
   target_link_libraries(oracle_benchmarks PRIVATE tally_base tally_oracle benchmark::benchmark_main)
@@ -25,6 +25,9 @@ if(benchmark_FOUND)
   add_executable(ranks_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/ranks_benchmark.cpp)
   target_link_libraries(ranks_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  add_executable(dealing_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/dealing_benchmark.cpp)
+  target_link_libraries(dealing_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
+    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest)
   add_executable(wide_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/wide_benchmark.cpp)
   target_link_libraries(wide_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
     tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)

@@ -15,6 +15,7 @@ void pipelined_on_ranks(Plan& plan) {
   if (plan.seed / 8 % 3 > 0) return;
   dealt_to_ranks(plan);
   plan.ranks = 2 + plan.ranks % 3;
+  keep_ranks(plan);
   communicate(plan, "window");
   share(plan, "none");
   for (const char* key : {"offload", "statistics", "reduce.norm"})

@@ -110,7 +110,7 @@ void divide_exactly(Plan& plan) {
   set_rank_option(plan.execution, "reduce.wire", std::string("buffer"));
   set_rank_option(plan.execution, "reduce.accumulate", std::string("wire"));
   const char* const words[] = {"before", "after", "split", "collective"};
-  const bool power_of_two = (plan.ranks & (plan.ranks - 1)) == 0;
+  const bool power_of_two = (plan.ranks & (plan.ranks - 1)) == 0 && (plan.next_ranks & (plan.next_ranks - 1)) == 0;
   const std::string word = power_of_two ? words[plan.seed / 2 % 4] : "loss";
   const bool in_groups = std::get<std::int64_t>(rank_option(plan.execution, "replicas")) > 1;
   set_division(plan, in_groups && word == "split" ? "after" : word, "2");
@@ -144,7 +144,22 @@ void dealt_to_ranks(Plan& plan) {
   const char* const statistics[] = {"moments", "sums", "two_pass"};
   const bool shares = std::ranges::any_of(plan.hidden, takes_step_statistics);
   set_rank_option(plan.execution, "statistics", std::string(statistics[shares ? drawn(3) : 0]));
+  plan.next_ranks = 0;
+  if (random.below(6) == 0 && plan.windows.size() > 1) change_ranks(plan);
 }
+
+void change_ranks(Plan& plan) {
+  constexpr std::uint64_t apart = 0x1f83d9abu;
+  executor::Schedule random(plan.seed ^ apart);
+  while (plan.windows.size() < 2) plan.windows.push_back(plan.windows.front());
+  forget_running(plan.hidden);
+  const auto replicas = static_cast<int>(std::get<std::int64_t>(rank_option(plan.execution, "replicas")));
+  plan.next_ranks =
+      replicas * (1 + static_cast<int>(random.below(static_cast<std::uint64_t>(std::max(2, 8 / replicas)))));
+  if (plan.next_ranks == plan.ranks) plan.next_ranks = plan.ranks > replicas ? plan.ranks - replicas : 2 * replicas;
+}
+
+void keep_ranks(Plan& plan) { plan.next_ranks = 0; }
 
 void dealt_to_ranks_by_any_normalisation(Plan& plan) {
   constexpr Normalisation all[] = {Normalisation::window_items, Normalisation::rank_means, Normalisation::mean_of_means,
@@ -190,6 +205,6 @@ Case on_one_rank(Case c) {
   return c;
 }
 
-bool has_ranks(const Case& c) { return ranks_of(c) > 1; }
+bool has_ranks(const Case& c) { return most_ranks_of(c) > 1; }
 
 }  // namespace tally

@@ -8,9 +8,15 @@
 
 namespace tally {
 
-/// Two to eight ranks; each algorithm, division, wire, layout of buckets, arrival and time of adding up in turn. Where
-/// micro-batches normalise their rows, each keeps to its own.
+/// Two to eight ranks, of one in six plans of several windows another number in some of these; each algorithm,
+/// division, wire, layout of buckets, arrival and time of adding up in turn. Where micro-batches normalise their rows,
+/// each keeps to its own.
 void dealt_to_ranks(Plan& plan);
+/// Another number of ranks in some of its windows, two at least, from one to eight; in a multiple of the replicas.
+/// Running values are then the first rank's.
+void change_ranks(Plan& plan);
+/// As many ranks in every window.
+void keep_ranks(Plan& plan);
 /// The same, by each normalisation that ranks may have.
 void dealt_to_ranks_by_any_normalisation(Plan& plan);
 /// When the ranks add up, without what the rules refuse beside it.

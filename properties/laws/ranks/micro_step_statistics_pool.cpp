@@ -37,7 +37,7 @@ std::vector<std::int64_t> rows_by_step(const Case& c) {
   std::vector<std::int64_t> rows;
   for (std::size_t w = 0; w < c.windows.size(); ++w)
     for (std::size_t step = 0; step < micro_steps_of(c, w); ++step)
-      for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
+      for (std::size_t rank = 0; rank < ranks_of(c, w); ++rank) {
         if (step >= micro_batches_of(c, w, rank)) continue;
         const std::size_t k = first_micro_batch_of(c, w, rank) + step;
         for (std::int64_t i = 0; i < c.windows[w][k]; ++i) rows.push_back(first_row(c, w, k) + i);

@@ -14,7 +14,7 @@ void shape(Plan& plan) {
 }
 
 bool any_finds(const Case& c, const Trace& trace) {
-  for (int rank = 0; rank < static_cast<int>(ranks_of(c)); ++rank) {
+  for (int rank = 0; rank < static_cast<int>(ranks_of(c, 0)); ++rank) {
     const Tensor* found = trace.find(TapView{0, -1, "overflow_check", "found", rank});
     if (found != nullptr && found->integer(0) == 1) return true;
   }
@@ -27,7 +27,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   if (first.outcome.status == Status::not_run) return first.outcome;
   if (first.outcome.status != Status::fail && !any_finds(c, first.trace))
     return not_for("a case in which the gradient of a rank overflows");
-  for (int rank = 0; rank < static_cast<int>(ranks_of(c)); ++rank) {
+  for (int rank = 0; rank < static_cast<int>(ranks_of(c, 0)); ++rank) {
     const Tensor* found = first.trace.find(TapView{0, -1, "agree", "found", rank});
     require(first.outcome, found != nullptr && found->integer(0) == 1, "w0/agree/found", "agree",
             "rank " + std::to_string(rank) + " did not hear of an overflow on another rank");

@@ -1,6 +1,9 @@
 // Law: where every sum is exact in any order, ranks in groups that each keep all pieces leave the bits that one rank with
 // all micro-batches leaves, whatever the groups' size.   A sum of the groups' sums is the sum over all ranks, and a mean of
 // means of equal groups their mean.
+#include <algorithm>
+
+#include "oracle/case/generations.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
@@ -18,6 +21,7 @@ void shape(Plan& plan) {
   at_least_micro_batches(plan, 2);
   dealt_to_ranks(plan);
   plan.ranks = counts[plan.seed / 64 % 3];
+  keep_ranks(plan);
   communicate(plan, "window");
   share(plan, plan.seed / 128 % 2 == 0 ? "gradients" : "parameters");
   set_rank_option(plan.execution, "replicas", std::int64_t{2});
@@ -25,12 +29,16 @@ void shape(Plan& plan) {
   communicate(plan, "window");
 }
 
-/// The same ranks in every number of groups that divides them, two at least.
+/// The same ranks in every number of groups that divides those of each window, two at least.
 std::vector<Case> in_every_group(const Case& c) {
   std::vector<Case> all;
-  const auto ranks = static_cast<std::int64_t>(ranks_of(c));
-  for (std::int64_t replicas = 2; replicas <= ranks; ++replicas)
-    if (ranks % replicas == 0) all.push_back(with_rank_option(c, "replicas", replicas));
+  const auto divides = [&](std::int64_t replicas) {
+    return std::ranges::all_of(generations_of(c), [&](const Generation& each) {
+      return static_cast<std::int64_t>(each.ranks) % replicas == 0;
+    });
+  };
+  for (std::int64_t replicas = 2; replicas <= static_cast<std::int64_t>(most_ranks_of(c)); ++replicas)
+    if (divides(replicas)) all.push_back(with_rank_option(c, "replicas", replicas));
   return all;
 }
 

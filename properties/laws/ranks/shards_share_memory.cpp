@@ -6,6 +6,7 @@
 // piece is ever held whole, not even for a moment: peaks are counted.
 #include "kernels/training_step/memory.hpp"
 #include "kernels/training_step/own_step.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/rank_keys.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 void shape(Plan& plan) {
   dealt_to_ranks(plan);
+  keep_ranks(plan);
   if (rank_word(plan.execution, "communicate") == "running_total") communicate(plan, "window");
   const char* const words[] = {"optimizer", "gradients", "parameters"};
   share(plan, words[plan.seed / 32 % 3]);
@@ -76,7 +78,8 @@ const char* stage_of(const std::string& kind) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (!has_ranks(c) || !shards_optimizer(c)) return not_for("ranks that share the optimizer");
+  if (!has_ranks(c) || !shards_optimizer(c) || is_elastic(c))
+    return not_for("as many ranks in every window that share the optimizer");
   Outcome outcome;
   try {
     require_tallys_kernels(subject, "the memory of each buffer");

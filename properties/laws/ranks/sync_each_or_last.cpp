@@ -75,7 +75,7 @@ bool sums_are_exact(const Case& c, const Trace& trace) {
       all[{tap.name.window, tap.name.tensor}].add(tap.value);
   return !all.empty() && std::ranges::all_of(all, [&](const auto& each) {
     const auto exact_in = [&](Dtype format) {
-      return each.second.exact_in(oracle::format_of(format), static_cast<double>(ranks_of(c)));
+      return each.second.exact_in(oracle::format_of(format), static_cast<double>(most_ranks_of(c)));
     };
     return exact_in(wire_of(c)) && exact_in(c.precision.accumulate);
   });

@@ -109,9 +109,9 @@ int replay(const ReplayOptions& options) {
   require_stated(c);
   const RunOptions subject = subject_of(options.subject);
   require_known_kernels(c, subject);
-  require_among("--rank", options.rank, ranks_of(c), "rank");
+  require_among("--rank", options.rank, most_ranks_of(c), "rank");
   require_among("--stage", options.stage, stages_of(c), "stage");
-  const bool several = ranks_of(c) > 1;  // else no tap names one
+  const bool several = most_ranks_of(c) > 1;  // else no tap names one
   const std::string name = options.law.empty() ? law_in(options.what) : options.law;
   const Law* law = name.empty() ? nullptr : find_law(name);
   if (!name.empty() && !law) throw UsageError("no law is named '" + name + "'; see `./tally list laws`");

@@ -1,0 +1,97 @@
+// Every piece is written once, by the first ranks that keep all of them together; what each rank has whole, by the
+// first.
+#include <algorithm>
+#include <utility>
+
+#include "kernels/ranks/link.hpp"
+#include "kernels/training_step/checkpoint.hpp"
+#include "kernels/training_step/offload.hpp"
+#include "kernels/training_step/shards.hpp"
+#include "kernels/training_step/stages.hpp"
+#include "oracle/case/kinds.hpp"
+
+namespace tally {
+
+StateKeeper::StateKeeper(Run& run) : whole_(run) {
+  if (run.host == nullptr) return;
+  run.host->window = run.window;
+  run.host->micro_batch = run.micro_batch;
+  std::swap(run.trace, run.host->trace);
+}
+
+StateKeeper::~StateKeeper() {
+  if (whole_.host != nullptr) std::swap(whole_.trace, whole_.host->trace);
+}
+
+Run& StateKeeper::run() const { return whole_.host == nullptr ? whole_ : *whole_.host; }
+
+bool keeps_pieces(const Run& run) { return !run.pieces.empty(); }
+
+RankPiece kept_piece(const Run& run, std::size_t i) {
+  if (keeps_pieces(run)) return run.own_pieces()[i];
+  return {i, 0, run.parameters[i].elements};
+}
+
+namespace {
+
+/// A piece's bits in their place among the whole tensor's.
+void put(const Run& run, const std::string& name, const RankPiece& piece, const Tensor& bits, Checkpoint& into) {
+  const auto [at, fresh] = into.tensors.try_emplace(name);
+  if (fresh) at->second = Tensor(bits.dtype, run.c.tensors.at(run.parameters[piece.parameter].name).shape);
+  std::ranges::copy(bits.bytes, at->second.bytes.data() + static_cast<std::size_t>(piece.first) * size_of(bits.dtype));
+}
+
+/// Parameters and the optimizer's state.
+void save_parameters(Run& run, Checkpoint& into) {
+  const StateKeeper keeper(run);
+  const std::deque<Parameter>& kept = stepped_parameters(run);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const RankPiece piece = kept_piece(run, i);
+    keeper.run().tap("checkpoint", "in." + kept[i].name, kept[i].master);
+    put(run, kept[i].name, piece, kept[i].master.read(), into);
+    for (const KeptState& state : kept[i].state) {
+      if (!state.started) continue;
+      const std::string name = state.of->name + "." + kept[i].name;
+      keeper.run().tap("checkpoint", "in." + name, state.tensor);
+      put(run, name, piece, state.tensor.read(), into);
+    }
+  }
+}
+
+void save_whole(Run& run, const std::string& name, const DeviceTensor& tensor, Checkpoint& into) {
+  run.tap("checkpoint", "in." + name, tensor);
+  into.tensors[name] = tensor.read();
+}
+
+/// What all ranks hold alike.
+void save_shared(Run& run, Checkpoint& into) {
+  for (const LayerState& layer : run.layers) {
+    if (!layer.running_mean || layer.frozen) continue;
+    save_whole(run, layer.label + ".running_mean", layer.running_mean, into);
+    save_whole(run, layer.label + ".running_var", layer.running_var, into);
+  }
+  if (checks_overflow(run.c.recipe.loss_scale)) {
+    save_whole(run, "scale", run.scale, into);
+    save_whole(run, "growth_counter", run.growth_counter, into);
+  }
+  run.tap("checkpoint", "in.step", run.step);
+  Tensor step(Dtype::i64, {});
+  step.set_bits(0, static_cast<std::uint64_t>(run.step));
+  into.tensors["step"] = std::move(step);
+}
+
+}  // namespace
+
+namespace stage {
+
+void save_checkpoint(Run& run, Checkpoint& into) {
+  run.stream.synchronize();
+  if (run.host != nullptr) run.host->stream.synchronize();
+  const int rank = run.options.link->rank();
+  const bool writes = keeps_pieces(run) ? rank < sharers_of(run).size() : rank == 0;
+  if (writes) save_parameters(run, into);
+  if (rank == 0) save_shared(run, into);
+}
+
+}  // namespace stage
+}  // namespace tally
