@@ -31,10 +31,11 @@ std::string ranks_text(const RankRow& row) {
   return row.first == row.last ? first : first + " to " + std::to_string(row.last);
 }
 
-/// "1", of several ranks "1 of rank 0 to 3".
+/// "1", of several ranks "1 of ranks 0 to 3".
 std::string name_of(const RankRow& row, bool several) {
   if (!is_of_pipeline(row)) return ranks_text(row);
-  return std::to_string(row.pipe) + (several ? " of rank " + ranks_text(row) : "");
+  if (!several) return std::to_string(row.pipe);
+  return std::to_string(row.pipe) + (row.first == row.last ? " of rank " : " of ranks ") + ranks_text(row);
 }
 
 /// "w0/r2/m1/backward/d.fc1.weight": its rank, -1 where it names none.
