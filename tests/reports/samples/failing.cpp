@@ -114,6 +114,8 @@ Results failing() {
   r.cases[40].ranks = {{0, 4, {{"forward", Status::pass}, {"backward", Status::pass}}},
                        {5, 5, {{"forward", Status::pass}, {"backward", Status::fail, 2}}}};
   r.cases[40].first_tap = "w0/r5/m1/backward/d.fc1.weight";
+  r.cases[90].ranks = {{0, 0, {{"forward", Status::pass}}, 0}, {0, 0, {{"forward", Status::fail, 1, true}}, 1}};
+  r.cases[90].first_tap = "w0/m0/forward/out.y";
   r.faults[1].caught = false, r.faults[1].message = "No law noticed it in 40 cases.";
   r.cases[130].token = "tly1:" + std::string(1500, 'a');
   r.training[3].status = Status::fail, r.training[3].worst_local_ratio = 1.4;
