@@ -14,13 +14,13 @@ namespace tally {
 /// end the run: what was tapped until then stands, and a violation says who waits for whom. Throws as run() does.
 Trace run_ranks(const Case& c, const RunOptions& options);
 
-/// How many runs train a case together: one of each rank, or of each stage that a rank's model is cut into. Process r P + p
-/// is stage p of rank r.
+/// How many runs train a case together: one of each rank, or of each stage that a rank's model is cut into. Process
+/// r P + p is stage p of rank r.
 std::size_t processes_of(const Case& c);
 
 /// One of these, by its place in the link, its taps under its rank's name; of a generation of a case whose ranks change
-/// between what stands before it and behind. Throws BrokenLink where it cannot go on, and leaves what was tapped until then
-/// in `trace`.
+/// between what stands before it and behind. Throws BrokenLink where it cannot go on, and leaves what was tapped until
+/// then in `trace`.
 void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace, const Handover& between = {});
 
 /// What all of them left as one trace, in running order.

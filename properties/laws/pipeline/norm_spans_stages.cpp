@@ -11,8 +11,8 @@
 namespace tally {
 namespace {
 
-/// A clip by norm that is active, now and then over the largest element alone; in every other plan an overflow, of half of
-/// them beside a stage that may be without parameters and so finds none.
+/// A clip by norm that is active, now and then over the largest element alone; in every other plan an overflow, of half
+/// of them beside a stage that may be without parameters and so finds none.
 void shape(Plan& plan) {
   if (plan.seed % 2 == 0) overflow_in_first_micro_batch(plan);
   if (plan.seed % 4 == 0) plan.hidden = {layer("relu")};

@@ -20,7 +20,7 @@ void shape(Plan& plan) {
   pipelined_on_ranks(plan);
 }
 
-/// Whether the order of a sum over ranks follows from an element's place in its bucket, which each stage fills by itself.
+/// Whether the order of a sum over ranks follows from an element's place in its bucket: each stage fills its own.
 bool adds_by_place(const Case& c) {
   const std::string& algorithm = rank_word(c, "reduce.algorithm");
   return ranks_of(c) > 2 && (algorithm == "ring" || algorithm == "recursive_halving");

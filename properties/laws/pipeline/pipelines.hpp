@@ -10,8 +10,8 @@
 
 namespace tally {
 
-/// A pipeline, of every third plan one on each of two to four ranks that add up as ranks are drawn to, with what is stated
-/// of both.
+/// A pipeline, of every third plan one on each of two to four ranks that add up as ranks are drawn to, with what is
+/// stated of both.
 void pipelined_on_ranks(Plan& plan);
 
 /// The case with one process that has the whole model.

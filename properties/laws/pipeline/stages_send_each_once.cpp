@@ -1,12 +1,12 @@
 // Law: of every micro-batch a stage of a pipeline sends the output of each of its parts once, and once the gradient of
 // what each of them read, where something in front of it trains; nothing else travels between stages but numbers of the
 // window.   Bytes of a part: rows x features at its end, or at its begin, x the storage format.
-#include "kernels/ranks/traffic.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/laws/pipeline/pipelines.hpp"
+#include "properties/laws/ranks/bytes_sent.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
@@ -38,13 +38,6 @@ std::uint64_t expected_bytes(const Case& c, std::size_t window, std::size_t rank
   return static_cast<std::uint64_t>(rows * features_sent(c, stage)) * size_of(c.precision.storage);
 }
 
-std::uint64_t sent(const TrafficScope& scope, std::size_t process, std::size_t window) {
-  const auto own = scope.ranks().find(static_cast<int>(process));
-  if (own == scope.ranks().end()) return 0;
-  const auto found = own->second.find("w" + std::to_string(window) + "/send");
-  return found == own->second.end() ? 0 : found->second;
-}
-
 Outcome holds(const Case& c, const RunOptions& subject) {
   if (!is_pipelined(c)) return not_for(needs_stages);
   CheckedRun first = run_and_check(c, subject);
@@ -55,7 +48,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   for (std::size_t w = 0; w < c.windows.size(); ++w)
     for (std::size_t process = 0; process < ranks_of(c) * stages_of(c); ++process) {
       const std::size_t stage = process % stages_of(c), rank = process / stages_of(c);
-      const std::uint64_t found = sent(scope, process, w), expected = expected_bytes(c, w, rank, stage);
+      const std::uint64_t found = bytes_sent(scope, process, static_cast<int>(w), "send"),
+                          expected = expected_bytes(c, w, rank, stage);
       require(first.outcome, found == expected, "w" + std::to_string(w) + "/send", "send",
               "stage " + std::to_string(stage) + " of rank " + std::to_string(rank) + " sends " +
                   std::to_string(found) + " bytes of activations and gradients in window " + std::to_string(w) +
@@ -64,17 +58,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   return settled(std::move(first.outcome));
 }
 
-std::uint64_t all_sent(const Case& c, const RunOptions& subject) {
-  const TrafficScope scope;
-  run(c, subject);
-  std::uint64_t all = 0;
-  for (const auto& [process, traffic] : scope.ranks())
-    for (const auto& [stage, bytes] : traffic) all += bytes;
-  return all;
-}
-
 bool differs(const Case& c, const RunOptions& subject) {
-  return all_sent(c, subject) != all_sent(without_stages(c), subject);
+  return all_bytes_sent(c, subject) != all_bytes_sent(without_stages(c), subject);
 }
 
 const RegisterLaw registered{{

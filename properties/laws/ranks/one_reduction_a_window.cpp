@@ -6,12 +6,12 @@
 #include <bit>
 #include <optional>
 
-#include "kernels/ranks/traffic.hpp"
 #include "oracle/case/generations.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
 #include "oracle/case/shards.hpp"
+#include "properties/laws/ranks/bytes_sent.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -102,13 +102,6 @@ std::uint64_t expected_running(const Case& c, std::size_t rank) {
   return own * (ranks_of(c) - 1) * size_of(c.precision.master);
 }
 
-std::uint64_t sent(const std::map<int, RankTraffic>& traffic, std::size_t rank, int window, const std::string& stage) {
-  const auto own = traffic.find(static_cast<int>(rank));
-  if (own == traffic.end()) return 0;
-  const auto found = own->second.find("w" + std::to_string(window) + "/" + stage);
-  return found == own->second.end() ? 0 : found->second;
-}
-
 void hold(Outcome& outcome, std::uint64_t found, std::uint64_t expected, const std::string& stage, std::size_t rank,
           int window) {
   require(outcome, found == expected, "w" + std::to_string(window) + "/" + stage, stage,
@@ -129,30 +122,22 @@ Outcome holds(const Case& whole, const RunOptions& subject) {
     if (!generation || !trains_window(*generation, at)) generation = generation_of(whole, generation_with(whole, at));
     const Case& c = *generation;
     for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
-      hold(first.outcome, sent(scope.ranks(), rank, window, "reduce"),
+      hold(first.outcome, bytes_sent(scope, rank, window, "reduce"),
            expected_sums(c, static_cast<std::size_t>(window), rank), "reduce", rank, window);
-      hold(first.outcome, sent(scope.ranks(), rank, window, "gather_updated"),
+      hold(first.outcome, bytes_sent(scope, rank, window, "gather_updated"),
            expected_gathering(c, first.trace, window, rank), "gather_updated", rank, window);
-      hold(first.outcome, sent(scope.ranks(), rank, window, "all_gather"),
+      hold(first.outcome, bytes_sent(scope, rank, window, "all_gather"),
            expected_parameters(c, static_cast<std::size_t>(window), rank), "all_gather", rank, window);
-      hold(first.outcome, sent(scope.ranks(), rank, window, "broadcast"), expected_running(c, rank), "running_stats",
+      hold(first.outcome, bytes_sent(scope, rank, window, "broadcast"), expected_running(c, rank), "running_stats",
            rank, window);
     }
   }
   return settled(std::move(first.outcome));
 }
 
-std::uint64_t all_sent(const Case& c, const RunOptions& subject) {
-  const TrafficScope scope;
-  run(c, subject);
-  std::uint64_t all = 0;
-  for (const auto& [rank, traffic] : scope.ranks())
-    for (const auto& [stage, bytes] : traffic) all += bytes;
-  return all;
-}
-
 bool differs(const Case& c, const RunOptions& subject) {
-  return all_sent(c, subject) != all_sent(with_rank_option(c, "buckets.align", std::int64_t{1000}), subject);
+  return all_bytes_sent(c, subject) !=
+         all_bytes_sent(with_rank_option(c, "buckets.align", std::int64_t{1000}), subject);
 }
 
 const RegisterLaw registered{{

@@ -5,36 +5,11 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/case/ranks.hpp"
+#include "tests/oracle/case/batch_norm_text.hpp"
+#include "tests/oracle/case/refusal.hpp"
 
 namespace tally {
 namespace {
-
-std::string text(const std::string& windows, const std::string& statistics, const std::string& execution = "",
-                 const std::string& version = "3") {
-  return R"({"tally_case": )" + version + R"(, "model": {"input": 1, "layers": [
-    {"kind": "linear", "name": "fc", "out": 1, "bias": false},
-    {"kind": "batch_norm", "name": "bn", "affine": false, "statistics": ")" +
-         statistics + R"("}], "loss": {"kind": "mse"}}, "windows": )" + windows + execution +
-         R"(, "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
-    "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.5},
-    "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},
-    "tensors": {"fc.weight": {"dtype": "fp32", "shape": [1, 1], "data": [1]},
-    "bn.running_mean": {"dtype": "fp32", "shape": [1], "data": [0]},
-    "bn.running_var": {"dtype": "fp32", "shape": [1], "data": [1]},
-    "x": {"dtype": "fp32", "shape": [5, 1], "data": [1, 2, 3, 4, 5]},
-    "target": {"dtype": "fp32", "shape": [5, 1], "data": [0, 0, 0, 0, 0]}}})";
-}
-
-/// The first finding, "path: found; expected".
-std::string refusal(const std::string& json) {
-  try {
-    read_case(json, ".");
-  } catch (const InvalidCase& reason) {
-    const CaseError& first = reason.errors().front();
-    return first.path + ": " + first.found + "; " + first.expected;
-  }
-  return "";
-}
 
 std::string shared_by(const std::string& word) {
   return R"(, "execution": {"ranks": {"statistics": ")" + word + R"("}})";
@@ -64,8 +39,8 @@ TEST(MicroSteps, AreSharedAsTheCaseSays) {
   const std::string ranks = "[[[2], [3]]]";
 
   EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step"), ".")), StepStatistics::moments);
-  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", shared_by("sums")), ".")), StepStatistics::sums);
-  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", shared_by("two_pass")), ".")),
+  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", "", shared_by("sums")), ".")), StepStatistics::sums);
+  EXPECT_EQ(step_statistics_of(read_case(text(ranks, "micro_step", "", shared_by("two_pass")), ".")),
             StepStatistics::two_pass);
   EXPECT_TRUE(pools_steps(read_case(text(ranks, "micro_step"), ".")));
   EXPECT_FALSE(pools_steps(read_case(text(ranks, "micro_batch"), ".")));
@@ -73,8 +48,8 @@ TEST(MicroSteps, AreSharedAsTheCaseSays) {
 }
 
 TEST(MicroSteps, SurviveBeingWrittenWithoutTheirDefault) {
-  const Case c = read_case(text("[[[2], [3]]]", "micro_step", shared_by("sums")), "."),
-             standard = read_case(text("[[[2], [3]]]", "micro_step", shared_by("moments")), ".");
+  const Case c = read_case(text("[[[2], [3]]]", "micro_step", "", shared_by("sums")), "."),
+             standard = read_case(text("[[[2], [3]]]", "micro_step", "", shared_by("moments")), ".");
 
   EXPECT_EQ(read_case(write_case(c), "."), c);
   EXPECT_NE(write_case(c).find("\"sums\""), std::string::npos);
@@ -82,18 +57,18 @@ TEST(MicroSteps, SurviveBeingWrittenWithoutTheirDefault) {
 }
 
 TEST(MicroSteps, AreOfTheThirdVersionOfOneRankToo) {
-  EXPECT_NE(refusal(text("[[2, 3]]", "micro_step", "", "2")).find("$.tally_case"), std::string::npos);
+  EXPECT_NE(refusal(text("[[2, 3]]", "micro_step", "", "", "2")).find("$.tally_case"), std::string::npos);
   EXPECT_EQ(refusal(text("[[2, 3]]", "micro_step")), "");
 }
 
 TEST(MicroSteps, AreAskedForWhereNoLayerSharesThem) {
-  EXPECT_EQ(refusal(text("[[[2], [3]]]", "micro_batch", shared_by("sums"))),
+  EXPECT_EQ(refusal(text("[[[2], [3]]]", "micro_batch", "", shared_by("sums"))),
             "$.execution.ranks.statistics: \"sums\" without a batch_norm of \"micro_step\" statistics; no "
             "\"statistics\", or such a layer");
 }
 
 TEST(MicroSteps, AreOneWindowInTheFullBatch) {
-  const Case full = full_batch_of(read_case(text("[[[2], [3]]]", "micro_step", shared_by("sums")), "."));
+  const Case full = full_batch_of(read_case(text("[[[2], [3]]]", "micro_step", "", shared_by("sums")), "."));
 
   EXPECT_EQ(full.model.layers[1].text("statistics"), "window");
   EXPECT_TRUE(validate(full).empty());

@@ -4,36 +4,11 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
+#include "tests/oracle/case/batch_norm_text.hpp"
+#include "tests/oracle/case/refusal.hpp"
 
 namespace tally {
 namespace {
-
-std::string text(const std::string& windows, const std::string& statistics, const std::string& more = "",
-                 const std::string& version = "3") {
-  return R"({"tally_case": )" + version + R"(, "model": {"input": 1, "layers": [
-    {"kind": "linear", "name": "fc", "out": 1, "bias": false},
-    {"kind": "batch_norm", "name": "bn", "affine": false, "statistics": ")" +
-         statistics + "\"" + more + R"(}], "loss": {"kind": "mse"}}, "windows": )" + windows +
-         R"(, "precision": {"storage": "fp32", "compute": "fp32", "accumulate": "fp32", "master": "fp32", "tf32": false},
-    "recipe": {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.5},
-    "weight_decay": {"kind": "none"}, "clip": {"kind": "none"}, "loss_scale": {"kind": "none"}},
-    "tensors": {"fc.weight": {"dtype": "fp32", "shape": [1, 1], "data": [1]},
-    "bn.running_mean": {"dtype": "fp32", "shape": [1], "data": [0]},
-    "bn.running_var": {"dtype": "fp32", "shape": [1], "data": [1]},
-    "x": {"dtype": "fp32", "shape": [5, 1], "data": [1, 2, 3, 4, 5]},
-    "target": {"dtype": "fp32", "shape": [5, 1], "data": [0, 0, 0, 0, 0]}}})";
-}
-
-/// The first finding, "path: found; expected".
-std::string refusal(const std::string& json) {
-  try {
-    read_case(json, ".");
-  } catch (const InvalidCase& reason) {
-    const CaseError& first = reason.errors().front();
-    return first.path + ": " + first.found + "; " + first.expected;
-  }
-  return "";
-}
 
 const char* const two_ranks = "[[[2], [3]]]";
 const char* const each = R"(, "running": "each")";
@@ -62,7 +37,7 @@ TEST(RunningOfRanks, SurviveBeingWrittenAndAreLeftOutAtTheirDefault) {
 }
 
 TEST(RunningOfRanks, LeaveACaseOfOneRankItsText) {
-  const Case c = read_case(text("[[2, 3]]", "micro_batch", "", "1"), ".");
+  const Case c = read_case(text("[[2, 3]]", "micro_batch", "", "", "1"), ".");
 
   EXPECT_FALSE(takes_first_running(c, c.model.layers[1]));
   EXPECT_NE(write_case(c).find("\"tally_case\": 1"), std::string::npos);
@@ -79,7 +54,7 @@ TEST(RunningOfRanks, AreAskedOfSeveralRanksThatMoveThem) {
             "$.model.layers[1].statistics: \"window\" beside ranks; \"micro_batch\", \"micro_step\" or \"frozen\"");
   EXPECT_EQ(refusal(text("[[[2, 1], [2]]]", "micro_batch")),
             "$.windows[0][0][1]: a micro-batch of one row under \"micro_batch\" statistics; at least 2 rows");
-  EXPECT_EQ(refusal(text(two_ranks, "micro_batch", each, "2")).substr(0, 13), "$.tally_case:");
+  EXPECT_EQ(refusal(text(two_ranks, "micro_batch", each, "", "2")).substr(0, 13), "$.tally_case:");
 }
 
 TEST(RunningOfRanks, AreForgottenInTheFullBatch) {

@@ -7,6 +7,7 @@
 
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
+#include "tests/oracle/case/refusal.hpp"
 
 namespace tally {
 namespace {
@@ -26,17 +27,6 @@ std::string text(const std::string& windows, const std::string& more = "", const
 
 Case case_of_text(const std::string& windows, const std::string& more = "") {
   return read_case(text(windows, more), ".");
-}
-
-/// The first finding, "path: found; expected".
-std::string refusal(const std::string& json) {
-  try {
-    read_case(json, ".");
-  } catch (const InvalidCase& reason) {
-    const CaseError& first = reason.errors().front();
-    return first.path + ": " + first.found + "; " + first.expected;
-  }
-  return "";
 }
 
 const char* const three_ranks = "[[[2, 1], [3], []], [[], [], [1]]]";

@@ -1,8 +1,6 @@
 // Stages of a pipeline under the lenses: what is right passes, and what is wrong is named with its stage.
 #include "oracle/case/pipeline.hpp"
 
-#include <algorithm>
-
 #include "kernels/trace/pipe_tag.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
@@ -53,14 +51,7 @@ TEST(PipelinesUnderTheLenses, PassByEveryScheduleWithEveryTapJudged) {
 
 TEST(PipelinesUnderTheLenses, JudgeEveryTapOfEveryStage) {
   const Case c = staged("1f1b");
-  const Trace trace = run(c);
-
-  const std::vector<TensorCheck> checks = checks_of(c, trace);
-
-  for (const Tap& tap : trace.taps()) {
-    const std::string name = tap.name.text();
-    EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
-  }
+  expect_every_tap_checked(c);
 }
 
 TEST(PipelinesUnderTheLenses, NameTheStageOfADamagedTap) {

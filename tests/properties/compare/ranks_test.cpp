@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "kernels/ranks/link.hpp"
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/stages.hpp"
@@ -40,14 +37,7 @@ TEST(RanksUnderTheLenses, PassByEveryAlgorithm) {
 
 TEST(RanksUnderTheLenses, JudgeEveryTapOfEveryRank) {
   const Case c = three_ranks();
-  const Trace trace = run(c);
-
-  const std::vector<TensorCheck> checks = checks_of(c, trace);
-
-  for (const Tap& tap : trace.taps()) {
-    const std::string name = tap.name.text();
-    EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
-  }
+  expect_every_tap_checked(c);
 }
 
 TEST(RanksUnderTheLenses, AreAGroupOfOneToo) {
@@ -195,14 +185,7 @@ TEST(RanksUnderTheLenses, KeepTheirBitsInAnyArrival) {
 
 TEST(RanksUnderTheLenses, SurviveAFile) {
   const Case c = three_ranks();
-  const Trace trace = run(c);
-  const auto file = std::filesystem::path(::testing::TempDir()) / "ranks.safetensors";
-
-  write_trace(trace, file);
-  const Trace read = read_trace(file, c);
-
-  EXPECT_EQ(read.taps().size(), trace.taps().size());
-  EXPECT_EQ(first_failing(checks_of(c, read)), "");
+  expect_survives_a_file(c, "ranks.safetensors");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "properties/compare/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
@@ -47,14 +46,7 @@ TEST(RunningOfRanks, PassWhoseverTheyAre) {
 TEST(RunningOfRanks, JudgeEveryTap) {
   for (const std::string running : {"first_rank", "each"}) {
     const Case c = normalised(running);
-    const Trace trace = run(c);
-
-    const std::vector<TensorCheck> checks = checks_of(c, trace);
-
-    for (const Tap& tap : trace.taps()) {
-      const std::string name = tap.name.text();
-      EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
-    }
+    expect_every_tap_checked(c);
   }
 }
 
@@ -132,14 +124,7 @@ TEST(RunningOfRanks, StandUnderTheNameOfWhatLeftThemWithoutTaps) {
 
 TEST(RunningOfRanks, SurviveAFile) {
   const Case c = normalised("first_rank");
-  const Trace trace = run(c);
-  const auto file = std::filesystem::path(::testing::TempDir()) / "running_of_ranks.safetensors";
-
-  write_trace(trace, file);
-  const Trace read = read_trace(file, c);
-
-  EXPECT_EQ(read.taps().size(), trace.taps().size());
-  EXPECT_EQ(first_failing(checks_of(c, read)), "");
+  expect_survives_a_file(c, "running_of_ranks.safetensors");
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // Ranks that share the statistics of their micro-steps under the lenses.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "oracle/case/micro_steps.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
@@ -64,14 +61,7 @@ TEST(StepStatistics, PassOfAGroupOfOne) {
 TEST(StepStatistics, JudgeEveryTap) {
   for (const std::string way : ways) {
     const Case c = shared(way);
-    const Trace trace = run(c);
-
-    const std::vector<TensorCheck> checks = checks_of(c, trace);
-
-    for (const Tap& tap : trace.taps()) {
-      const std::string name = tap.name.text();
-      EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
-    }
+    expect_every_tap_checked(c);
   }
 }
 
@@ -115,14 +105,7 @@ TEST(StepStatistics, LeaveRunningValuesUnderTheirLastStepWithoutTaps) {
 
 TEST(StepStatistics, SurviveAFile) {
   const Case c = shared("two_pass");
-  const Trace trace = run(c);
-  const auto file = std::filesystem::path(::testing::TempDir()) / "step_statistics.safetensors";
-
-  write_trace(trace, file);
-  const Trace read = read_trace(file, c);
-
-  EXPECT_EQ(read.taps().size(), trace.taps().size());
-  EXPECT_EQ(first_failing(checks_of(c, read)), "");
+  expect_survives_a_file(c, "step_statistics.safetensors");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +85,26 @@ inline Trace damaged(const Trace& trace, const std::string& tap, double factor) 
     other.add(each.name, std::move(value));
   }
   return other;
+}
+
+inline void expect_every_tap_checked(const Case& c) {
+  const Trace trace = run(c);
+  const std::vector<TensorCheck> checks = checks_of(c, trace);
+  for (const Tap& tap : trace.taps()) {
+    const std::string name = tap.name.text();
+    EXPECT_TRUE(std::ranges::any_of(checks, [&](const TensorCheck& check) { return check.tap == name; })) << name;
+  }
+}
+
+inline void expect_survives_a_file(const Case& c, const std::string& file_name) {
+  const Trace trace = run(c);
+  const auto file = std::filesystem::path(::testing::TempDir()) / file_name;
+
+  write_trace(trace, file);
+  const Trace read = read_trace(file, c);
+
+  EXPECT_EQ(read.taps().size(), trace.taps().size());
+  EXPECT_EQ(first_failing(checks_of(c, read)), "");
 }
 
 }  // namespace tally::three
