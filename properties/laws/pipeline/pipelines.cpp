@@ -7,12 +7,15 @@
 #include "oracle/case/rank_keys.hpp"
 #include "properties/generators/pipeline_plan.hpp"
 #include "properties/laws/ranks/dealt.hpp"
+#include "properties/laws/shapes.hpp"
 
 namespace tally {
 
 void pipelined_on_ranks(Plan& plan) {
+  const bool on_ranks = plan.seed / 8 % 3 == 0;
+  if (on_ranks) at_least_micro_batches(plan, 4);  // the order of a sum tells where three ranks or more have some
   pipelined(plan);
-  if (plan.seed / 8 % 3 > 0) return;
+  if (!on_ranks) return;
   dealt_to_ranks(plan);
   plan.ranks = 2 + plan.ranks % 3;
   keep_ranks(plan);

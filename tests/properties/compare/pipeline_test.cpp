@@ -34,9 +34,9 @@ Case staged(const std::string& schedule, const std::vector<int>& cut = {2, 3}, i
   return with_rank_option(std::move(c), "pipeline.schedule", schedule);
 }
 
-/// The same stages on each of three ranks, of which one has no micro-batch in the second window.
-Case on_ranks(Case c) {
-  c.dealt = {{2, 0, 2}, {2, 0, 0}};
+/// The same stages on each of three ranks, all of which have some micro-batch in the first window alone.
+Case on_ranks(Case c, const std::vector<std::vector<std::int64_t>>& dealt = {{1, 1, 2}, {2, 0, 0}}) {
+  c.dealt = dealt;
   return with_rank_option(std::move(c), "reduce.algorithm", std::string("ring"));
 }
 
@@ -68,7 +68,7 @@ TEST(PipelinesUnderTheLenses, NameTheStageOfADamagedTap) {
 TEST(PipelinesUnderTheLenses, PassOnEveryRank) {
   expect_judged(on_ranks(staged("gpipe")), "gpipe");
   expect_judged(on_ranks(staged("1f1b")), "1f1b");
-  expect_judged(on_ranks(staged("interleaved", {1, 2, 3}, 2)), "interleaved");
+  expect_judged(on_ranks(staged("interleaved", {1, 2, 3}, 2), {{2, 0, 2}, {2, 0, 0}}), "interleaved");
   expect_judged(on_ranks(last_first()), "last first");
 }
 
