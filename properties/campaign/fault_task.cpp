@@ -62,6 +62,9 @@ std::vector<const Fault*> chosen(const std::vector<std::string>& names) {
 /// Bugs that one case cannot tell apart differ in others: first come those that most of the failing cases list.
 void order_by_other_cases(std::vector<Suspicion>& suspects, const Law& law, const std::vector<Case>& cases,
                           const CampaignOptions& seeded) {
+  std::set<std::string> compared;
+  for (const Suspicion& suspicion : suspects) compared.insert(suspicion.name);
+  const OnlySuspects these(compared);
   std::map<std::string, int> listed;
   for (const Case& c : cases) {
     std::set<std::string> names;

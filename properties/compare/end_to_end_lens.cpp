@@ -10,6 +10,8 @@
 #include "properties/compare/end_to_end_walk.hpp"
 #include "properties/compare/in_order.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/rank_checks.hpp"
+#include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {
 
@@ -89,7 +91,32 @@ void expect_all(EndToEndWalk& walk) {
   }
 }
 
+namespace {
+
+/// Of one generation, from what the one before left behind; nullptr where the number of ranks never changes.
+std::vector<GroupedChecks> checks_of_ranks(const RanksOfTrace& ranks, LeftBehind* between) {
+  std::deque<EndToEndWalk> walks;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank) walks.emplace_back(ranks.parts[rank], ranks.traces[rank]);
+  expect_ranks(walks, between);
+  std::vector<GroupedChecks> found;
+  for (std::size_t rank = 0; rank < ranks.count(); ++rank)
+    found.push_back({in_order(ranks.traces[rank], std::move(walks[rank].checks)), {}});
+  return found;
+}
+
+std::vector<TensorCheck> of_all_ranks(const Case& c, const Trace& trace) {
+  const GenerationsOfTrace generations(c, trace);
+  std::vector<std::vector<GroupedChecks>> found;
+  LeftBehind between;
+  for (const RanksOfTrace& ranks : generations.all)
+    found.push_back(checks_of_ranks(ranks, generations.all.size() > 1 ? &between : nullptr));
+  return checks_of_whole(generations, trace, found);
+}
+
+}  // namespace
+
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
+  if (in_ranks(c) && c.whole == nullptr) return of_all_ranks(c, trace);
   EndToEndWalk walk(c, trace);
   expect_all(walk);
   return in_order(trace, std::move(walk.checks));

@@ -20,6 +20,7 @@ constexpr double telling_factors = 30;  // of one case, at most
 constexpr double any_factors = 1000;    // of three digits
 
 thread_local bool asked = true;
+thread_local const std::set<std::string>* only = nullptr;  // the suspects that are tried; nullptr: all
 
 struct Tried {
   const Suspect* suspect;
@@ -32,6 +33,7 @@ struct Tried {
 };
 
 bool may_enter(const Suspect& suspect, const std::string& stage) {
+  if (only != nullptr && !only->contains(suspect.name)) return false;
   const auto& stages = suspect.stages;
   return stages.empty() || std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
@@ -154,6 +156,9 @@ bool as_good(const Tried& a, const Tried& b) {
 
 NoDiagnosis::NoDiagnosis() : before_(asked) { asked = false; }
 NoDiagnosis::~NoDiagnosis() { asked = before_; }
+
+OnlySuspects::OnlySuspects(std::set<std::string> names) : names_(std::move(names)), before_(only) { only = &names_; }
+OnlySuspects::~OnlySuspects() { only = before_; }
 
 std::vector<Suspicion> diagnose(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
   const TensorCheck* failure = asked ? first_failure(checks) : nullptr;

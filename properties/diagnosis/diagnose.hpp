@@ -1,6 +1,8 @@
 // From a failing check to a ranked list of known bugs.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "kernels/trace/trace.hpp"
@@ -27,6 +29,20 @@ class NoDiagnosis {
 
  private:
   bool before_;
+};
+
+/// While one lives on this thread, diagnose() tries these suspects alone: for runs that ask whether what one case looks
+/// like, another looks like too.
+class OnlySuspects {
+ public:
+  explicit OnlySuspects(std::set<std::string> names);
+  ~OnlySuspects();
+  OnlySuspects(const OnlySuspects&) = delete;
+  OnlySuspects& operator=(const OnlySuspects&) = delete;
+
+ private:
+  std::set<std::string> names_;
+  const std::set<std::string>* before_;
 };
 
 }  // namespace tally

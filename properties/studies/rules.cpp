@@ -1,4 +1,5 @@
 // `tally bench rules`: the same clean and faulty runs judged by published tolerance rules and by Tally's lenses.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -19,6 +20,12 @@ struct Job {
   int trials = 0;
 };
 
+/// Of less than one trial for each setting of a fault, some settings have one, evenly over all.
+bool is_taken(std::size_t setting, double trials) {
+  const double share = std::min(1.0, trials);
+  return std::floor(share * static_cast<double>(setting + 1)) > std::floor(share * static_cast<double>(setting));
+}
+
 std::vector<Job> jobs_of(const StudyOptions& options) {
   const auto scaled = [&](int at_effort_one) {
     return std::max(1, static_cast<int>(std::lround(at_effort_one * options.effort)));
@@ -26,9 +33,11 @@ std::vector<Job> jobs_of(const StudyOptions& options) {
   std::vector<const Fault*> all = faults();
   all.insert(all.begin(), nullptr);
   std::vector<Job> jobs;
+  std::size_t faulty = 0;
   for (const Fault* fault : all) {
     for (const Dtype storage : storage_formats()) {
       for (const int exponent : {0, -10, -20}) {
+        if (fault && !is_taken(faulty++, faulty_trials_at_effort_one * options.effort)) continue;
         jobs.push_back(
             {{fault, storage, exponent}, scaled(fault ? faulty_trials_at_effort_one : clean_trials_at_effort_one)});
       }

@@ -122,6 +122,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "copies in the other order give other bits",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

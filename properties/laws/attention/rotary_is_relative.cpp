@@ -71,6 +71,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "positions three times as far apart give other bits",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -59,6 +59,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "the sequence itself is another",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -59,6 +59,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "the last row itself is another",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

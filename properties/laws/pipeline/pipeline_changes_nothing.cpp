@@ -74,6 +74,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "one row of x changed gives other activations and sums",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

@@ -116,6 +116,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "statistics that ranks do not share give other gradients",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

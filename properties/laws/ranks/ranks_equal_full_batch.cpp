@@ -34,6 +34,7 @@ const RegisterLaw registered{{
     .holds = holds,
     .control = "one row of x changed gives other gradients",
     .differs = differs,
+    .weight = 0.5,
 }};
 
 }  // namespace

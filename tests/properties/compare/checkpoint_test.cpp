@@ -8,6 +8,7 @@
 #include "kernels/training_step/checkpoint.hpp"
 #include "kernels/training_step/stages.hpp"
 #include "oracle/case/generations.hpp"
+#include "properties/compare/lens.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
@@ -32,6 +33,21 @@ TEST(Checkpoint, PassesOfEverySharingAndNumber) {
       for (const std::int64_t elements : {0, 1})
         expect_judged(with_rank_option(changing(sharding, dealt), "buckets.elements", elements),
                       sharding + " " + std::to_string(dealt[0].size()) + " then " + std::to_string(dealt[1].size()));
+}
+
+TEST(Checkpoint, IsWalkedByTheEndToEndLensAlone) {
+  for (const Case& c : {changing("optimizer"), three_ranks()}) {
+    const Trace trace = run(c);
+    const std::vector<TensorCheck> alone = end_to_end_lens(c, trace);
+
+    EXPECT_EQ(first_failing(alone), "");
+    std::size_t of_both = 0;
+    for (const TensorCheck& check : checks_of(c, trace)) of_both += check.lens == "end_to_end";
+    EXPECT_GT(of_both, 0u);
+    EXPECT_EQ(alone.size(), of_both);
+    const std::string tap = "w0/r1/reduce/reduced.fc1.weight";
+    EXPECT_EQ(first_failing(end_to_end_lens(c, damaged(trace, tap, 1))), tap);
+  }
 }
 
 TEST(Checkpoint, PassesOfReplicasAndOffloadedSteps) {
