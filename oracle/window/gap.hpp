@@ -24,7 +24,8 @@ std::vector<WindowGap> semantic_gap(const Case& c);
 double first_gradient_gap(const Case& c);
 
 /// Of two cases that state one training otherwise, each as it accumulates: of every window the gap between their
-/// gradients, and between what the window leaves, parameters and running values. Throws NotCertified.
+/// gradients, and between what the window leaves, parameters and running values; under lion, whose step is a sign and so
+/// left open where a gradient is 0, of the first window's gradients and running values alone. Throws NotCertified.
 std::vector<WindowGap> gap_between(const Case& c, const Case& other);
 
 }  // namespace tally::oracle

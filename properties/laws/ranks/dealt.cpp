@@ -72,7 +72,7 @@ void normalised_on_ranks(Plan& plan) {
   const bool each = plan.seed / 16 % 2 == 0, together = plan.seed / 32 % 3 == 0 && plan.tokens.width == 0;
   for (Layer& layer : plan.hidden) {
     if (layer.kind != "batch_norm") continue;
-    if (layer.text("statistics") == "window")
+    if (layer.text("statistics") == "window" || (layer.text("statistics") == "micro_batch" && least < 2))
       layer.options["statistics"] = std::string(least < 2 ? "frozen" : "micro_batch");
     if (together && layer.text("statistics") != "frozen") layer.options["statistics"] = std::string("micro_step");
     const bool moves = layer.text("statistics") == "micro_batch";

@@ -44,6 +44,20 @@ TEST(StepStatistics, AreThoseOfTheStepsRowsOnOneRank) {
   }
 }
 
+/// Whose steps are signs: of a gradient that is 0 by definition, as a bias before a batch_norm has, either is right.
+TEST(StepStatistics, AreThoseOfTheStepsRowsWhereStepsAreSigns) {
+  const Choice lion{"lion", {{"beta1", Decimal{"0.9"}}, {"beta2", Decimal{"0.99"}}}};
+  Case ranks = two_ranks(), one = on_one();
+  ranks.recipe.optimizer = one.recipe.optimizer = lion;
+
+  for (const WindowGap& gap : gap_between(ranks, one)) {
+    EXPECT_EQ(gap.gradient, 0);
+    EXPECT_EQ(gap.parameter, 0);
+  }
+  one.tensors = ranks.tensors;
+  EXPECT_GT(gap_between(ranks, one).front().gradient, 0);
+}
+
 TEST(StepStatistics, AreNotThoseOfOtherRows) {
   Case other = on_one();
   other.tensors = two_ranks().tensors;  // rows 0 to 2, then 3 and 4
