@@ -100,6 +100,18 @@ TEST(Diagnose, a_listed_suspect_explains_most_of_the_error) {
   }
 }
 
+TEST(Diagnose, tries_only_the_suspects_that_are_asked_for) {
+  const std::string usual = record_of("sum-not-mean").suspects.at(0).name;
+  {
+    const OnlySuspects one({usual});
+    const FaultRecord record = record_of("sum-not-mean");
+    ASSERT_FALSE(record.suspects.empty());
+    for (const Suspicion& suspicion : record.suspects) EXPECT_EQ(suspicion.name, usual);
+  }
+  const OnlySuspects none({});
+  EXPECT_TRUE(record_of("sum-not-mean").suspects.empty());
+}
+
 TEST(Diagnose, a_clean_run_has_no_suspects) {
   CampaignOptions options;
   options.cases = 4;
