@@ -9,6 +9,7 @@ function(tally_add_checked_sources target)
   if(NOT launcher)
     set(launcher -)
   endif()
+  list(GET launcher -1 launcher)  # the program alone: nothing here is compiled with precompiled headers
   set(checker ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/device/checker)
   set_target_properties(${target}_checked PROPERTIES
     CXX_COMPILER_LAUNCHER "${checker}/with_clang.sh;${TALLY_CHECKED_COMPILER};${launcher}")

@@ -6,6 +6,13 @@
 
 namespace tally {
 
+Trace::Trace() = default;
+Trace::Trace(const Trace&) = default;
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(const Trace&) = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
 void Trace::add(TapName name, Tensor value) {
   tell_tap(name.view());
   if (const auto place = place_of(name.view()); !place) {

@@ -24,6 +24,14 @@ struct Tap {
 
 class Trace {
  public:
+  // Defined once, in trace.cpp: most files that hold one would compile their own copy of these.
+  Trace();
+  Trace(const Trace&);
+  Trace(Trace&&) noexcept;
+  Trace& operator=(const Trace&);
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
   Claims claims;
   std::vector<StageGroup> groups;  // declared: fused stages that leave no taps between them
   std::string case_hash;           // SHA-256 of the canonical case

@@ -13,6 +13,13 @@
 #include "oracle/layers/contract.hpp"
 
 namespace tally {
+
+Case::Case() = default;
+Case::Case(const Case&) = default;
+Case::Case(Case&&) noexcept = default;
+Case& Case::operator=(const Case&) = default;
+Case& Case::operator=(Case&&) noexcept = default;
+Case::~Case() = default;
 namespace {
 
 template <class T>

@@ -95,6 +95,14 @@ struct Execution {
 };
 
 struct Case {
+  // Defined once, in case.cpp: most files that hold one would compile their own copy of these.
+  Case();
+  Case(const Case&);
+  Case(Case&&) noexcept;
+  Case& operator=(const Case&);
+  Case& operator=(Case&&) noexcept;
+  ~Case();
+
   std::string name;
   Model model;
   std::vector<std::vector<std::int64_t>> windows;  // [w][k] rows of micro-batch k of window w

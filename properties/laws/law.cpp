@@ -5,6 +5,13 @@
 #include "oracle/registered_files.hpp"
 
 namespace tally {
+
+Outcome::Outcome() = default;
+Outcome::Outcome(const Outcome&) = default;
+Outcome::Outcome(Outcome&&) noexcept = default;
+Outcome& Outcome::operator=(const Outcome&) = default;
+Outcome& Outcome::operator=(Outcome&&) noexcept = default;
+Outcome::~Outcome() = default;
 namespace {
 std::map<std::string, Law, std::less<>>& registry() {
   static std::map<std::string, Law, std::less<>> all;

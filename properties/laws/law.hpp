@@ -17,6 +17,14 @@ namespace tally {
 
 /// What one law found on one case.
 struct Outcome {
+  // Defined once, in law.cpp: most files that hold one would compile their own copy of these.
+  Outcome();
+  Outcome(const Outcome&);
+  Outcome(Outcome&&) noexcept;
+  Outcome& operator=(const Outcome&);
+  Outcome& operator=(Outcome&&) noexcept;
+  ~Outcome();
+
   Status status = Status::pass;
   std::string message;              // the sentence that says what the law expected and what came
   std::vector<TensorCheck> checks;  // in stage order

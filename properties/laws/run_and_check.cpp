@@ -7,6 +7,13 @@
 #include "properties/laws/judge_grouped.hpp"
 
 namespace tally {
+
+CheckedRun::CheckedRun() = default;
+CheckedRun::CheckedRun(const CheckedRun&) = default;
+CheckedRun::CheckedRun(CheckedRun&&) noexcept = default;
+CheckedRun& CheckedRun::operator=(const CheckedRun&) = default;
+CheckedRun& CheckedRun::operator=(CheckedRun&&) noexcept = default;
+CheckedRun::~CheckedRun() = default;
 namespace {
 
 thread_local std::vector<RunObserver*> watching;

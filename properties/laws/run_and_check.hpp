@@ -13,6 +13,14 @@ namespace tally {
 
 /// A run, which ways its launches went, how long each operation took, and what the lenses say of it.
 struct CheckedRun {
+  // Defined once, in run_and_check.cpp: most files that hold one would compile their own copy of these.
+  CheckedRun();
+  CheckedRun(const CheckedRun&);
+  CheckedRun(CheckedRun&&) noexcept;
+  CheckedRun& operator=(const CheckedRun&);
+  CheckedRun& operator=(CheckedRun&&) noexcept;
+  ~CheckedRun();
+
   Trace trace;
   std::set<LaunchPath> paths;
   std::map<std::string, double> seconds;  // by operation, as KernelClock counts them

@@ -42,6 +42,14 @@ std::string text_of(const BoundTerms& terms);
 
 /// One tensor held against its expectation.
 struct TensorCheck {
+  // Defined once, in words.cpp: most files that hold one would compile their own copy of these.
+  TensorCheck();
+  TensorCheck(const TensorCheck&);
+  TensorCheck(TensorCheck&&) noexcept;
+  TensorCheck& operator=(const TensorCheck&);
+  TensorCheck& operator=(TensorCheck&&) noexcept;
+  ~TensorCheck();
+
   std::string lens;     // "local", "group", "end_to_end", "exact", "bitwise", "relation"
   std::string tap;      // "w0/m1/backward/d.fc1.weight"
   std::string stage;    // of lens "group" all that it judges together: "unscale..optimizer"
@@ -94,6 +102,14 @@ struct RankRow {
 
 /// One case under one law.
 struct CaseRecord {
+  // Defined once, in words.cpp: most files that hold one would compile their own copy of these.
+  CaseRecord();
+  CaseRecord(const CaseRecord&);
+  CaseRecord(CaseRecord&&) noexcept;
+  CaseRecord& operator=(const CaseRecord&);
+  CaseRecord& operator=(CaseRecord&&) noexcept;
+  ~CaseRecord();
+
   std::string id;  // 12 hex digits of the case's hash and the law
   std::string law;
   std::string precision;  // "fp32", "fp16", ...

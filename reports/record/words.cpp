@@ -7,6 +7,20 @@
 
 namespace tally {
 
+CaseRecord::CaseRecord() = default;
+CaseRecord::CaseRecord(const CaseRecord&) = default;
+CaseRecord::CaseRecord(CaseRecord&&) noexcept = default;
+CaseRecord& CaseRecord::operator=(const CaseRecord&) = default;
+CaseRecord& CaseRecord::operator=(CaseRecord&&) noexcept = default;
+CaseRecord::~CaseRecord() = default;
+
+TensorCheck::TensorCheck() = default;
+TensorCheck::TensorCheck(const TensorCheck&) = default;
+TensorCheck::TensorCheck(TensorCheck&&) noexcept = default;
+TensorCheck& TensorCheck::operator=(const TensorCheck&) = default;
+TensorCheck& TensorCheck::operator=(TensorCheck&&) noexcept = default;
+TensorCheck::~TensorCheck() = default;
+
 std::string_view word_of(Status status) {
   switch (status) {
     case Status::pass:
