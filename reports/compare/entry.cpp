@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "reports/census/census.hpp"
+#include "reports/record/tag.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/sha256.hpp"
 
@@ -42,7 +43,7 @@ std::string digest_of(const CaseEntry& entry) {
 }
 
 CaseEntry entry_of(const CaseRecord& c) {
-  CaseEntry entry{c.law, c.precision, c.id, c.status, ratio_of(c), c.rounding_drift, "", c.operations};
+  CaseEntry entry{c.law, c.precision, c.id, tag_of(c), c.status, ratio_of(c), c.rounding_drift, "", c.operations};
   for (OperationRecord& o : entry.operations) o.standing = {};  // baselines hold bits and errors, no ranks
   entry.digest = digest_of(entry);
   return entry;

@@ -10,7 +10,7 @@
 namespace tally {
 
 struct CaseEntry {
-  std::string law, precision, id;
+  std::string law, precision, id, tag;  // tag_of() the case; of no digest
   Status status = Status::pass;
   double worst_ratio = 0;     // the larger of the case's two
   double rounding_drift = 0;  // ||subject - exact|| / ||exact|| of the first window's gradient

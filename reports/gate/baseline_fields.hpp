@@ -28,6 +28,7 @@ void fields(Archive& a, R& r) {
 template <class Archive, Is<BlessedCase> R>
 void fields(Archive& a, R& r) {
   a("law", r.law), a("precision", r.precision), a("id", r.id), a("status", r.status);
+  a.optional("tag", r.tag, !r.tag.empty());
   a("worst_ratio", r.worst_ratio), a("rounding_drift", r.rounding_drift);
   std::string bits = hexadecimal_text(r.worst_ratio);
   a("worst_ratio_bits", bits);

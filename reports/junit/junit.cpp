@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "reports/census/census.hpp"
+#include "reports/record/tag.hpp"
 #include "reports/report.hpp"
 #include "reports/text/failure_text.hpp"
 #include "reports/text/markup.hpp"
@@ -23,10 +24,9 @@ struct Suite {
   std::vector<Entry> entries;
 };
 
-/// A case of several ranks carries their tag, by which a reader of the file may choose. Its title says how many.
 std::string test_name_of(const CaseRecord& c) {
-  const bool in_ranks = c.title.find(" ranks, K = ") != std::string::npos;
-  return c.title + (in_ranks ? " [ranks]" : "") + " [c-" + c.id + "]";
+  const std::string tag = tag_of(c);
+  return c.title + (tag.empty() ? "" : " [" + tag + "]") + " [c-" + c.id + "]";
 }
 
 std::vector<Suite> case_suites(const Results& results) {

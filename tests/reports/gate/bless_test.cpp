@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -98,6 +99,20 @@ TEST_F(Bless, LeavesAloneWhatItDoesNotSelect) {
     EXPECT_EQ(baseline.blessing(c.blessing).reason,
               c.law == "order" && c.precision != "bf16" && c.worst_ratio > 0 ? "half the error" : "first")
         << c.law << c.precision;
+}
+
+TEST_F(Bless, TagsCasesOfSeveralRanksAndHoldsTheTagAgainstNoDigest) {
+  Results results = samples::passing();
+  results.cases.front().title = "linear 4-2, 8 ranks, K = 2, sgd";
+  bless(results, file_, because("first"));
+
+  Baseline baseline = read_baseline(file_);
+
+  EXPECT_EQ(std::ranges::count(baseline.cases, "ranks", &BlessedCase::tag), 1);
+  EXPECT_EQ(std::ranges::count(baseline.cases, "", &BlessedCase::tag), std::ssize(baseline.cases) - 1);
+  for (BlessedCase& c : baseline.cases) c.tag.clear();
+  baseline_of_json(to_json(baseline));  // throws where a line does not fit itself
+  EXPECT_EQ(bless(results, file_, because("the same numbers again")).changed, 0u);
 }
 
 TEST_F(Bless, RemovesWhatIsGoneAndKeepsOtherMachines) {
