@@ -1,6 +1,7 @@
 # Finds a CUDA toolkit for TALLY_CUDA = AUTO or ON, enables the language, and says how kernels are compiled.
 # Sets TALLY_HAS_CUDA. Included from the top, so that every folder sees the language.
 set(TALLY_HAS_CUDA OFF)
+set(TALLY_HAS_NCCL OFF)
 if(TALLY_CUDA STREQUAL "OFF")
   message(STATUS "CUDA: off")
 else()
@@ -37,6 +38,11 @@ else()
     find_package(CUDAToolkit REQUIRED)
     set(CMAKE_MINIMUM_REQUIRED_VERSION ${tally_minimum})
     set(TALLY_HAS_CUDA ON)
+    find_file(TALLY_NCCL_HEADER nccl.h PATHS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH
+      DOC "nccl.h of the toolkit; without it NCCL adds nothing up")
+    if(TALLY_NCCL_HEADER)
+      set(TALLY_HAS_NCCL ON)
+    endif()
     message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   elseif(TALLY_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TALLY_CUDA is ON, but no working nvcc was found; name one by CUDAToolkit_ROOT")

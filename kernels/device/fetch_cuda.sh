@@ -10,7 +10,7 @@ flock 8
 [[ ! -x $folder/bin/nvcc ]] || exit 0
 
 rm -rf "$part" && mkdir -p "$part/wheels"
-echo "fetching the CUDA toolkit (about 530 MB) into $folder"
+echo "fetching the CUDA toolkit (about 780 MB) into $folder"
 python3 -I -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
   --dest "$part/wheels" --requirement "$here/cuda-requirements.txt"
 for wheel in "$part"/wheels/*.whl; do
@@ -18,6 +18,7 @@ for wheel in "$part"/wheels/*.whl; do
 done
 rm -rf "$part/wheels"
 toolkit=$part/nvidia/cu13
+cp -r "$part/nvidia/nccl/include/." "$toolkit/include/" && cp "$part"/nvidia/nccl/lib/lib*.so.* "$toolkit/lib/"
 chmod -R u+x "$toolkit/bin" "$toolkit/nvvm/bin"  # zipfile drops the mode
 ln -sfn lib "$toolkit/lib64"
 for library in "$toolkit"/lib/lib*.so.*; do

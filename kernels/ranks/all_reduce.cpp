@@ -1,6 +1,8 @@
 #include "kernels/ranks/all_reduce.hpp"
 
+#include <deque>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -56,6 +58,44 @@ void Addends::receive_and_add(int from, BucketStretch stretch) {
   const std::vector<std::byte>& bytes = received(from, stretch);
   device_.write(addend_.data(), bytes.data(), bytes.size());
   add_({format_, address(stretch), addend_.data(), stretch.count});
+}
+
+int Addends::receive_first_and_add(std::span<const int> from, BucketStretch stretch) {
+  staged_.resize(bytes_of(stretch));
+  const int first = link_.receive_first(from, about_, staged_);
+  device_.write(addend_.data(), staged_.data(), staged_.size());
+  add_({format_, address(stretch), addend_.data(), stretch.count});
+  return first;
+}
+
+void Addends::receive_all_and_add_drawn(BucketStretch stretch) {
+  std::deque<Buffer> partial;
+  for (int from = 0; from < ranks(); ++from) {
+    Buffer& each = partial.emplace_back(device_, "sum of ranks", format_, static_cast<std::size_t>(stretch.count));
+    staged_.resize(bytes_of(stretch));
+    if (from == rank())
+      device_.read(address(stretch), staged_.data(), staged_.size());
+    else
+      link_.receive(from, about_, staged_);
+    device_.write(each.data(), staged_.data(), staged_.size());
+  }
+  for (std::uint64_t left = partial.size(); left > 1; --left) {
+    const std::uint64_t to = link_.drawn(left - 1), from = to + 1 + link_.drawn(left - 1 - to);
+    add_({format_, partial[to].data(), partial[from].data(), stretch.count});
+    partial.erase(partial.begin() + static_cast<std::ptrdiff_t>(from));
+  }
+  device_.read(partial.front().data(), staged_.data(), staged_.size());
+  device_.write(address(stretch), staged_.data(), staged_.size());
+}
+
+bool Addends::sum_by_library() {
+  std::vector<int> everyone(static_cast<std::size_t>(ranks()));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  staged_.resize(bytes_of(all()));
+  device_.read(values_, staged_.data(), staged_.size());
+  if (!link_.sum_by_library(everyone, about_, format_, staged_)) return false;
+  device_.write(values_, staged_.data(), staged_.size());
+  return true;
 }
 
 void Addends::add_in_fp32(Convert convert) { convert_ = std::move(convert); }

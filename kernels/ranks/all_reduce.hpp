@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,15 @@ class Addends {
   void receive(int from, BucketStretch stretch);
   /// values = fl(values + received).
   void receive_and_add(int from, BucketStretch stretch);
+  /// Of these ranks, the one whose numbers come first: values = fl(values + received). Returns which.
+  int receive_first_and_add(std::span<const int> from, BucketStretch stretch);
   /// values = what every rank sends of the stretch and this one has, added in the order of the ranks.
   void receive_all_and_add(BucketStretch stretch);
+  /// The same in an order that is drawn: two partial sums are added, then two of those that are left, until one is.
+  void receive_all_and_add_drawn(BucketStretch stretch);
+  /// All values become the sum as the library that joins the ranks adds it; false where none does, or it adds no such
+  /// numbers.
+  bool sum_by_library();
   /// From then on receive_all_and_add() adds in fp32 and rounds the sum once. `convert` launches the kernel that stores
   /// numbers in another format.
   using Convert = std::function<void(const RankScaleArguments& arguments)>;
@@ -54,6 +62,9 @@ class Addends {
  private:
   void* address(BucketStretch stretch) const;
   std::vector<std::byte>& received(int from, BucketStretch stretch);
+  std::size_t bytes_of(BucketStretch stretch) const {
+    return static_cast<std::size_t>(stretch.count) * size_of(format_);
+  }
 
   Link& link_;
   Device& device_;

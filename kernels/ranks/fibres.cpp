@@ -1,5 +1,6 @@
 #include "kernels/ranks/fibres.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,11 +23,13 @@ namespace {
 
 class Group;
 
-/// What a rank waits for.
+/// What a rank waits for: of one of these.
 struct Awaited {
-  int from;
-  std::string about;
-  friend bool operator==(const Awaited&, const Awaited&) = default;
+  std::span<const int> from;
+  const std::string& about;
+  bool is(int sender, const std::string& subject) const {
+    return about == subject && std::ranges::find(from, sender) != from.end();
+  }
 };
 
 class FibreLink : public Link {
@@ -35,6 +39,8 @@ class FibreLink : public Link {
   int size() const override;
   void send(int to, const std::string& about, std::span<const std::byte> bytes) override;
   void receive(int from, const std::string& about, std::span<std::byte> bytes) override;
+  int receive_first(std::span<const int> from, const std::string& about, std::span<std::byte> bytes) override;
+  std::uint64_t drawn(std::uint64_t limit) override;
 
  private:
   Group& group_;
@@ -71,30 +77,41 @@ class Group {
   int now() const { return now_; }
 
   void post(int from, int to, const std::string& about, std::span<const std::byte> bytes) {
-    rank(to).messages[{from, about}].emplace_back(bytes.begin(), bytes.end());
-    if (rank(to).awaited == Awaited{from, about}) ready_.insert(to);
+    rank(to).messages[{from, about}].push_back({posted_++, {bytes.begin(), bytes.end()}});
+    if (rank(to).awaited && rank(to).awaited->is(from, about)) ready_.insert(to);
   }
 
-  void take(int from, int to, const std::string& about, std::span<std::byte> bytes) {
-    auto& waiting = rank(to).messages[{from, about}];
-    rank(to).awaited = Awaited{from, about};
-    while (waiting.empty() && broken_.empty()) executor::switch_context(rank(to).stack->context, home_);
+  int take(std::span<const int> any_of, int to, const std::string& about, std::span<std::byte> bytes) {
+    rank(to).awaited.emplace(Awaited{any_of, about});
+    auto first = first_come(any_of, to, about);
+    for (; first == rank(to).messages.end() && broken_.empty(); first = first_come(any_of, to, about))
+      executor::switch_context(rank(to).stack->context, home_);
     rank(to).awaited.reset();
     if (!broken_.empty()) throw BrokenLink(broken_);
-    const std::vector<std::byte> message = std::move(waiting.front());
-    waiting.pop_front();
+    const int from = first->first.first;
+    const std::vector<std::byte> message = std::move(first->second.front().bytes);
+    first->second.pop_front();
     if (message.size() != bytes.size())
       throw BrokenLink("mismatched: " + name(from) + " sent " + std::to_string(message.size()) + " bytes of " + about +
                        " where " + name(to) + " waits for " + std::to_string(bytes.size()));
     if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
+    return from;
   }
 
+  std::uint64_t drawn(std::uint64_t limit) { return drawn_ ? choices_.below(limit) : 0; }
+
  private:
+  struct Message {
+    std::uint64_t number;  // of all that were posted
+    std::vector<std::byte> bytes;
+  };
+  using Messages = std::map<std::pair<int, std::string>, std::deque<Message>>;  // that came: from, about
+
   struct Rank {
     Rank(Group& group, int number) : link(group, number), stack(std::make_unique<FibreStack>(&Group::enter)) {}
     FibreLink link;
     std::unique_ptr<FibreStack> stack;
-    std::map<std::pair<int, std::string>, std::deque<std::vector<std::byte>>> messages;  // that came: from, about
+    Messages messages;
     std::optional<Awaited> awaited = {};
     bool ended = false;
   };
@@ -106,6 +123,18 @@ class Group {
   }
 
   Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
+
+  /// The messages of the one who posted his next about this first; the end where none did.
+  Messages::iterator first_come(std::span<const int> any_of, int to, const std::string& about) {
+    Messages& come = rank(to).messages;
+    auto first = come.end();
+    for (const int from : any_of) {
+      const auto found = come.find({from, about});
+      if (found == come.end() || found->second.empty()) continue;
+      if (first == come.end() || found->second.front().number < first->second.front().number) first = found;
+    }
+    return first;
+  }
 
   /// Of the ranks that can go on.
   int taken() {
@@ -133,8 +162,8 @@ class Group {
     while (!rank(number).ended && !named[static_cast<std::size_t>(number)]) {
       named[static_cast<std::size_t>(number)] = true;
       const Awaited& awaited = *rank(number).awaited;
-      text += " waits for " + awaited.about + " from " + name(awaited.from);
-      number = awaited.from;
+      number = awaited.from.front();
+      text += " waits for " + awaited.about + " from " + name(number);
       if (!named[static_cast<std::size_t>(number)]) text += ", which";
     }
     return rank(number).ended ? text + " has ended" : text;
@@ -162,7 +191,8 @@ class Group {
   const bool drawn_;
   const int stages_;
   executor::Schedule choices_;
-  int left_;  // ranks that have not ended
+  int left_;                  // ranks that have not ended
+  std::uint64_t posted_ = 0;  // messages
   std::deque<Rank> ranks_;
   std::set<int> ready_;
   executor::Context home_;
@@ -179,8 +209,14 @@ void FibreLink::send(int to, const std::string& about, std::span<const std::byte
 }
 
 void FibreLink::receive(int from, const std::string& about, std::span<std::byte> bytes) {
-  group_.take(from, rank_, about, bytes);
+  group_.take(std::span(&from, 1), rank_, about, bytes);
 }
+
+int FibreLink::receive_first(std::span<const int> from, const std::string& about, std::span<std::byte> bytes) {
+  return group_.take(from, rank_, about, bytes);
+}
+
+std::uint64_t FibreLink::drawn(std::uint64_t limit) { return group_.drawn(limit); }
 
 }  // namespace
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
+
+#include "oracle/case/tensor.hpp"
 
 namespace tally {
 
@@ -26,6 +29,17 @@ class Link {
   /// Waits for a message of exactly as many bytes. Throws BrokenLink where none can come, and where it is of another
   /// size.
   virtual void receive(int from, const std::string& about, std::span<std::byte> bytes) = 0;
+  /// The same of whichever of these ranks, one at least, sent one about this first; returns which.
+  virtual int receive_first(std::span<const int> from, const std::string& about, std::span<std::byte> bytes) = 0;
+
+  /// These numbers of a format become their sums over these ranks, each of which calls this, in whatever order the
+  /// library that joins them adds. False, and nothing done, where none joins them, or it adds no such numbers. Throws
+  /// BrokenLink where it cannot.
+  virtual bool sum_by_library(std::span<const int>, const std::string& /*about*/, Dtype, std::span<std::byte>) {
+    return false;
+  }
+  /// For what may happen between ranks in any order: a number below `limit`, 0 where nothing is drawn.
+  virtual std::uint64_t drawn(std::uint64_t /*limit*/) { return 0; }
 };
 
 }  // namespace tally

@@ -84,15 +84,33 @@ class ProcessLink : public MpiLink {
   }
 
   void receive(int from, const std::string& about, std::span<std::byte> bytes) override {
-    auto& come = messages_[{from, about}];
-    if (come.empty()) wait_for(come, from, about);
-    const Bytes message = std::move(come.front());
-    come.pop_front();
+    receive_first(std::span(&from, 1), about, bytes);
+  }
+
+  int receive_first(std::span<const int> any_of, const std::string& about, std::span<std::byte> bytes) override {
+    const Messages::iterator come = come_first(any_of, about);
+    const int from = come->first.first;
+    const Bytes message = std::move(come->second.front().bytes);
+    come->second.pop_front();
     if (message.size() != bytes.size())
       throw BrokenLink("mismatched: rank " + std::to_string(from) + " sent " + std::to_string(message.size()) +
                        " bytes of " + about + " where rank " + std::to_string(rank()) + " waits for " +
                        std::to_string(bytes.size()));
     if (!message.empty()) std::memcpy(bytes.data(), message.data(), message.size());
+    return from;
+  }
+
+  bool sum_by_library(std::span<const int> ranks, const std::string& about, Dtype format,
+                      std::span<std::byte> numbers) override {
+    if (format != Dtype::fp32) return false;  // MPI knows none of 16 bits
+    float* const values = reinterpret_cast<float*>(numbers.data());
+    const std::string place = "rank " + std::to_string(rank()) + " could not sum " + about;
+    if (mpi_.sum(values, numbers.size() / sizeof(float), ranks.data(), ranks.size()) != 0) throw BrokenLink(place);
+    const int other = ranks.front() == rank() ? ranks.back() : ranks.front();
+    int done = mpi_.summed(values);
+    if (done == 0) wait_until([&] { return (done = mpi_.summed(values)) != 0; }, other, about);
+    if (done < 0) throw BrokenLink(place);
+    return true;
   }
 
   std::optional<Message> next_message() override {
@@ -106,6 +124,11 @@ class ProcessLink : public MpiLink {
 
  private:
   static constexpr int anybody = -1;
+  struct Come {
+    std::uint64_t number;  // of all that came
+    Bytes bytes;
+  };
+  using Messages = std::map<std::pair<int, std::string>, std::deque<Come>>;
 
   /// The next message of a rank, where one has come; of anybody's, `from` becomes who it is.
   std::optional<Bytes> next_bytes(int& from) {
@@ -129,16 +152,40 @@ class ProcessLink : public MpiLink {
     return about;
   }
 
-  void wait_for(const std::deque<Bytes>& come, int from, const std::string& about) {
-    if (take_next(from) && !come.empty()) return;
+  /// The messages of the one whose next about this came first, once there is one.
+  Messages::iterator come_first(std::span<const int> any_of, const std::string& about) {
+    const int expected = any_of.size() == 1 ? any_of.front() : anybody;
+    Messages::iterator first = kept_first(any_of, about);
+    const auto comes = [&] {
+      while (first == messages_.end() && take_next(expected)) first = kept_first(any_of, about);
+      return first != messages_.end();
+    };
+    if (!comes()) wait_until(comes, any_of.front(), about);
+    return first;
+  }
+
+  /// Of those that came; the end where none did.
+  Messages::iterator kept_first(std::span<const int> any_of, const std::string& about) {
+    Messages::iterator first = messages_.end();
+    for (const int from : any_of) {
+      const auto kept = messages_.find({from, about});
+      if (kept == messages_.end() || kept->second.empty()) continue;
+      if (first == messages_.end() || kept->second.front().number < first->second.front().number) first = kept;
+    }
+    return first;
+  }
+
+  /// Asks until the answer is yes, which a rank `from` has yet to bring about.
+  template <class Ask>
+  void wait_until(Ask ask, int from, const std::string& about) {
     watch_.wait(from, about);
     Patience patience(seconds_);
-    while (come.empty() && !patience.is_over() && !watch_.is_broken())
-      if (!take_next(from)) patience.wait();
+    bool came = ask();
+    for (; !came && !patience.is_over() && !watch_.is_broken(); came = ask()) patience.wait();
     const std::string waited =
         "rank " + std::to_string(rank()) + " waited for " + about + " from rank " + std::to_string(from);
-    if (come.empty() && watch_.is_broken()) throw BrokenLink(waited + ", in vain");
-    if (come.empty()) throw HungLink(waited + " longer than " + std::to_string(std::lround(seconds_)) + " s");
+    if (!came && watch_.is_broken()) throw BrokenLink(waited + ", in vain");
+    if (!came) throw HungLink(waited + " longer than " + std::to_string(std::lround(seconds_)) + " s");
     watch_.go_on();
   }
 
@@ -147,14 +194,15 @@ class ProcessLink : public MpiLink {
     auto all = next_bytes(from);
     if (!all) return false;
     const std::string about = cut_about(*all);
-    messages_[{from, about}].push_back(std::move(*all));
+    messages_[{from, about}].push_back({came_++, std::move(*all)});
     return true;
   }
 
   const tally_mpi& mpi_;
   const double seconds_;
   WaitWatch& watch_;
-  std::map<std::pair<int, std::string>, std::deque<Bytes>> messages_;
+  Messages messages_;
+  std::uint64_t came_ = 0;  // messages
 };
 
 class NobodyWatches : public WaitWatch {

@@ -87,7 +87,10 @@ void declare(Run& run) {
   if (run.options.link != nullptr) {
     const std::string& algorithm = rank_word(run.c, "reduce.algorithm");
     if (rank_word(run.c, "reduce.divide") == "unscale") run.trace.claims.divide = "window";
-    run.trace.claims.kernels["reduce"] = {.variant = algorithm, .algorithm = algorithm};
+    const bool declared = declares_order(algorithm);
+    run.trace.claims.kernels["reduce"] = {.variant = algorithm,
+                                          .repeats = declared ? Repeats::bitwise : Repeats::within_claim,
+                                          .algorithm = declared ? algorithm : "any"};
   }
   // A replaced product cannot be asked, nor does it promise the bits of an order.
   if (run.stages.gemm != shipped_stages().gemm) {

@@ -52,8 +52,9 @@ const std::vector<RankKey>& rank_keys() {
       number_key("", "replicas", 1, "1"),
       flag_key("", "offload"),
       word_key("", "communicate", {"window", "micro_batch", "running_total"}),
-      word_key("reduce", "algorithm",
-               {"in_order", "recursive_doubling", "ring", "all_to_all", "recursive_halving", "tree"}),
+      word_key(
+          "reduce", "algorithm",
+          {"in_order", "recursive_doubling", "ring", "all_to_all", "recursive_halving", "tree", "arrival", "library"}),
       word_key("reduce", "wire", {"buffer", "fp32", "fp16", "bf16"}),
       word_key("reduce", "accumulate", {"wire", "fp32"}),
       word_key("reduce", "divide", {"loss", "before", "after", "split", "collective", "unscale"}),
@@ -97,6 +98,7 @@ Dtype wire_of(const Case& c) {
 
 bool adds_in_fp32(const Case& c) { return rank_word(c, "reduce.accumulate") == "fp32"; }
 bool keeps_partial_sums(const std::string& algorithm) { return algorithm == "in_order" || algorithm == "all_to_all"; }
+bool declares_order(const std::string& algorithm) { return algorithm != "arrival" && algorithm != "library"; }
 
 void set_rank_option(Execution& execution, const std::string& name, OptionValue value) {
   const bool standard = value == *key_called(name).option.standard;

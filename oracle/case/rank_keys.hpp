@@ -34,6 +34,8 @@ Dtype wire_of(const Case& c);
 bool adds_in_fp32(const Case& c);
 /// Whether one rank makes all additions of an element, so that no partial sum travels.
 bool keeps_partial_sums(const std::string& algorithm);
+/// Whether the order of its additions follows from the places of ranks and elements alone.
+bool declares_order(const std::string& algorithm);
 
 /// The same case with another value, left out where it is the default.
 Case with_rank_option(Case c, const std::string& name, OptionValue value);

@@ -22,9 +22,12 @@ PromisedBits::PromisedBits(const Trace& trace) {
     bool& promise = operation == "linear.bias_gradient" ? bias_gradients_
                     : of_backward                       ? backward_
                     : operation == "norm"               ? norm_
+                    : operation == "reduce"             ? sums_
                                                         : others_;
     promise = false;
   }
+  // Sums of each micro-batch go into `accumulate`, statistics of all ranks into the layer behind them.
+  first_of_sums_ = took(trace, "sync_statistics") ? "forward" : "accumulate";
   // A clip by norm takes every gradient in.
   if (!(bias_gradients_ && backward_) && took(trace, "norm")) norm_ = false;
 }
@@ -33,6 +36,7 @@ bool PromisedBits::of(const TapName& tap) const {
   if (without_.empty()) return true;
   if (!others_ || tap.window > 0) return false;
   const std::ptrdiff_t place = place_of_stage(tap.stage);
+  if (!sums_ && place >= place_of_stage(first_of_sums_)) return false;
   if (!backward_ && place >= place_of_stage("backward")) return false;
   if (!norm_ && place >= place_of_stage("norm")) return false;
   if (bias_gradients_ || place < place_of_stage("backward")) return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "kernels/trace/trace.hpp"
 
@@ -20,7 +21,8 @@ class PromisedBits {
   const std::string& without() const { return without_; }
 
  private:
-  bool bias_gradients_ = true, backward_ = true, norm_ = true, others_ = true;
+  bool bias_gradients_ = true, backward_ = true, norm_ = true, sums_ = true, others_ = true;
+  std::string_view first_of_sums_;  // the first stage that takes a sum over ranks in
   std::string without_;
 };
 

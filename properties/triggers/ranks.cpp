@@ -118,6 +118,12 @@ bool ring(const Sight& s) { return most_ranks_of(s.c) > 2 && rank_word(s.c, "red
 bool halving(const Sight& s) {
   return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_halving";
 }
+bool as_they_come(const Sight& s) {
+  return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "arrival" && drawn_arrival(s);
+}
+bool as_a_library_adds(const Sight& s) {
+  return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "library" && drawn_arrival(s);
+}
 bool tree(const Sight& s) { return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "tree"; }
 bool doubling(const Sight& s) {
   return most_ranks_of(s.c) > 2 && rank_word(s.c, "reduce.algorithm") == "recursive_doubling";
@@ -237,6 +243,10 @@ const RegisterTriggers registered{
      {"recursive doubling of three ranks or more", TriggerKind::of_case, "", doubling},
      {"recursive halving of three ranks or more", TriggerKind::of_case, "", halving},
      {"a tree of three ranks or more", TriggerKind::of_case, "", tree},
+     {"a sum over ranks as their numbers come", TriggerKind::of_case, "three ranks or more, arrival drawn",
+      as_they_come},
+     {"a sum over ranks in a library's order", TriggerKind::of_case, "three ranks or more, arrival drawn",
+      as_a_library_adds},
      {"ranks go on in a drawn order", TriggerKind::of_case, "", drawn_arrival},
      {"overflow on one rank only", TriggerKind::of_case, "of what ranks hand over, one's is not finite",
       overflow_on_one},

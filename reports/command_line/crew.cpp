@@ -2,9 +2,11 @@
 
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <vector>
 
 #include "kernels/ranks/mpi_link.hpp"
+#include "kernels/ranks/nccl_link.hpp"
 #include "kernels/trace/flat_trace.hpp"
 #include "kernels/training_step/run_ranks.hpp"
 #include "oracle/case/case_beside.hpp"
@@ -13,6 +15,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/json.hpp"
 #include "oracle/case/json_form.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/safetensors.hpp"
 #include "reports/command_line/crew_post.hpp"
@@ -72,6 +75,13 @@ class FirstRanks : public Link {
   void receive(int from, const std::string& about, std::span<std::byte> bytes) override {
     all_.receive(from, about, bytes);
   }
+  int receive_first(std::span<const int> from, const std::string& about, std::span<std::byte> bytes) override {
+    return all_.receive_first(from, about, bytes);
+  }
+  bool sum_by_library(std::span<const int> ranks, const std::string& about, Dtype format,
+                      std::span<std::byte> numbers) override {
+    return all_.sum_by_library(ranks, about, format, numbers);
+  }
 
  private:
   Link& all_;
@@ -81,6 +91,13 @@ class FirstRanks : public Link {
 /// What one rank leaves of a case: its trace, or why it has none.
 struct Part {
   std::string bytes, why;
+};
+
+/// A process's way to the others.
+struct Joined {
+  MpiLink& messages;
+  std::unique_ptr<Link> nccl;  // the same ranks, whose sums it makes; nullptr: MPI makes them
+  Link& trains() { return nccl ? *nccl : messages; }
 };
 
 Part trained(Link& link, CrewPost& post, const Case& c) {
@@ -107,13 +124,14 @@ Case unpacked(const std::string& text) {
 
 /// The other ranks: a case at a time, until an empty one comes. A rank is at work from when it has one until it has
 /// handed over what it left.
-void follow(MpiLink& link, CrewPost& post) {
+void follow(Joined& joined, CrewPost& post) {
+  MpiLink& link = joined.messages;
   for (;;) {
     link.await(first_rank, "case, size");
     post.stand(RankNotes::at_work);
     const std::string text = receive_text(link, first_rank, "case");
     if (text.empty()) return;
-    const Part part = trained(link, post, unpacked(text));
+    const Part part = trained(joined.trains(), post, unpacked(text));
     send_text(link, first_rank, "trace", part.bytes);
     send_text(link, first_rank, "why none", part.why);
     if (part.why.empty()) post.stand(RankNotes::idle);
@@ -121,8 +139,9 @@ void follow(MpiLink& link, CrewPost& post) {
 }
 
 /// What every rank leaves of a case, the first one's in front. Ends early where the group is broken.
-std::vector<Part> parts_of_all(MpiLink& link, CrewPost& post, const Case& c) {
-  std::vector<Part> parts{trained(link, post, c)};
+std::vector<Part> parts_of_all(Joined& joined, CrewPost& post, const Case& c) {
+  MpiLink& link = joined.messages;
+  std::vector<Part> parts{trained(joined.trains(), post, c)};
   for (int from = 1; from < static_cast<int>(processes_of(c)); ++from) {
     Part& part = parts.emplace_back();
     part.bytes = receive_text(link, from, "trace");
@@ -132,12 +151,13 @@ std::vector<Part> parts_of_all(MpiLink& link, CrewPost& post, const Case& c) {
 }
 
 /// All ranks of a case; the reasons of those that have no trace.
-std::string train_together(MpiLink& link, CrewPost& post, const Case& c, const std::string& hash, Trace& trace) {
+std::string train_together(Joined& joined, CrewPost& post, const Case& c, const std::string& hash, Trace& trace) {
+  MpiLink& link = joined.messages;
   const std::string text = packed(c);
   for (int to = 1; to < static_cast<int>(processes_of(c)); ++to) send_text(link, to, "case", text);
   std::vector<Part> parts;
   try {
-    parts = parts_of_all(link, post, c);
+    parts = parts_of_all(joined, post, c);
   } catch (const HungLink&) {
     throw;
   } catch (const BrokenLink&) {
@@ -173,15 +193,26 @@ std::string refusal(const char* word, const std::string& number, const std::stri
   return "{\"" + std::string(word) + "\": " + number + ", \"reason\": " + json_string(reason) + "}";
 }
 
+/// MPI knows no numbers of 16 bits to add; NCCL does.
+void require_sum(const Case& c) {
+  if (rank_word(c, "reduce.algorithm") == "library" && wire_of(c) != Dtype::fp32)
+    throw NotSupported("a sum by MPI over a wire of " + std::string(name_of(wire_of(c))));
+}
+
+std::string name_of(const Joined& joined) {
+  return joined.messages.library() + (joined.nccl ? " and " + nccl_version() : "");
+}
+
 /// The answer to a line with a case.
-std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
+std::string answer(Joined& joined, CrewPost& post, const Line& line) {
   const std::string number = line.at("run"), hash = line.at("sha256");
   try {
     const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
-    if (in_ranks(c) && !is_elastic(c) && processes_of(c) <= static_cast<std::size_t>(link.size())) {
+    if (in_ranks(c) && !is_elastic(c) && processes_of(c) <= static_cast<std::size_t>(joined.messages.size())) {
+      if (!joined.nccl) require_sum(c);
       post.stand(RankNotes::at_work);
-      const std::string why = train_together(link, post, c, hash, trace);
+      const std::string why = train_together(joined, post, c, hash, trace);
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
@@ -196,13 +227,14 @@ std::string answer(MpiLink& link, CrewPost& post, const Line& line) {
   }
 }
 
-void lead(MpiLink& link, CrewPost& post, const std::string& answers) {
+void lead(Joined& joined, CrewPost& post, const std::string& answers) {
+  MpiLink& link = joined.messages;
   std::ofstream said(answers.empty() ? "/dev/stdout" : answers);
   if (!said) throw std::runtime_error("cannot write to " + answers);
   for (std::string text; std::getline(std::cin, text);) {
     const Line line(text);
-    said << (line.has("run") ? answer(link, post, line)
-                             : "{\"tally_step\": 1, \"name\": " + json_string(link.library()) + "}")
+    said << (line.has("run") ? answer(joined, post, line)
+                             : "{\"tally_step\": 1, \"name\": " + json_string(name_of(joined)) + "}")
          << std::endl;
   }
   for (int to = 1; to < link.size(); ++to) send_text(link, to, "case", "");
@@ -232,7 +264,8 @@ int run_crew(const CrewOptions& options) {
     try {
       require_world(*link, start);
       post.stand(RankNotes::idle);
-      link->rank() == first_rank ? lead(*link, post, options.answers) : follow(*link, post);
+      Joined joined{*link, options.nccl ? open_nccl_link(*link, options.seconds) : nullptr};
+      link->rank() == first_rank ? lead(joined, post, options.answers) : follow(joined, post);
     } catch (const HungLink& hang) {
       end_all(*link, hang.what() + after_colon(post.give_up(options.seconds)));
     } catch (const std::exception& reason) {

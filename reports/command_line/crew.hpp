@@ -9,6 +9,7 @@ struct CrewOptions {
   double seconds = 30;  // that a rank waits for another
   std::string answers;  // file of the first rank's answers; empty: standard output
   std::string board;    // where the crew's board is (crew_board.hpp); empty: there is none
+  bool nccl = false;    // sums by the library are NCCL's, on each process's GPU; else MPI's
 };
 
 /// What a process of the crew does until its first rank's input ends: cases are read there, as a step of one's own

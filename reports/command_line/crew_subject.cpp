@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "kernels/ranks/nccl_link.hpp"
 #include "kernels/subjects/process/process_step.hpp"
 #include "reports/command_line/crew_account.hpp"
 #include "reports/command_line/crew_board.hpp"
@@ -43,10 +44,13 @@ RunOptions crew_subject(const SubjectOptions& options, int ranks) {
   if (!options.subject.empty() && options.subject != "host")
     throw UsageError("--ranks: a crew's ranks run on the host; the subject is '" + options.subject + "'");
   require_no_kernels(options);
+  const bool by_nccl = adds_by_nccl(options.ranks);
+  if (by_nccl) nccl_version();
   const Launch launch = crew_launch(ranks, options.launcher, options.allow_root);
   const StepLimits limits = step_limits_of(options);
   // A rank that waits says so before the whole case's time is over.
-  const std::string command = launch.command + " --wait " + std::to_string(std::min(longest_wait, limits.seconds / 2));
+  const std::string command = launch.command + (by_nccl ? " --nccl" : "") + " --wait " +
+                              std::to_string(std::min(longest_wait, limits.seconds / 2));
   auto witness = std::make_shared<CrewWitness>(ranks, launch.launcher);
   const auto body = [command, witness](int in, int out) {
     command_body(command + " --board " + witness->path())(in, out);

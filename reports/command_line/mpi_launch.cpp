@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "kernels/device/device.hpp"
+#include "kernels/ranks/nccl_link.hpp"
 #include "reports/command_line/exit_codes.hpp"
 
 namespace tally::command_line {
@@ -61,7 +63,7 @@ std::string launcher_found(const Mpi& mpi) {
 std::string number_of_ranks(const std::string& text, const std::string& ranks) {
   const bool digits = !text.empty() && text.size() < 5 && text.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || std::stoi(text) < 2)
-    throw UsageError("--ranks: '" + ranks + "'; expected model, or mpi:N with two ranks or more");
+    throw UsageError("--ranks: '" + ranks + "'; expected model, mpi:N or nccl:N with two ranks or more");
   return text;
 }
 
@@ -69,9 +71,11 @@ std::string number_of_ranks(const std::string& text, const std::string& ranks) {
 
 std::optional<int> crew_size(const std::string& ranks) {
   if (ranks.empty() || ranks == "model") return std::nullopt;
-  const std::string word = "mpi:";
-  return std::stoi(number_of_ranks(ranks.starts_with(word) ? ranks.substr(word.size()) : "", ranks));
+  const bool known = adds_by_nccl(ranks) || ranks.starts_with("mpi:");
+  return std::stoi(number_of_ranks(known ? ranks.substr(ranks.find(':') + 1) : "", ranks));
 }
+
+bool adds_by_nccl(const std::string& ranks) { return ranks.starts_with("nccl:"); }
 
 Launch crew_launch(int ranks, const std::string& launcher, bool allow_root) {
   std::string words = launcher;
@@ -98,6 +102,11 @@ std::string mpi_lines() {
     const std::string launcher = launcher_found(mpi);
     text += "mpi       " + std::string(mpi.name) + ": " + (has_module(mpi) ? "module built" : "built without it") +
             (launcher.empty() ? ", no launcher found" : ", started by " + launcher) + "\n";
+  }
+  try {
+    text += "nccl      " + nccl_version() + "\n";
+  } catch (const DeviceAbsent& reason) {
+    text += std::string("nccl      not run: ") + reason.what() + "\n";
   }
   return text;
 }

@@ -6,8 +6,11 @@
 
 namespace tally::command_line {
 
-/// `mpi:4` of --ranks: how many processes. nullopt for `model`, and nothing asked. Throws UsageError for other words.
+/// `mpi:4` or `nccl:4` of --ranks: how many processes. nullopt for `model`, and nothing asked. Throws UsageError for
+/// other words.
 std::optional<int> crew_size(const std::string& ranks);
+/// Whether it is `nccl:4`.
+bool adds_by_nccl(const std::string& ranks);
 
 /// How a crew is started.
 struct Launch {
@@ -18,7 +21,7 @@ struct Launch {
 /// of whichever MPI is found. Throws UsageError where there is no launcher, or no module for it.
 Launch crew_launch(int ranks, const std::string& launcher, bool allow_root);
 
-/// One line for each MPI: its launcher, whether this program has a module for it, and what is missing.
+/// One line for each MPI: its launcher, whether this program has a module for it, and what is missing; and for NCCL.
 std::string mpi_lines();
 
 /// One process among those that a launcher started, by what the launcher told it.

@@ -31,7 +31,8 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
   command.add_flag("--in-process", options.in_process, "run a library's step in this process: fast, and unguarded");
   command
       .add_option("--ranks", options.ranks,
-                  "who trains cases of several ranks: model, all in this process; or mpi:N, N processes joined by MPI")
+                  "who trains cases of several ranks: model, all in this process; mpi:N, N processes joined by MPI; "
+                  "or nccl:N, these with a GPU each, on which NCCL adds up")
       ->capture_default_str();
   command.add_option("--launcher", options.launcher, "command that starts MPI's processes (default: mpirun, as found)");
   command.add_flag("--allow-root", options.allow_root, "let it start them as root");

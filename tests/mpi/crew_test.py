@@ -97,6 +97,16 @@ class Crew(unittest.TestCase):
         traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
         self.assertEqual(*traces)
 
+    def test_adds_as_numbers_come_and_as_the_library_adds(self):
+        case = json.loads(pathlib.Path(CASE).read_text())
+        for algorithm, wire, expected in (("arrival", "buffer", 0), ("library", "buffer", 0), ("library", "bf16", 4)):
+            case["execution"]["ranks"]["reduce"] = {"algorithm": algorithm, "wire": wire}
+            path = self.folder / f"{algorithm}-{wire}.json"
+            path.write_text(json.dumps(case))
+            done = tally("replay", str(path), *CREW)
+            self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
+        self.assertIn("a sum by MPI over a wire of bf16", done.stdout + done.stderr)
+
     def test_holds_the_law_over_drawn_cases(self):
         out = str(self.folder / "out")
         done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
@@ -144,6 +154,14 @@ for rank in 1 2 3; do {RANK}=$rank {SIZE}=4 "$@" & done
         self.assertIn("the launcher started 4 ranks and", done.stderr)
         self.assertNotIn("pass", done.stdout)
 
+    def test_is_refused_where_nccl_or_its_gpus_are_not_there(self):
+        missing = [line for line in tally("doctor").stdout.splitlines() if line.startswith("nccl      not run: ")]
+        if not missing:
+            self.skipTest("NCCL is there")
+        done = tally("replay", CASE, "--ranks", "nccl:4", *CREW[2:])
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn(missing[0].removeprefix("nccl      not run: "), done.stderr)
+
     def test_is_refused_where_no_launcher_is_found(self):
         done = tally("replay", CASE, "--ranks", "mpi:4", env={**os.environ, "PATH": str(self.folder)})
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -159,7 +177,7 @@ for rank in 1 2 3; do {RANK}=$rank {SIZE}=4 "$@" & done
     def test_is_refused_of_one_rank(self):
         done = tally("replay", CASE, "--ranks", "mpi:1")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("mpi:N with two ranks or more", done.stderr)
+        self.assertIn("mpi:N or nccl:N with two ranks or more", done.stderr)
 
 
 if __name__ == "__main__":

@@ -29,3 +29,8 @@ foreach(mpi openmpi mpich)
       ${PROJECT_SOURCE_DIR}/reports/ci/slurm.sh)
   set_tests_properties(mpi.across_${mpi} PROPERTIES LABELS mpi TIMEOUT 900 SKIP_RETURN_CODE 77 PROCESSORS 2)
 endforeach()
+# Sums by NCCL; skipped, with the reason, where there is none or no GPU.
+add_test(NAME gpu.nccl
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/nccl_test.py $<TARGET_FILE:tally>
+    ${CMAKE_CURRENT_LIST_DIR}/four_ranks.json)
+set_tests_properties(gpu.nccl PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)

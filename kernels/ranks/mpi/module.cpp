@@ -2,10 +2,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <list>
+#include <map>
+#include <vector>
 
 namespace {
 
@@ -17,6 +20,8 @@ struct Sent {
 std::list<Sent> sent;
 MPI_Comm world;
 MPI_Message waiting;
+MPI_Request summing = MPI_REQUEST_NULL;
+std::vector<float> sums;  // being made
 char library[MPI_MAX_LIBRARY_VERSION_STRING];
 
 void drop_what_went() {
@@ -58,6 +63,39 @@ int take(void* into, std::size_t count) {
   return MPI_Mrecv(into, static_cast<int>(count), MPI_BYTE, &waiting, MPI_STATUS_IGNORE);
 }
 
+/// A communicator of these ranks, made once.
+MPI_Comm group_of(const int* ranks, std::size_t number) {
+  int all_ranks = 0;
+  if (MPI_Comm_size(world, &all_ranks) == MPI_SUCCESS && number == static_cast<std::size_t>(all_ranks)) return world;
+  static std::map<std::vector<int>, MPI_Comm> made;
+  const std::vector<int> key(ranks, ranks + number);
+  const auto found = made.find(key);
+  if (found != made.end()) return found->second;
+  MPI_Group all, some;
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_group(world, &all);
+  MPI_Group_incl(all, static_cast<int>(number), ranks, &some);
+  if (MPI_Comm_create_group(world, some, 0, &group) != MPI_SUCCESS) group = MPI_COMM_NULL;
+  MPI_Group_free(&some);
+  MPI_Group_free(&all);
+  return made.emplace(key, group).first->second;
+}
+
+int sum(const float* values, std::size_t count, const int* ranks, std::size_t number) {
+  if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) return -1;
+  const MPI_Comm group = group_of(ranks, number);
+  if (group == MPI_COMM_NULL) return -1;
+  sums.assign(values, values + count);
+  return MPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM, group, &summing);
+}
+
+int summed(float* values) {
+  int done = 0;
+  if (MPI_Test(&summing, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+  if (done != 0) std::copy(sums.begin(), sums.end(), values);
+  return done;
+}
+
 /// Of MPI_COMM_WORLD, not its copy: MPICH asks the processes of a copy, and waits for ever for one that stands still.
 void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
@@ -79,6 +117,7 @@ const tally_mpi* tally_mpi_open() {
   MPI_Get_library_version(library, &length);
   if (char* line = std::strpbrk(library, ",\n")) *line = '\0';
   table.library = library;
-  table.send = send, table.next = next, table.take = take, table.abort = abort_all, table.finish = finish;
+  table.send = send, table.next = next, table.take = take, table.sum = sum, table.summed = summed;
+  table.abort = abort_all, table.finish = finish;
   return &table;
 }

@@ -17,6 +17,11 @@ struct tally_mpi {
   int (*next)(int* from, std::size_t* count);
   /// The message that next() told of.
   int (*take)(void* into, std::size_t count);
+  /// Begins to add up copies of the values of these ranks of the world, in rising order, each of which calls this. One
+  /// sum at a time.
+  int (*sum)(const float* values, std::size_t count, const int* ranks, std::size_t number);
+  /// 1 where that has ended, and the sums are in `values`; 0 where it has not, below 0 for an error.
+  int (*summed)(float* values);
   /// Ends every rank.
   void (*abort)(int code);
   /// Waits until what was sent has gone, and for all ranks.

@@ -56,7 +56,8 @@ std::uint64_t sent_in_a_tree(std::uint64_t rank, std::uint64_t ranks) {
 /// half of a ring falls away, and the first rank of a sum in order hands out chunks.
 std::uint64_t shares_sent(const std::string& algorithm, bool scatters, std::uint64_t rank, std::uint64_t ranks) {
   if (algorithm == "ring" || algorithm == "all_to_all") return (scatters ? 1 : 2) * (ranks - 1);
-  if (algorithm == "in_order") return rank == 0 ? (ranks - 1) * (scatters ? 1 : ranks) : ranks;
+  if (algorithm == "in_order" || !declares_order(algorithm))
+    return rank == 0 ? (ranks - 1) * (scatters ? 1 : ranks) : ranks;
   if (algorithm == "recursive_halving") return sent_by_halving(scatters, rank, ranks);
   if (algorithm == "tree") return sent_in_a_tree(rank, ranks);
   const std::uint64_t power = std::bit_floor(ranks), too_many = ranks - power;

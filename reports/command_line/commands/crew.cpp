@@ -15,6 +15,7 @@ const RegisterCommand registered{{
           command.add_option("--wait", options.seconds, "seconds that a rank waits for another")
               ->check(CLI::PositiveNumber);
           command.add_option("--answers", options.answers, "file for the first rank's answers (default: its output)");
+          command.add_flag("--nccl", options.nccl, "sums by the library are NCCL's (default: MPI's)");
           command.add_option("--board", options.board, "file in which ranks note where they stand (default: none)");
         },
         run_crew),

@@ -150,7 +150,7 @@ TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
             "$.normalisation:");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"reduce": {"algorithm": "star"}}})")),
             "$.execution.ranks.reduce.algorithm: \"star\"; one of \"in_order\", \"recursive_doubling\", \"ring\", "
-            "\"all_to_all\", \"recursive_halving\", \"tree\"");
+            "\"all_to_all\", \"recursive_halving\", \"tree\", \"arrival\", \"library\"");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"buckets": {"align": 0}}})")),
             "$.execution.ranks.buckets.align: 0; an integer >= 1");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})")).substr(0, 25),
