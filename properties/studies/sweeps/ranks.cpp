@@ -13,6 +13,7 @@
 #include "properties/studies/jobs.hpp"
 #include "properties/studies/study.hpp"
 #include "properties/studies/sweeps/demand.hpp"
+#include "properties/studies/sweeps/told_of_ranks.hpp"
 
 namespace tally {
 namespace {
@@ -161,6 +162,28 @@ StudyTable stuck(Study& study) {
   return table;
 }
 
+/// What is left of an end-to-end check, whose bound grows as R - 1 roundings of every sum.
+StudyTable told(Study& study, const StudyOptions& options) {
+  constexpr std::uint64_t cases = 20;
+  constexpr double least = 90;
+  StudyTable table{
+      "Gradients held end to end, fp32",
+      "Of clean cases whose ranks add up by a ring, the gradients whose bound is smaller than they are, in "
+      "the 2-norm, %.",
+      {{"ranks", {}, {}}, {"gradients", {}, {}}, {"told", {}, {}}, {"outside", {}, {}}}};
+  for (const int ranks : {2, 8, 64}) {
+    const Told found = told_of_ranks(options.seed, ranks, cases);
+    const auto gradients = static_cast<double>(found.gradients);
+    const double share = 100 * static_cast<double>(found.told) / gradients;
+    const std::string where = " of the gradients of " + std::to_string(ranks) + " ranks";
+    demand(study, found.failed == 0, std::to_string(found.failed) + where + " lie outside of their bounds");
+    demand(study, share >= least, std::to_string(share) + " %" + where + " are told by their bounds");
+    const double row[] = {static_cast<double>(ranks), gradients, share, static_cast<double>(found.failed)};
+    for (std::size_t i = 0; i < std::size(row); ++i) table.columns[i].numbers.push_back(row[i]);
+  }
+  return table;
+}
+
 StudyPlot plot_of(const std::vector<Curve>& curves, const std::string& format) {
   StudyPlot plot{"Error of a sum over ranks, " + format, "R, ranks", "rms error / sum of magnitudes", true, true, {}};
   for (const Curve& curve : curves)
@@ -181,6 +204,7 @@ Study run(const StudyOptions& options) {
     demand(study, curve.worst <= 1, curve.text + ": " + std::to_string(curve.worst) + " of the bound");
   study.tables.push_back(exponents(curves));
   study.tables.push_back(stuck(study));
+  study.tables.push_back(told(study, options));
   study.plots.push_back(plot_of(curves, "fp32"));
   study.plots.push_back(plot_of(curves, "bf16"));
   const auto& slopes = study.tables.front().columns[2].numbers;

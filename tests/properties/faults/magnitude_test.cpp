@@ -10,6 +10,7 @@
 
 #include "kernels/training_step/multi_tensor.hpp"
 #include "kernels/training_step/stages.hpp"
+#include "oracle/case/rank_keys.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/plan_source.hpp"
 #include "properties/faults/fault.hpp"
@@ -44,6 +45,8 @@ Case next_case(PlanSource& source, const Law& law, const Fault& fault) {
   if (law.any_values) draw_values(plan);
   draw_formats(plan);
   if (law.shape) law.shape(plan);
+  if (!declares_order(rank_word(plan.execution, "reduce.algorithm")))  // else bits need not repeat
+    set_rank_option(plan.execution, "reduce.algorithm", std::string("in_order"));
   std::erase_if(plan.execution.kernels, [&](const auto& named) {
     return !is_fused_pass(named.first) || !fault.stages().variants.contains(named.first);
   });
