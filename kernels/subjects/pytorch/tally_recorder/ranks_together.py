@@ -25,6 +25,20 @@ def tried(work):
         return None, str(problem)
 
 
+def other_parameters(told):
+    """Why ranks do not train the same parameters, in one line; None where they do."""
+    first = told[0]["parameters"]
+    for rank, each in enumerate(told):
+        missing = [name for name in first if name not in each["parameters"]]
+        more = [name for name in each["parameters"] if name not in first]
+        if missing or more:
+            found = (f"no parameter {missing[0]} that trains" if missing else
+                     f"the parameter {more[0]}, which does not train on rank 0")
+            return (f"the parameters of rank {rank}: found {found}, expected those of rank 0; let every rank's optimizer "
+                    "hold the same, none of them frozen on one rank alone")
+    return None
+
+
 def unite(recorder, told):
     """What is the same for all ranks once they have told each other: the run's name, and which parameters took part."""
     for own, segment in enumerate(recorder.capture.segments):
@@ -51,7 +65,10 @@ def checked_together(recorder, folder, tally, show, options):
     try:
         _, problem = tried(lambda: (recorder.whole(), folders.can_be_written(folder)))
         told = ranks.share({"run": secrets.token_hex(8), "problem": problem,
+                            "parameters": list(capture.parameters),
                             "touched": [sorted(segment.touched) for segment in capture.segments]})
+        if not any(each["problem"] for each in told):
+            told[0]["problem"] = other_parameters(told)
         if not any(each["problem"] for each in told):
             run = unite(recorder, told)
             _, problem = tried(lambda: write_parts(recorder, folder, run, options))

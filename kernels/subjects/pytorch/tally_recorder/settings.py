@@ -40,6 +40,12 @@ def compare_parameters(capture, window):
         capture.report.problem(f"window {window}, {place}", *rest)
 
 
+def in_words(decay):
+    """A section weight_decay: "0.1", "0.1 but for bias"."""
+    left_out = ", ".join(decay.get("exclude", []))
+    return str(decay.get("lambda", 0)) + (f" but for {left_out}" if left_out else "")
+
+
 def compare_options(capture, window):
     """A case states each option once: the value at the first recorded step."""
     now, segment = capture.reads.stated(), capture.segment
@@ -49,5 +55,9 @@ def compare_options(capture, window):
             capture.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
                                    f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or record "
                                    "the windows apart (windows=1, every=1)")
+    decay = capture.reads.decay()
+    if decay != capture.decay:
+        capture.report.problem(f"optimizer, weight_decay at the step of window {window}", f"{in_words(capture.decay)}, then "
+                               f"{in_words(decay)}", "one value", "record the windows apart (windows=1, every=1)")
     for place, *rest in capture.members.differences():
         capture.report.problem(f"window {window}, {place}", *rest)

@@ -67,7 +67,8 @@ class RankLoop:
                 self.net[0].weight.mul_(1.5)
         if self.wrong == "sum only":
             self.model.register_comm_hook(None, sum_only)
-        self.opt = self.optimizer(self.net.parameters())
+        lacks = self.wrong == "lacks a parameter" and rank == 1
+        self.opt = self.optimizer(list(self.net.parameters())[:3 if lacks else 4])
         torch.manual_seed(7 + rank)
 
     def run(self, rank, size, record):
@@ -139,6 +140,12 @@ WRONG = {  # what is wrong, the first tensor that fails, and what stands on top 
 }
 
 
+REFUSED = {  # what no capture can state, and the words that say so
+    "lacks a parameter": (RankLoop(wrong="lacks a parameter"), "rank 0: the parameters of rank 1: found no parameter "
+                          "model.2.bias that trains, expected those of rank 0"),
+}
+
+
 def bits_of(net):
     """A digest of all parameters."""
     return hashlib.sha256(b"".join(parameter.detach().numpy().tobytes() for parameter in net.parameters())).hexdigest()
@@ -187,5 +194,5 @@ def all_loops(rank, size, folder):
         told = judged(loop, rank, size, os.path.join(folder, name))
         loop.run(rank, size, False)
         yield name, {**told, "unrecorded": bits_of(loop.net)}
-    for name, (loop, _, _) in WRONG.items():
+    for name, (loop, *_) in {**WRONG, **REFUSED}.items():
         yield name, judged(loop, rank, size, os.path.join(folder, name))

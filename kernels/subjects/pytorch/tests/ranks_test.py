@@ -14,7 +14,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import needs_torch  # noqa: E402, F401
 import loops  # noqa: E402
 import rank_loops  # noqa: E402
-from verdicts import FAIL, PASS  # noqa: E402
+from verdicts import ERROR, FAIL, PASS  # noqa: E402
 
 
 class TwoRanks(unittest.TestCase):
@@ -44,6 +44,14 @@ class TwoRanks(unittest.TestCase):
                 self.assertEqual(told["code"], FAIL, told["said"])
                 self.assertIn(tap, told["said"].splitlines()[-1])
                 self.assertEqual(loops.cause(told["said"]), cause, told["said"])
+
+    def test_what_cannot_be_stated_is_refused_in_one_line(self):
+        for name, (_, words) in rank_loops.REFUSED.items():
+            with self.subTest(name):
+                told = self.told[name][0]
+                self.assertEqual(told["code"], ERROR, told["said"])
+                self.assertIn(f"error: {words}", told["said"])
+                self.assertEqual(told["said"].count("error: "), 1, told["said"])
 
     def test_all_ranks_return_one_code_and_the_first_speaks(self):
         for name, told in self.told.items():

@@ -101,6 +101,19 @@ class SixteenBits(Refusals):
                      "error: window 1, its parameters: found bfloat16")
 
 
+class Options(Refusals):
+    """What a case states once."""
+
+    def test_a_weight_decay_that_moves(self):
+        class Loop(loops.Loop):
+            def window(self, w, sizes):
+                self.opt.param_groups[0]["weight_decay"] = 0.5 * (w + 1)
+                super().window(w, sizes)
+
+        self.refused(Loop(optimizer=loops.adamw(weight_decay=0.5)),
+                     "error: optimizer, weight_decay at the step of window 1: found 0.5, then 1.0, expected one value")
+
+
 class Passes(Refusals):
     """Losses that are summed, and one backward pass for all of them."""
 
