@@ -15,7 +15,7 @@ ObjectReader::ObjectReader(const Json* json, std::string path, Findings& finding
 }
 
 const Json* ObjectReader::optional(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   return json_ == nullptr ? nullptr : json_->member(key);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "oracle/case/generations.hpp"
 #include "oracle/case/json.hpp"
@@ -48,6 +49,18 @@ void check_changing(const Case& c, Findings& findings) {
   }
 }
 
+/// A constant that is 0 or infinite as a float leaves no gradient.
+void check_factor(const Case& c, Findings& findings) {
+  const double factor = std::get<Decimal>(c.execution.ranks.options.at("reduce.factor")).to_double();
+  const auto usable = [](double constant) { return std::isfinite(constant) && constant > 0; };
+  const auto before = static_cast<float>(1 / factor);
+  const auto after = static_cast<float>(factor / static_cast<double>(most_ranks_of(c)));
+  if (!usable(before) || !usable(after))
+    findings.add("$.execution.ranks.reduce.factor",
+                 std::get<Decimal>(c.execution.ranks.options.at("reduce.factor")).text,
+                 "a number whose reciprocal, and whose part of each rank, are neither 0 nor infinite in fp32");
+}
+
 /// How a sum is divided goes with the mean that the case states, and with when it is made.
 void check_divided(const Case& c, Findings& findings) {
   const std::string& divide = rank_word(c, "reduce.divide");
@@ -55,6 +68,7 @@ void check_divided(const Case& c, Findings& findings) {
   const bool means = c.normalisation == Normalisation::mean_of_means || c.normalisation == Normalisation::rank_means;
   if (divide == "split" && !has_factor)
     findings.add("$.execution.ranks.reduce.factor", "nothing", "a number > 0, by which \"split\" divides in front");
+  if (divide == "split" && has_factor) check_factor(c, findings);
   if (divide != "split" && has_factor)
     findings.add("$.execution.ranks.reduce.factor", "a factor beside \"divide\": " + json_string(divide),
                  "none, or \"divide\": \"split\"");

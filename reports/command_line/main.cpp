@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "kernels/device/device.hpp"
+#include "kernels/subjects/process/interrupted_step.hpp"
 #include "kernels/trace/trace_findings.hpp"
 #include "oracle/case/io.hpp"
 #include "oracle/window/answer.hpp"
@@ -38,6 +39,8 @@ int say_all(const InvalidTrace& problem) {
 int run_action(const Action& action) {
   try {
     return action();
+  } catch (const StepInterrupted& problem) {
+    return say(problem, interrupted);
   } catch (const DeviceAbsent& problem) {
     return say(problem, absent);
   } catch (const InvalidCase& problem) {

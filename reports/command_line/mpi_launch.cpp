@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -86,10 +87,18 @@ Launch crew_launch(int ranks, const std::string& launcher, bool allow_root) {
     if (mpi != nullptr || !has_module(each)) continue;
     if (words = launcher_found(each); !words.empty()) mpi = &each;
   }
+  const bool any_module = std::ranges::any_of(known, has_module);
+  if (mpi == nullptr && any_module)
+    throw UsageError(
+        "--ranks: found no mpirun of an MPI that this tally has a module for; expected mpirun.openmpi, "
+        "mpirun.mpich or mpirun on the PATH, or --launcher (`./tally doctor` names the modules)");
   if (mpi == nullptr || !has_module(*mpi))
     throw UsageError("--ranks: this tally has no module for " + std::string(mpi == nullptr ? "an MPI" : mpi->name) +
                      " that starts here; expected Open MPI or MPICH when it is built (`./tally doctor`), or model");
-  const bool root = allow_root && geteuid() == 0 && std::string(mpi->name) == "openmpi";
+  const bool asks = geteuid() == 0 && std::string(mpi->name) == "openmpi";
+  if (asks && launcher.empty() && !allow_root && std::getenv("OMPI_ALLOW_RUN_AS_ROOT") == nullptr)
+    throw UsageError("--ranks: Open MPI starts nothing as root unless it is allowed to; --allow-root allows it");
+  const bool root = asks && allow_root;
   const std::string self = std::filesystem::canonical("/proc/self/exe");
   // What the launcher itself prints is no answer: these take a way of their own.
   return {words, "exec 3>&1; exec " + words + (root ? " --allow-run-as-root " : " ") + mpi->options + " -n " +

@@ -64,7 +64,7 @@ class Crew(unittest.TestCase):
         words = ["verify", "--law", "ranks_equal_full_batch", "--cases", str(cases), "--precision", "fp32",
                  "--processes", "1", "--no-shrink"]
         process = subprocess.Popen([TALLY, *words, "--out", str(self.folder / "run"), *CREW], stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True)
+                                   stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         self.assertTrue(wait_until(lambda: len(ranks()) == 4, 60), "no crew of four came up")
@@ -111,6 +111,24 @@ class Crew(unittest.TestCase):
         out = str(self.folder / "out")
         done = tally("verify", "--law", "ranks_equal_full_batch", "--cases", "12", "--out", out, *CREW)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_accuses_nobody_where_a_campaign_is_interrupted(self):
+        for seconds in (0, 1):
+            process = self.running(seconds)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            said = process.communicate(timeout=120)[0]
+            self.assertEqual(process.returncode, 130, said)
+            self.assertNotIn("FAIL", said)
+            self.assertFalse((self.folder / "run" / "corpus").exists(), said)
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+
+    def test_is_refused_as_root_unless_it_is_allowed(self):
+        if MPI != "openmpi" or os.geteuid() != 0:
+            self.skipTest("Open MPI alone asks, and root alone")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_")}
+        done = tally("replay", CASE, "--ranks", "mpi:4", env=clean)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("--allow-root allows it", done.stderr)
 
     @unittest.skipUnless(os.environ.get("TALLY_MPI_KILLS"), "takes minutes: ctest -C failures")
     def test_gives_a_verdict_where_a_rank_is_killed_and_leaves_none_behind(self):

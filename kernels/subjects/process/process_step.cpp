@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/subjects/process/interrupted_step.hpp"
 #include "kernels/subjects/process/refused_step.hpp"
 #include "kernels/trace/flat_trace.hpp"
 #include "kernels/trace/trace_bytes.hpp"
@@ -88,6 +89,8 @@ std::string reason_in(const Json& answer) {
                                                                                       : "no reason given";
 }
 
+bool is_interrupted(const StepLimits& limits) { return limits.interrupted != nullptr && *limits.interrupted; }
+
 std::string after(const std::string& words) { return words.empty() ? "" : "; its last words: " + words; }
 
 std::string in_seconds(double seconds) { return std::to_string(std::lround(std::max(1.0, seconds))) + " s"; }
@@ -120,6 +123,7 @@ std::unique_ptr<GuardedProcess> ProcessStep::started() const {
   const double seconds = witness_ ? std::max(limits_.seconds, longest_start) : limits_.seconds;
   const auto answer = process->ask("{\"tally_step\": 1}", seconds);
   const std::string words = after(process->last_words());
+  if (!answer && is_interrupted(limits_)) throw StepInterrupted();
   const std::string remedy = "; expected {\"tally_step\": 1} as its first line (kernels/subjects/process/process.md)";
   if (!answer && witness_)
     throw StepRefused(subject_ + ": " + witness_->failure(process->ended(), in_seconds(seconds)).what() + words);
@@ -142,15 +146,13 @@ Trace ProcessStep::run_in(Exchange& exchange, const Case& c) const {
                                                 "\", \"case\": " + write_case_beside_tensors(c) + "}",
                                             limits_.seconds);
   const std::string words = after(exchange.process->last_words());
-  const bool interrupted = limits_.interrupted != nullptr && *limits_.interrupted;
-  if (!answer && witness_ && !interrupted)
-    throw witness_->failure(exchange.process->ended(), in_seconds(limits_.seconds));
+  if (!answer && is_interrupted(limits_)) throw StepInterrupted();
+  if (!answer && witness_) throw witness_->failure(exchange.process->ended(), in_seconds(limits_.seconds));
   if (!answer && exchange.process->ended()) {
     const GuardedProcess::Ended& ended = *exchange.process->ended();
     throw StepFailed("its process was ended by " + ended.how + words,
                      ended.from_outside ? StepFailed::Why::from_outside : StepFailed::Why::died);
   }
-  if (!answer && interrupted) throw NotSupported("the campaign was interrupted while the training step ran");
   if (!answer)
     throw StepFailed("it took longer than " + in_seconds(limits_.seconds) + " (--case-time)" + words,
                      StepFailed::Why::too_slow);
@@ -184,7 +186,7 @@ Trace ProcessStep::run(const Case& c) const {
   try {
     return run_in(*exchange_, c);
   } catch (const NotSupported&) {
-    if (limits_.interrupted != nullptr && *limits_.interrupted) exchange_.reset();  // it may be at work on it yet
+    if (is_interrupted(limits_)) exchange_.reset();  // it may be at work on it yet
     throw;
   } catch (const StepFailed& failed) {
     const std::uint64_t before = exchange_->answered;

@@ -11,6 +11,7 @@
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/failures.hpp"
+#include "reports/command_line/mpi_launch.hpp"
 #include "reports/command_line/output.hpp"
 #include "reports/command_line/own_step_subject.hpp"
 #include "reports/command_line/path_words.hpp"
@@ -68,6 +69,7 @@ std::string selection_of(const VerifyOptions& options) {
 std::string drawing_options(const VerifyOptions& options) {
   std::string text;
   if (options.law != VerifyOptions().law) text += " --law " + shell_word(options.law);
+  if (crew_size(options.subject.ranks)) text += " --ranks " + shell_word(options.subject.ranks);
   if (options.cases) text += " --cases " + std::to_string(*options.cases);
   if (!options.time.empty()) text += " --time " + shell_word(options.time);
   if (options.unsteered) text += " --unsteered";

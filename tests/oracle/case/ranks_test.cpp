@@ -124,6 +124,11 @@ TEST(RanksOfACase, AreRefusedWhereTheirWordsDoNotGoTogether) {
             "$.execution.ranks.reduce.factor: nothing; a number > 0, by which \"split\" divides in front");
   EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "split", "factor": -2}})"),
             "$.execution.ranks.reduce.factor: -2; a number > 0");
+  for (const std::string factor : {"1e300", "1e-300", "1e-46"})
+    EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "split", "factor": )" + factor + "}}"),
+              "$.execution.ranks.reduce.factor: " + factor +
+                  "; a number whose reciprocal, and whose part of each rank, are neither 0 nor infinite in fp32");
+  EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "split", "factor": 1e38}})"), "");
   EXPECT_EQ(refusal_of_ranks(R"({"reduce": {"divide": "after", "factor": 2}})"),
             "$.execution.ranks.reduce.factor: a factor beside \"divide\": \"after\"; none, or \"divide\": \"split\"");
   EXPECT_EQ(
@@ -153,8 +158,9 @@ TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
             "\"all_to_all\", \"recursive_halving\", \"tree\", \"arrival\", \"library\"");
   EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"buckets": {"align": 0}}})")),
             "$.execution.ranks.buckets.align: 0; an integer >= 1");
-  EXPECT_EQ(refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})")).substr(0, 25),
-            "$.execution.ranks.bucket:");
+  const std::string unknown = refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})"));
+  EXPECT_EQ(unknown.substr(0, 25), "$.execution.ranks.bucket:");
+  EXPECT_EQ(unknown.find("\"reduce\""), unknown.rfind("\"reduce\""));  // each known key once
 }
 
 TEST(RanksOfACase, AreBoundedBeforeMemoryIsTaken) {
