@@ -13,7 +13,7 @@
 #include "properties/studies/jobs.hpp"
 #include "properties/studies/study.hpp"
 #include "properties/studies/sweeps/demand.hpp"
-#include "properties/studies/sweeps/told_of_ranks.hpp"
+#include "properties/studies/sweeps/gradients_of_ranks.hpp"
 
 namespace tally {
 namespace {
@@ -172,9 +172,9 @@ StudyTable told(Study& study, const StudyOptions& options) {
       "the 2-norm, %.",
       {{"ranks", {}, {}}, {"gradients", {}, {}}, {"told", {}, {}}, {"outside", {}, {}}}};
   for (const int ranks : {2, 8, 64}) {
-    const Told found = told_of_ranks(options.seed, ranks, cases);
+    const HeldGradients found = gradients_of_ranks(options.seed, ranks, cases);
     const auto gradients = static_cast<double>(found.gradients);
-    const double share = 100 * static_cast<double>(found.told) / gradients;
+    const double share = 100 * static_cast<double>(found.informative) / gradients;
     const std::string where = " of the gradients of " + std::to_string(ranks) + " ranks";
     demand(study, found.failed == 0, std::to_string(found.failed) + where + " lie outside of their bounds");
     demand(study, share >= least, std::to_string(share) + " %" + where + " are told by their bounds");

@@ -7,12 +7,12 @@ namespace tally {
 
 /// Of gradients that ranks added up by a ring: how many there were, how many the bound is smaller than, in the 2-norm,
 /// and how many lay outside of it.
-struct Told {
-  std::uint64_t gradients = 0, told = 0, failed = 0;
+struct HeldGradients {
+  std::uint64_t gradients = 0, informative = 0, failed = 0;
 };
 
 /// Over drawn cases in fp32 of one window, up to two linear layers and two rows a rank; a function of (seed, ranks)
 /// alone.
-Told told_of_ranks(std::uint64_t seed, int ranks, std::uint64_t cases);
+HeldGradients gradients_of_ranks(std::uint64_t seed, int ranks, std::uint64_t cases);
 
 }  // namespace tally

@@ -1,4 +1,4 @@
-#include "properties/studies/sweeps/told_of_ranks.hpp"
+#include "properties/studies/sweeps/gradients_of_ranks.hpp"
 
 #include <algorithm>
 
@@ -37,9 +37,9 @@ bool is_gradient(const TensorCheck& check) {
 
 }  // namespace
 
-Told told_of_ranks(std::uint64_t seed, int ranks, std::uint64_t cases) {
+HeldGradients gradients_of_ranks(std::uint64_t seed, int ranks, std::uint64_t cases) {
   executor::Schedule random(seed);
-  Told all;
+  HeldGradients all;
   for (std::uint64_t made = 0; made < cases;) {
     const Plan plan = plan_of(random.next(), ranks);
     if (!is_shallow(plan)) continue;
@@ -48,7 +48,7 @@ Told told_of_ranks(std::uint64_t seed, int ranks, std::uint64_t cases) {
     for (const TensorCheck& check : end_to_end_lens(c, run(c))) {
       if (!is_gradient(check)) continue;
       ++all.gradients;
-      all.told += check.status == Status::pass;
+      all.informative += check.status == Status::pass;
       all.failed += check.status == Status::fail;
     }
   }
