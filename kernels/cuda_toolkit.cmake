@@ -1,5 +1,5 @@
 # Finds a CUDA toolkit for TALLY_CUDA = AUTO or ON, enables the language, and says how kernels are compiled.
-# Sets TALLY_HAS_CUDA. Included from the top, so that every folder sees the language.
+# Sets TALLY_HAS_CUDA and TALLY_HAS_NCCL. Included from the top, so that every folder sees the language.
 set(TALLY_HAS_CUDA OFF)
 set(TALLY_HAS_NCCL OFF)
 if(TALLY_CUDA STREQUAL "OFF")

@@ -54,11 +54,7 @@ void Addends::receive(int from, BucketStretch stretch) {
   device_.write(address(stretch), bytes.data(), bytes.size());
 }
 
-void Addends::receive_and_add(int from, BucketStretch stretch) {
-  const std::vector<std::byte>& bytes = received(from, stretch);
-  device_.write(addend_.data(), bytes.data(), bytes.size());
-  add_({format_, address(stretch), addend_.data(), stretch.count});
-}
+void Addends::receive_and_add(int from, BucketStretch stretch) { receive_first_and_add(std::span(&from, 1), stretch); }
 
 int Addends::receive_first_and_add(std::span<const int> from, BucketStretch stretch) {
   staged_.resize(bytes_of(stretch));
@@ -76,7 +72,7 @@ void Addends::receive_all_and_add_drawn(BucketStretch stretch) {
     if (from == rank())
       device_.read(address(stretch), staged_.data(), staged_.size());
     else
-      link_.receive(from, about_, staged_);
+      received(from, stretch);
     device_.write(each.data(), staged_.data(), staged_.size());
   }
   for (std::uint64_t left = partial.size(); left > 1; --left) {
@@ -86,6 +82,18 @@ void Addends::receive_all_and_add_drawn(BucketStretch stretch) {
   }
   device_.read(partial.front().data(), staged_.data(), staged_.size());
   device_.write(address(stretch), staged_.data(), staged_.size());
+}
+
+bool Addends::leaves_sum_to(int root) {
+  if (rank() == root) return false;
+  send(root, all());
+  receive(root, needed(rank()));
+  return true;
+}
+
+void Addends::hand_out() {
+  for (int to = 0; to < ranks(); ++to)
+    if (to != rank()) send(to, needed(to));
 }
 
 bool Addends::sum_by_library() {

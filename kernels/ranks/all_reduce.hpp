@@ -51,6 +51,10 @@ class Addends {
   void receive_all_and_add(BucketStretch stretch);
   /// The same in an order that is drawn: two partial sums are added, then two of those that are left, until one is.
   void receive_all_and_add_drawn(BucketStretch stretch);
+  /// Of a sum that one rank makes: every other hands it all numbers and takes what it needs of the sum. True on those.
+  bool leaves_sum_to(int root);
+  /// By the rank that made it: every other gets what it needs of the sum.
+  void hand_out();
   /// All values become the sum as the library that joins the ranks adds it; false where none does, or it adds no such
   /// numbers.
   bool sum_by_library();

@@ -51,13 +51,16 @@ void check_changing(const Case& c, Findings& findings) {
 
 /// A constant that is 0 or infinite as a float leaves no gradient.
 void check_factor(const Case& c, Findings& findings) {
-  const double factor = std::get<Decimal>(c.execution.ranks.options.at("reduce.factor")).to_double();
-  const auto usable = [](double constant) { return std::isfinite(constant) && constant > 0; };
-  const auto before = static_cast<float>(1 / factor);
-  const auto after = static_cast<float>(factor / static_cast<double>(most_ranks_of(c)));
-  if (!usable(before) || !usable(after))
-    findings.add("$.execution.ranks.reduce.factor",
-                 std::get<Decimal>(c.execution.ranks.options.at("reduce.factor")).text,
+  const Decimal& factor = std::get<Decimal>(c.execution.ranks.options.at("reduce.factor"));
+  const auto usable = [](double constant) {
+    const auto rounded = static_cast<float>(constant);
+    return std::isfinite(rounded) && rounded > 0;
+  };
+  bool all = usable(1 / factor.to_double());
+  for (const Generation& each : generations_of(c))
+    all = all && usable(factor.to_double() / static_cast<double>(each.ranks));
+  if (!all)
+    findings.add("$.execution.ranks.reduce.factor", factor.text,
                  "a number whose reciprocal, and whose part of each rank, are neither 0 nor infinite in fp32");
 }
 

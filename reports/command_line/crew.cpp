@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/ranks/group_link.hpp"
 #include "kernels/ranks/mpi_link.hpp"
 #include "kernels/ranks/nccl_link.hpp"
 #include "kernels/trace/flat_trace.hpp"
@@ -63,31 +64,6 @@ std::string receive_text(Link& link, int from, const std::string& about) {
   return text;
 }
 
-/// The first ranks of a group, as a group of their own.
-class FirstRanks : public Link {
- public:
-  FirstRanks(Link& all, std::size_t ranks) : all_(all), ranks_(static_cast<int>(ranks)) {}
-  int rank() const override { return all_.rank(); }
-  int size() const override { return ranks_; }
-  void send(int to, const std::string& about, std::span<const std::byte> bytes) override {
-    all_.send(to, about, bytes);
-  }
-  void receive(int from, const std::string& about, std::span<std::byte> bytes) override {
-    all_.receive(from, about, bytes);
-  }
-  int receive_first(std::span<const int> from, const std::string& about, std::span<std::byte> bytes) override {
-    return all_.receive_first(from, about, bytes);
-  }
-  bool sum_by_library(std::span<const int> ranks, const std::string& about, Dtype format,
-                      std::span<std::byte> numbers) override {
-    return all_.sum_by_library(ranks, about, format, numbers);
-  }
-
- private:
-  Link& all_;
-  int ranks_;
-};
-
 /// What one rank leaves of a case: its trace, or why it has none.
 struct Part {
   std::string bytes, why;
@@ -103,7 +79,7 @@ struct Joined {
 Part trained(Link& link, CrewPost& post, const Case& c) {
   Trace trace;
   try {
-    FirstRanks group(link, processes_of(c));
+    GroupLink group(link, 0, 1, static_cast<int>(processes_of(c)));
     run_rank(c, group, {}, trace);
     return {flat_bytes_of(trace), ""};
   } catch (const HungLink&) {

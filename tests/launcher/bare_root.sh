@@ -24,7 +24,7 @@ carried_variables=(PIP_CERT PIP_INDEX_URL http_proxy https_proxy no_proxy SSL_CE
 carried_files=(/etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt)
 [[ -z $ci ]] || carried_variables+=(CI TALLY_EFFORT TALLY_PRESET CTEST_PARALLEL_LEVEL)
 
-# An empty cache would only be filled for nobody: the root goes away.
+# Where this machine keeps nothing in a cache, the root has none.
 cache=''
 [[ -z $ci ]] || cache=$(find "${CCACHE_DIR:-$HOME/.cache/ccache}" -type f -printf x -quit 2>/dev/null || true)
 

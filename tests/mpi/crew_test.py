@@ -99,9 +99,11 @@ class Crew(unittest.TestCase):
 
     def test_adds_as_numbers_come_and_as_the_library_adds(self):
         case = json.loads(pathlib.Path(CASE).read_text())
-        for algorithm, wire, expected in (("arrival", "buffer", 0), ("library", "buffer", 0), ("library", "bf16", 4)):
-            case["execution"]["ranks"]["reduce"] = {"algorithm": algorithm, "wire": wire}
-            path = self.folder / f"{algorithm}-{wire}.json"
+        groups = {"sharding": "gradients", "replicas": 2}
+        for algorithm, wire, beside, expected in (("arrival", "buffer", {}, 0), ("library", "buffer", {}, 0),
+                                                  ("library", "buffer", groups, 0), ("library", "bf16", {}, 4)):
+            case["execution"]["ranks"] = {"reduce": {"algorithm": algorithm, "wire": wire}, **beside}
+            path = self.folder / "case.json"
             path.write_text(json.dumps(case))
             done = tally("replay", str(path), *CREW)
             self.assertEqual(done.returncode, expected, done.stdout + done.stderr)

@@ -8,16 +8,11 @@ namespace tally {
 namespace {
 
 void arrival(Addends& addends) {
-  constexpr int root = 0;
-  if (addends.rank() != root) {
-    addends.send(root, addends.all());
-    addends.receive(root, addends.needed(addends.rank()));
-    return;
-  }
+  if (addends.leaves_sum_to(0)) return;
   std::vector<int> missing(static_cast<std::size_t>(addends.ranks() - 1));
   std::iota(missing.begin(), missing.end(), 1);
   while (!missing.empty()) std::erase(missing, addends.receive_first_and_add(missing, addends.all()));
-  for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.needed(to));
+  addends.hand_out();
 }
 
 const RegisterAllReduce registered("arrival", arrival);

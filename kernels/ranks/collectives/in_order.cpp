@@ -5,14 +5,9 @@ namespace tally {
 namespace {
 
 void in_order(Addends& addends) {
-  constexpr int root = 0;
-  if (addends.rank() != root) {
-    addends.send(root, addends.all());
-    addends.receive(root, addends.needed(addends.rank()));
-    return;
-  }
+  if (addends.leaves_sum_to(0)) return;
   addends.receive_all_and_add(addends.all());
-  for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.needed(to));
+  addends.hand_out();
 }
 
 const RegisterAllReduce registered("in_order", in_order);

@@ -6,15 +6,9 @@ namespace tally {
 namespace {
 
 void library(Addends& addends) {
-  constexpr int root = 0;
-  if (addends.sum_by_library()) return;
-  if (addends.rank() != root) {
-    addends.send(root, addends.all());
-    addends.receive(root, addends.needed(addends.rank()));
-    return;
-  }
+  if (addends.sum_by_library() || addends.leaves_sum_to(0)) return;
   addends.receive_all_and_add_drawn(addends.all());
-  for (int to = 1; to < addends.ranks(); ++to) addends.send(to, addends.needed(to));
+  addends.hand_out();
 }
 
 const RegisterAllReduce registered("library", library);

@@ -160,6 +160,7 @@ TEST(RanksOfACase, AreRefusedWhereTheyAreNotStated) {
             "$.execution.ranks.buckets.align: 0; an integer >= 1");
   const std::string unknown = refusal(text("[[[2], [5]]]", R"(, "execution": {"ranks": {"bucket": {}}})"));
   EXPECT_EQ(unknown.substr(0, 25), "$.execution.ranks.bucket:");
+  ASSERT_NE(unknown.find("\"reduce\""), std::string::npos);
   EXPECT_EQ(unknown.find("\"reduce\""), unknown.rfind("\"reduce\""));  // each known key once
 }
 
