@@ -87,7 +87,9 @@ class Ranks:
             found["communicate"] = self.communicate(sums)
             when = ("once a window, behind its last micro-batch" if found["communicate"] == "window" else
                     "behind every micro-batch, of all that was accumulated until then")
-            lines.append(f"assumed: {self.size} ranks add up {when} (argument ranks)")
+            ends = "" if self.wrapper else ("; all that changes gradients before PyTorch's clip, recorder.added_up() or the "
+                                            "step is taken for that sum")
+            lines.append(f"assumed: {self.size} ranks add up {when} (argument ranks){ends}")
         return found
 
     @staticmethod

@@ -136,6 +136,11 @@ class Recorder:
             self.capture.interrupted(kind)
         self.finished = True
 
+    def added_up(self):
+        """For a loop that adds up over ranks by calls of its own and clips by code of its own: called between the two.
+        What changes gradients before it is the sum over ranks, what changes them behind it the clip."""
+        self.capture.sums.look()
+
     def check(self, folder, tally=None, show=print, options=()):
         """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2
         where there is no capture to judge; of several stretches of windows the worst. Of ranks all call it together, and

@@ -46,13 +46,13 @@ def sum_only(group, bucket):
 
 
 class RankLoop:
-    """One loop. `sync` says behind which micro-batches DDP adds up, `divide` how a loss is divided; `wrong` names what
-    else is wrong."""
+    """One loop. `sync` says behind which micro-batches DDP adds up, `divide` how a loss is divided; `marks`: the
+    recorder is told where the loop has added up; `wrong` names what else is wrong."""
 
     def __init__(self, windows=EQUAL, optimizer=sgd, divide="K", sync="last", clip=None, wrap=True, wrong=None,
-                 said=None, **meaning):
+                 marks=False, said=None, **meaning):
         self.windows, self.optimizer, self.divide, self.sync, self.clip = windows, optimizer, divide, sync, clip
-        self.wrap, self.wrong, self.said, self.meaning = wrap, wrong, said, meaning
+        self.wrap, self.wrong, self.marks, self.said, self.meaning = wrap, wrong, marks, said, meaning
 
     def sizes(self, w, rank):
         window = self.windows[w]
@@ -75,7 +75,8 @@ class RankLoop:
         """The recorder after the loop; None where it is not recorded."""
         self.make(rank)
         count = [len(self.sizes(w, rank)) for w in range(len(self.windows))]
-        recorder = tally_recorder.Recorder(self.model, self.opt, count, ranks=self.said, **self.meaning) if record else None
+        recorder = self.recorder = tally_recorder.Recorder(self.model, self.opt, count, ranks=self.said,
+                                                           **self.meaning) if record else None
         with recorder or contextlib.nullcontext():
             for w in range(len(self.windows)):
                 self.window(self.sizes(w, rank), self.rows(w, size), size)
@@ -97,9 +98,19 @@ class RankLoop:
             for parameter in self.net.parameters():
                 dist.all_reduce(parameter.grad)
                 parameter.grad /= size
-        if self.clip:
+        if self.marks and self.recorder:
+            self.recorder.added_up()
+        if self.clip and not self.wrap:
+            self.clip_by_hand()
+        elif self.clip:
             nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)
         self.opt.step()
+
+    def clip_by_hand(self):
+        norm = torch.sqrt(sum((parameter.grad ** 2).sum() for parameter in self.net.parameters()))
+        if norm > self.clip:
+            for parameter in self.net.parameters():
+                parameter.grad *= self.clip / norm
 
     def adds_up(self, k, count):
         return {"last": k + 1 == count, "each": True, "first": k == 0, "all but the last": k + 1 < count}[self.sync]
@@ -121,6 +132,7 @@ def right_loops():
         "DDP, known layers": RankLoop(UNEQUAL, divide="items", layers="known", level="all"),
         "DDP, ranks stated": RankLoop(said={"communicate": "window"}),
         "all-reduce by hand": RankLoop(wrap=False, said={"reduce": {"divide": "after"}}),
+        "all-reduce and clip by hand": RankLoop(wrap=False, clip=0.1, marks=True, said={"reduce": {"divide": "after"}}),
         "ZeRO-1": RankLoop(optimizer=zero(torch.optim.SGD, momentum=0.9)),
         "ZeRO-1, Adam, clip": RankLoop(optimizer=zero(torch.optim.Adam), clip=0.1),
     }
@@ -134,6 +146,8 @@ WRONG = {  # what is wrong, the first tensor that fails, and what stands on top 
     "first": (RankLoop(sync="first"), "w0/r0/m1/accumulate/in.buffer", "no-sync-inverted"),
     "all but the last": (RankLoop(sync="all but the last"), "w0/r0/m1/accumulate/in.buffer", "no-sync-inverted"),
     "sum only": (RankLoop(wrong="sum only"), "w0/r0/reduce/reduced", "average-is-a-sum"),
+    "clip by hand, unmarked": (RankLoop(wrap=False, clip=0.1, said={"reduce": {"divide": "after"}}),
+                               "w0/r0/reduce/reduced", ""),
     "around the wrapper": (RankLoop(wrong="around the wrapper"), "w0/r0/reduce/reduced", "last-bucket-not-flushed"),
     "not gathered": (RankLoop(optimizer=zero(torch.optim.SGD, OnlyItsOwn, momentum=0.9)), "/optimizer/model.",
                      "updated-shard-not-gathered"),

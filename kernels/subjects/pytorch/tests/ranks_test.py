@@ -45,6 +45,11 @@ class TwoRanks(unittest.TestCase):
                 self.assertIn(tap, told["said"].splitlines()[-1])
                 self.assertEqual(loops.cause(told["said"]), cause, told["said"])
 
+    def test_a_loop_without_a_wrapper_is_told_what_counts_as_its_sum(self):
+        for name, told in self.told.items():
+            with self.subTest(name):
+                self.assertEqual("recorder.added_up()" in told[0]["said"], "by hand" in name)
+
     def test_what_cannot_be_stated_is_refused_in_one_line(self):
         for name, (_, words) in rank_loops.REFUSED.items():
             with self.subTest(name):
