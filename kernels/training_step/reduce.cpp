@@ -53,7 +53,7 @@ const std::vector<std::int64_t>& shape_of(const Parameter& parameter) {
 }
 
 /// The gradients of this micro-batch, or zeros of a rank that has none; else the buffers.
-std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
+std::vector<HandedOver> handed_over(Run& run) {
   std::vector<HandedOver> all;
   for (Parameter& parameter : run.parameters) {
     if (!sums_gradients(run)) {
@@ -61,16 +61,9 @@ std::vector<HandedOver> handed_over(Run& run, std::deque<DeviceTensor>& zeros) {
                      &parameter.buffer, 0, parameter.elements});
       continue;
     }
-    void* gradient = nullptr;
-    if (run.has_micro_batch()) {
-      gradient = run.gradient_of(&parameter, run.micro_batch);
-    } else {
-      zeros.emplace_back(run.device, "gradient of " + parameter.name, run.c.precision.storage, parameter.copy.shape);
-      zeros.back().zero();
-      gradient = zeros.back().data();
-    }
-    all.push_back({&parameter, "in.d." + parameter.name, gradient, run.c.precision.storage, &parameter.reduced, 0,
-                   parameter.elements});
+    if (!run.has_micro_batch()) parameter.gradient.zero_on(run.stream);
+    all.push_back({&parameter, "in.d." + parameter.name, parameter.gradient.data(), run.c.precision.storage,
+                   &parameter.reduced, 0, parameter.elements});
     if (shards_gradients(run.c)) keep_own_piece(run, all.size() - 1, all.back());
   }
   return all;
@@ -147,8 +140,7 @@ void reduce(Run& run) {
   const auto ranks = static_cast<std::size_t>(link.size());
   const RankDivision division = rank_division(run.c, ranks);
   if (division.around_the_sum) run.tap("reduce", "in.divisor", static_cast<float>(ranks));
-  std::deque<DeviceTensor> zeros;
-  const std::vector<HandedOver> handed = handed_over(run, zeros);
+  const std::vector<HandedOver> handed = handed_over(run);
   for (const HandedOver& each : handed) run.tap("reduce", each.name, each.from, each.format, shape_of(*each.parameter));
   const auto buckets = buckets_added(run);
   const Dtype format = wire_of(run.c);

@@ -11,6 +11,9 @@ std::size_t drawn(const Run& run, std::string_view word, std::size_t count) {
   return static_cast<std::size_t>((hash >> 17) % count);
 }
 
-Parameter& drawn_parameter(Run& run) { return run.parameters[drawn(run, "parameter", run.parameters.size())]; }
+Parameter& drawn_parameter(Run& run) {
+  if (run.parameters.empty()) throw NotSupported("a rank keeps no piece of a parameter, which the fault would change");
+  return run.parameters[drawn(run, "parameter", run.parameters.size())];
+}
 
 }  // namespace tally

@@ -1,29 +1,42 @@
-// One parameter's gradient is copied to the optimizer before the last micro-batch has been added.
-#include "properties/faults/planted_change.hpp"
+// One parameter's gradient is copied to the optimizer before the last micro-batch has been added. Of ranks that keep
+// pieces, one whose piece is not all that it has added up is left as it is.
+#include <map>
+
 #include "properties/faults/planted_place.hpp"
-#include "properties/faults/seeded.hpp"
+#include "properties/faults/ranks/planted_on_ranks.hpp"
 
 namespace tally {
 namespace {
 
-thread_local Tensor early;
+Tensor& early(const Run& run) {
+  static thread_local std::map<int, Tensor> by_rank;
+  return by_rank[rank(run)];
+}
+
+void begin_window(Run& run) {
+  early(run) = {};
+  stage::begin_window(run);
+}
 
 void accumulate(Run& run) {
-  if (run.micro_batch + 1 == micro_batches(run)) early = drawn_parameter(run).buffer.read();
+  if (run.micro_batch + 1 == micro_batches(run)) early(run) = drawn_parameter(run).buffer.read();
   stage::accumulate(run);
 }
 
 void unscale(Run& run) {
   stage::unscale(run);
   const Parameter& hit = drawn_parameter(run);
+  const Tensor& copied = early(run);
+  if (copied.elements() != hit.unscaled.read().elements()) return;
   const auto inverse = static_cast<double>(run.inverse_scale.scalar<float>());
-  change(run, hit.unscaled, [&](std::size_t i, double value) { return blend(value, inverse * early.value(i)); });
+  change(run, hit.unscaled, [&](std::size_t i, double value) { return blend(value, inverse * copied.value(i)); });
   run.tap("unscale", "d." + hit.name, hit.unscaled);
 }
 
 const Stages& faulty() {
   static const Stages stages = [] {
     Stages copy = shipped_stages();
+    copy.begin_window = begin_window;
     copy.accumulate = accumulate;
     copy.unscale = unscale;
     return copy;

@@ -43,13 +43,8 @@ Elements elements_of(const Case& c, std::size_t rank) {
   return counted;
 }
 
-/// Whether gradients are counted: shared ones, of a rank that has as many micro-batches as any, where no layers share a
-/// weight, whose parts are gradients too.
-bool counts_gradients(const Case& c, std::size_t rank) {
-  for (std::size_t w = 0; w < c.windows.size(); ++w)
-    if (micro_batches_of(c, w, rank) < micro_steps_of(c, w)) return false;
-  return shards_gradients(c) && shared_parameters(c.model).empty();
-}
+/// Whether gradients are counted: shared ones, where no layers share a weight, whose parts are gradients too.
+bool counts_gradients(const Case& c) { return shards_gradients(c) && shared_parameters(c.model).empty(); }
 
 std::map<std::string, std::size_t> expected_bytes(const Case& c, std::size_t rank) {
   const Elements n = elements_of(c, rank);
@@ -64,7 +59,7 @@ std::map<std::string, std::size_t> expected_bytes(const Case& c, std::size_t ran
     expected["optimizer state"] = 0;
   }
   expected["storage copies"] = storage * (n.all + n.frozen + (own_alone ? n.own : 0));
-  if (!counts_gradients(c, rank)) return expected;
+  if (!counts_gradients(c)) return expected;
   const auto kernel = c.execution.kernels.find("accumulate");
   const std::size_t sums = kernel != c.execution.kernels.end() && kernel->second == "kahan" ? 3 : 2;
   expected["gradients"] = storage * n.all + (sums * accumulate + (offloads(c) ? 0 : sizeof(float))) * n.own;
