@@ -16,6 +16,9 @@ struct Checkpoint {
   std::map<std::string, Tensor> tensors;
 };
 
+/// What one process wrote down, into what others did: each left zeros where it has no piece.
+void put_together(const Checkpoint& part, Checkpoint& into);
+
 /// Where a run of some windows stands between others: what its ranks begin with and what they leave, or nullptr.
 struct Handover {
   const Checkpoint* before = nullptr;

@@ -25,6 +25,13 @@ StateKeeper::~StateKeeper() {
 
 Run& StateKeeper::run() const { return whole_.host == nullptr ? whole_ : *whole_.host; }
 
+void put_together(const Checkpoint& part, Checkpoint& into) {
+  for (const auto& [name, tensor] : part.tensors) {
+    const auto [at, fresh] = into.tensors.try_emplace(name, tensor);
+    for (std::size_t i = 0; !fresh && i < tensor.bytes.size(); ++i) at->second.bytes[i] |= tensor.bytes[i];
+  }
+}
+
 bool keeps_pieces(const Run& run) { return !run.pieces.empty(); }
 
 RankPiece kept_piece(const Run& run, std::size_t i) {

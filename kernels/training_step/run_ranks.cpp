@@ -178,6 +178,17 @@ bool takes_a_step(const Trace& trace) {
   return std::ranges::any_of(trace.taps(), [](const Tap& tap) { return tap.name.stage == "optimizer"; });
 }
 
+}  // namespace
+
+void add_generation(Trace later, Trace& all) {
+  all.violations = std::move(later.violations);
+  all.groups = later.groups;
+  if (takes_a_step(later)) all.claims = later.claims;  // of what steps on the host, where it did
+  for (Tap& tap : std::move(later).take_taps()) all.add(std::move(tap.name), std::move(tap.value));
+}
+
+namespace {
+
 Trace run_generations(const Case& c, const RunOptions& options) {
   const std::size_t generations = generations_of(c).size();
   Trace all;
@@ -186,10 +197,10 @@ Trace run_generations(const Case& c, const RunOptions& options) {
     const Case generation = generation_of(c, i);
     Checkpoint next;
     Trace part = run_together(generation, options, {i > 0 ? &left : nullptr, i + 1 < generations ? &next : nullptr});
-    all.violations = std::move(part.violations);
-    all.groups = part.groups;
-    if (i == 0 || takes_a_step(part)) all.claims = part.claims;  // of what steps on the host, where it did
-    for (Tap& tap : std::move(part).take_taps()) all.add(std::move(tap.name), std::move(tap.value));
+    if (i == 0)
+      all = std::move(part);
+    else
+      add_generation(std::move(part), all);
     left = std::move(next);
   }
   all.case_hash = hash_of(c);

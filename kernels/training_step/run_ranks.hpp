@@ -25,5 +25,7 @@ void run_rank(const Case& c, Link& link, const RunOptions& options, Trace& trace
 
 /// What all of them left as one trace, in running order.
 Trace merged_processes(const Case& c, std::vector<Trace> traces);
+/// A later generation's taps, claims and violations, behind those of the generations before it.
+void add_generation(Trace later, Trace& all);
 
 }  // namespace tally

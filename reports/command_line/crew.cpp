@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/ranks/group_link.hpp"
 #include "kernels/ranks/mpi_link.hpp"
 #include "kernels/ranks/nccl_link.hpp"
 #include "kernels/trace/flat_trace.hpp"
@@ -19,6 +18,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/safetensors.hpp"
+#include "reports/command_line/crew_job.hpp"
 #include "reports/command_line/crew_post.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/mpi_launch.hpp"
@@ -64,11 +64,6 @@ std::string receive_text(Link& link, int from, const std::string& about) {
   return text;
 }
 
-/// What one rank leaves of a case: its trace, or why it has none.
-struct Part {
-  std::string bytes, why;
-};
-
 /// A process's way to the others.
 struct Joined {
   MpiLink& messages;
@@ -76,29 +71,14 @@ struct Joined {
   Link& trains() { return nccl ? *nccl : messages; }
 };
 
-Part trained(Link& link, CrewPost& post, const Case& c) {
-  Trace trace;
-  try {
-    GroupLink group(link, 0, 1, static_cast<int>(processes_of(c)));
-    run_rank(c, group, {}, trace);
-    return {flat_bytes_of(trace), ""};
-  } catch (const HungLink&) {
-    throw;
-  } catch (const std::exception& reason) {
-    post.leave(reason.what());
-    return {"", reason.what()};
-  }
+/// This process's part of a job.
+CrewPart own_part(Joined& joined, CrewPost& post, const CrewJob& job) {
+  CrewPart part = trained(joined.trains(), job);
+  if (!part.why.empty()) post.leave(part.why);
+  return part;
 }
 
-/// A case as it goes to the other ranks, and back: a line, and its tensors.
-std::string packed(const Case& c) { return write_case_beside_tensors(c) + "\n" + write_safetensors({c.tensors, {}}); }
-
-Case unpacked(const std::string& text) {
-  const auto line = text.find('\n');
-  return read_case_beside_tensors(text.substr(0, line), read_safetensors(text.substr(line + 1)).tensors);
-}
-
-/// The other ranks: a case at a time, until an empty one comes. A rank is at work from when it has one until it has
+/// The other ranks: a job at a time, until an empty one comes. A rank is at work from when it has one until it has
 /// handed over what it left.
 void follow(Joined& joined, CrewPost& post) {
   MpiLink& link = joined.messages;
@@ -107,49 +87,61 @@ void follow(Joined& joined, CrewPost& post) {
     post.stand(RankNotes::at_work);
     const std::string text = receive_text(link, first_rank, "case");
     if (text.empty()) return;
-    const Part part = trained(joined.trains(), post, unpacked(text));
-    send_text(link, first_rank, "trace", part.bytes);
-    send_text(link, first_rank, "why none", part.why);
+    const CrewPart part = own_part(joined, post, unpacked_job(text));
+    send_text(link, first_rank, "trace", packed(part));
     if (part.why.empty()) post.stand(RankNotes::idle);
   }
 }
 
-/// What every rank leaves of a case, the first one's in front. Ends early where the group is broken.
-std::vector<Part> parts_of_all(Joined& joined, CrewPost& post, const Case& c) {
+/// What every process leaves of a job, the first one's in front. Ends early where the group is broken.
+std::vector<CrewPart> parts_of_all(Joined& joined, CrewPost& post, const CrewJob& job) {
   MpiLink& link = joined.messages;
-  std::vector<Part> parts{trained(joined.trains(), post, c)};
-  for (int from = 1; from < static_cast<int>(processes_of(c)); ++from) {
-    Part& part = parts.emplace_back();
-    part.bytes = receive_text(link, from, "trace");
-    part.why = receive_text(link, from, "why none");
-  }
-  return parts;
-}
-
-/// All ranks of a case; the reasons of those that have no trace.
-std::string train_together(Joined& joined, CrewPost& post, const Case& c, const std::string& hash, Trace& trace) {
-  MpiLink& link = joined.messages;
-  const std::string text = packed(c);
-  for (int to = 1; to < static_cast<int>(processes_of(c)); ++to) send_text(link, to, "case", text);
-  std::vector<Part> parts;
+  const auto processes = static_cast<int>(processes_of(job));
+  const std::string text = processes > 1 ? packed(job) : "";
+  for (int to = 1; to < processes; ++to) send_text(link, to, "case", text);
+  std::vector<CrewPart> parts;
   try {
-    parts = parts_of_all(joined, post, c);
+    parts.push_back(own_part(joined, post, job));
+    for (int from = 1; from < processes; ++from) parts.push_back(unpacked_part(receive_text(link, from, "trace")));
   } catch (const HungLink&) {
     throw;
   } catch (const BrokenLink&) {
     if (!post.is_broken()) throw;
   }
+  return parts;
+}
+
+/// A job's trace and what the next generation goes on from; the reasons of the processes that have no trace.
+std::string train_together(Joined& joined, CrewPost& post, const CrewJob& job, Trace& trace, Checkpoint& after) {
+  std::vector<CrewPart> parts = parts_of_all(joined, post, job);
   std::string why = post.why_broken();
   if (!why.empty()) return why;
   std::vector<Trace> traces;
-  for (Part& part : parts) {
+  for (CrewPart& part : parts) {
     if (part.why.empty())
-      traces.push_back(trace_of_flat_bytes(part.bytes, c, hash));
+      traces.push_back(trace_of_flat_bytes(part.trace, job.c, job.hash));
     else
       why += (why.empty() ? "" : "; ") + part.why;
+    put_together(part.after, after);
   }
-  if (why.empty()) trace = merged_processes(c, std::move(traces));
+  if (why.empty()) trace = merged_processes(generation_of(job.c, job.generation), std::move(traces));
   return why;
+}
+
+/// All generations of a case, one behind another.
+std::string train_all(Joined& joined, CrewPost& post, CrewJob job, Trace& trace) {
+  const std::size_t generations = generations_of(job.c).size();
+  for (; job.generation < generations; ++job.generation) {
+    Trace part;
+    Checkpoint after;
+    if (std::string why = train_together(joined, post, job, part, after); !why.empty()) return why;
+    if (job.generation == 0)
+      trace = std::move(part);
+    else
+      add_generation(std::move(part), trace);
+    job.before = std::move(after);
+  }
+  return "";
 }
 
 void put(const std::string& path, const std::string& bytes) {
@@ -183,16 +175,16 @@ std::string name_of(const Joined& joined) {
 std::string answer(Joined& joined, CrewPost& post, const Line& line) {
   const std::string number = line.at("run"), hash = line.at("sha256");
   try {
-    const Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
+    Case c = read_case_beside_tensors(line.at("case"), read_safetensors(contents(line.at("tensors"))).tensors);
     Trace trace;
-    if (in_ranks(c) && !is_elastic(c) && processes_of(c) <= static_cast<std::size_t>(joined.messages.size())) {
+    if (in_ranks(c) && processes_at_most(c) <= static_cast<std::size_t>(joined.messages.size())) {
       if (!joined.nccl) require_sum(c);
       post.stand(RankNotes::at_work);
-      const std::string why = train_together(joined, post, c, hash, trace);
+      const std::string why = train_all(joined, post, {std::move(c), hash}, trace);
       if (!why.empty()) return refusal("failed", number, why);
       post.stand(RankNotes::idle);
     } else {
-      // Of more processes than there are, or a number that changes, or one that is told nothing: in this one.
+      // Of more processes than there are, or one that is told nothing: in this one.
       trace = run(c);
     }
     if (!trace.violations.empty()) return refusal("failed", number, trace.violations.front());

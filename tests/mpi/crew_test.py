@@ -97,6 +97,19 @@ class Crew(unittest.TestCase):
         traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
         self.assertEqual(*traces)
 
+    def test_trains_each_generation_by_as_many_processes_as_it_has_ranks(self):
+        case = json.loads(pathlib.Path(CASE).read_text())
+        case["windows"] = [[[2, 1], [3, 2]], [[1], [1, 2], [2], [1]]]
+        for sharding in ("none", "optimizer"):
+            case["execution"]["ranks"]["sharding"] = sharding
+            path = self.folder / "elastic.json"
+            path.write_text(json.dumps(case))
+            for words, folder in (([], "model"), (CREW, "crew")):
+                done = tally("replay", str(path), "--dump", str(self.folder / folder), *words)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
+            self.assertEqual(*traces)
+
     def test_adds_as_numbers_come_and_as_the_library_adds(self):
         case = json.loads(pathlib.Path(CASE).read_text())
         groups = {"sharding": "gradients", "replicas": 2}
