@@ -20,7 +20,11 @@ bool names_layer(std::string_view tensor, const std::string& label) {
 int part_of_tap(const Case& c, const TapName& name) {
   if (name.stage == "loss") return static_cast<int>(parts_of_model(c).size()) - 1;
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
-    if (names_layer(name.tensor, label_of(c.model, i))) return static_cast<int>(part_with(c, i));
+    if (names_layer(name.tensor, label_of(c.model, i))) {
+      const bool of_sum = name.stage == "fork" || (name.stage == "send" && name.tensor.starts_with("in.d."));
+      const bool behind = of_sum && is_summed_behind(c, i);
+      return static_cast<int>(part_with(c, i)) + int{behind};
+    }
   return -1;
 }
 

@@ -25,7 +25,8 @@ LayerState* sum_before(Run& run, const LayerState& norm, LayerState* (*norm_of)(
 }  // namespace
 
 LayerState* norm_added_to(Run& run, const LayerState& sum) {
-  return fuses(run, add_norm_operation, "rms_norm.forward") ? norm_behind(run, sum) : nullptr;
+  LayerState* const norm = fuses(run, add_norm_operation, "rms_norm.forward") ? norm_behind(run, sum) : nullptr;
+  return norm != nullptr && sum.elsewhere != norm->elsewhere ? nullptr : norm;
 }
 
 LayerState* sum_normalised_by(Run& run, const LayerState& norm) { return sum_before(run, norm, norm_added_to); }

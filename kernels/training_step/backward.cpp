@@ -66,6 +66,16 @@ void tap_outputs(Run& run, const LayerState& layer, int k) {
   }
 }
 
+/// The gradient of an output that several layers read. Of one that ends a part of a pipeline it is summed by the part
+/// behind.
+void sum_of_readers(Run& run, LayerState& layer) {
+  for (int k = run.group_begin; k < run.group_end; ++k) {
+    run.micro_batch = k;
+    run.stages.fork(run, layer, k);
+  }
+  run.micro_batch = -1;
+}
+
 }  // namespace
 
 void backward(Run& run) {
@@ -75,11 +85,7 @@ void backward(Run& run) {
   for (std::size_t i = run.part_end; i-- > run.part_begin;) {
     LayerState* const layer = &run.layers[i];
     if (!layer->has_gradient) continue;
-    for (int k = run.group_begin; k < run.group_end && layer->dy; ++k) {
-      run.micro_batch = k;
-      run.stages.fork(run, *layer, k);
-    }
-    run.micro_batch = -1;
+    if (layer->dy && !(run.pipelined() && i + 1 == run.part_end)) sum_of_readers(run, *layer);
     if (layer->hands_on) continue;
     if (layer->window_statistics && layer->gives_dx) layer->steps->group_backward(run, *layer);
     for (int k = run.group_begin; k < run.group_end; ++k) {
@@ -92,6 +98,7 @@ void backward(Run& run) {
     }
     run.micro_batch = -1;
   }
+  if (run.part_begin > 0 && run.layers[run.part_begin - 1].dy) sum_of_readers(run, run.layers[run.part_begin - 1]);
   for (run.micro_batch = run.group_begin; run.micro_batch < run.group_end; ++run.micro_batch) run.stages.share(run);
   run.micro_batch = -1;
 }

@@ -187,6 +187,14 @@ bool is_recomputed(const Execution& execution, const std::string& label) {
   return execution.recompute && (some.empty() || std::ranges::find(some, label) != some.end());
 }
 
+/// Whether the gradients that a layer's readers give are summed here: of one that ends a part of a pipeline, where they
+/// are.
+bool sums_readers(const Run& run, std::size_t i) {
+  if (!run.pipelined()) return true;
+  const std::size_t part = part_with(run.c, i) + std::size_t{is_summed_behind(run.c, i)};
+  return stage_of_part(run.c, part) == static_cast<std::size_t>(run.pipe_rank);
+}
+
 void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) {
   const Layer& layer = run.c.model.layers[i];
   LayerState& state = run.layers.emplace_back();
@@ -206,6 +214,8 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   state.has_gradient = graph.reached[i];
   state.recomputed = is_recomputed(run.c.execution, state.label);
   state.elsewhere = run.pipelined() && stage_with(run.c, i) != static_cast<std::size_t>(run.pipe_rank);
+  if (state.has_gradient && state.readers.size() > 1 && sums_readers(run, i))
+    state.dy = DeviceTensor(run.device, "d." + state.label + ".y", run.c.precision.storage, {alive.rows, state.out});
   if (state.elsewhere) return;
   state.weight =
       layer.tied.empty() ? add_parameter(run, layer, "weight", alive) : &run.parameter(parameter_name(layer, "weight"));
@@ -216,8 +226,6 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
   if (state.gives_dx && !state.hands_on)
     state.dx = DeviceTensor(run.device, "d." + state.label + "." + input_word(layer, state.inputs.size(), 0), storage,
                             {alive.rows, state.in});
-  if (state.has_gradient && state.readers.size() > 1)
-    state.dy = DeviceTensor(run.device, "d." + state.label + ".y", storage, {alive.rows, state.out});
   add_look_up(run, state, alive);
   add_turns(run, state);
   add_more_inputs(run, state, alive);
@@ -230,6 +238,7 @@ void add_layer(Run& run, std::size_t i, const Graph& graph, const Alive& alive) 
 /// A parameter that several layers read: each has a gradient of its own, which `share` adds.
 void share_gradients(Run& run) {
   for (const SharedParameter& shared : shared_parameters(run.c.model)) {
+    if (run.layers[shared.users.front()].elsewhere) continue;  // and so are all others (pipeline.hpp)
     const Parameter& parameter = run.parameter(shared.name);
     for (const std::size_t user : shared.users) {
       LayerState& layer = run.layers[user];

@@ -67,7 +67,10 @@ void take_activations_back(Run& run) {
 
 void drop_activations(Run& run) {
   if (run.part > 0) run.layers[run.part_begin - 1].y = {};
-  if (run.part_end < run.layers.size()) run.layers[run.part_end].dx = {};
+  if (run.part_end < run.layers.size()) {
+    run.layers[run.part_end].dx = {};
+    run.layers[run.part_end - 1].dy = {};
+  }
   for (std::size_t i = run.part_begin; i < run.part_end; ++i) {
     KeptActivations::OfLayer none;
     if (keeps(run, run.layers[i]))

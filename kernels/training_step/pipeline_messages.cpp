@@ -48,8 +48,11 @@ void receive(Run& run) {
   if (run.behind_forward) {
     if (run.part_end == run.layers.size() || !run.layers[run.part_end].gives_dx) return;
     LayerState& reader = run.layers[run.part_end];
-    const LayerState& own = run.layers[run.part_end - 1];
-    reader.dx = taken(run, run.part + 1, "d." + first_read(reader), "d." + own.label + ".y", own.out);
+    LayerState& own = run.layers[run.part_end - 1];
+    const std::string gradient = "d." + own.label + ".y";
+    const bool summed = own.readers.size() > 1;
+    (summed ? own.dy : reader.dx) =
+        taken(run, run.part + 1, summed ? gradient : "d." + first_read(reader), gradient, own.out);
   } else if (run.part > 0) {
     LayerState& before = run.layers[run.part_begin - 1];
     before.y = taken(run, run.part - 1, before.label + ".y", first_read(run.layers[run.part_begin]), before.out);
@@ -60,7 +63,11 @@ void send(Run& run) {
   if (run.behind_forward) {
     LayerState& own = run.layers[run.part_begin];
     if (run.part == 0 || !own.gives_dx) return;
-    hand_over(run, run.part - 1, "d." + first_read(own), run.dx_of(own, run.micro_batch), own.in);
+    const LayerState& before = run.layers[run.part_begin - 1];
+    if (before.readers.size() > 1)
+      hand_over(run, run.part - 1, "d." + before.label + ".y", run.dy_of(before, run.micro_batch), before.out);
+    else
+      hand_over(run, run.part - 1, "d." + first_read(own), run.dx_of(own, run.micro_batch), own.in);
   } else if (run.part_end < run.layers.size()) {
     LayerState& own = run.layers[run.part_end - 1];
     hand_over(run, run.part + 1, own.label + ".y", run.y_of(own, run.micro_batch), own.out);

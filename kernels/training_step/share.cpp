@@ -8,6 +8,7 @@ void share(Run& run) {
   const int k = run.micro_batch;
   const Dtype storage = run.c.precision.storage;
   for (const SharedParameter& shared : shared_parameters(run.c.model)) {
+    if (shared.users.front() < run.part_begin || shared.users.front() >= run.part_end) continue;
     const Parameter& parameter = run.parameter(shared.name);
     void* sum = run.gradient_of(&parameter, k);
     const void* before = nullptr;

@@ -53,18 +53,29 @@ std::size_t stage_with_tensor(const Case& c, std::string_view name) {
 
 std::vector<std::size_t> places_to_cut(const Model& model) {
   const Graph graph = graph_of(model);
+  const auto has_in_front = [&](std::size_t first, const std::string& name) {
+    const auto end = model.layers.begin() + static_cast<std::ptrdiff_t>(first);
+    return !name.empty() && std::ranges::find(model.layers.begin(), end, name, &Layer::name) != end;
+  };
   std::vector<std::size_t> places;
   for (std::size_t first = 1; first < model.layers.size(); ++first) {
     const auto last = static_cast<LayerInput>(first) - 1;
-    bool alone = model.layers[first - 1].kind != "add";  // a norm behind a sum may be one kernel with it
-    for (std::size_t i = first; i < model.layers.size(); ++i)
-      for (const LayerInput from : graph.inputs[i]) {
-        const bool crosses = from <= last;
-        alone = alone && (!crosses || (from == last && i == first));
-      }
-    if (alone && graph.readers[first - 1].size() == 1) places.push_back(first);
+    bool alone = true;
+    for (std::size_t i = first; i < model.layers.size(); ++i) {
+      for (const LayerInput from : graph.inputs[i]) alone = alone && from >= last;
+      alone = alone && !has_in_front(first, model.layers[i].tied);
+    }
+    if (alone && !graph.readers[first - 1].empty()) places.push_back(first);
   }
   return places;
+}
+
+bool is_summed_behind(const Case& c, std::size_t layer) {
+  if (!is_pipelined(c)) return false;
+  const auto parts = parts_of_model(c);
+  const std::size_t part = part_with(c, layer);
+  const bool ends = part + 1 < parts.size() && layer + 1 == parts[part].end;
+  return ends && graph_of(c.model).readers[layer].size() > 1;
 }
 
 bool goes_back_last_first(const Case& c) { return is_pipelined(c) && rank_word(c, "pipeline.backward") == "lifo"; }

@@ -35,9 +35,13 @@ std::size_t stage_with(const Case& c, std::size_t layer);
 /// name that is no layer's.
 std::size_t stage_with_tensor(const Case& c, std::string_view name);
 
-/// Layers that may be the first of a part: behind one layer whose output they alone read, and no layer behind reads
-/// another before.
+/// Layers that may be the first of a part: what they and the layers behind them read in front of them is the output of
+/// the layer right before them, and no weight of a layer in front.
 std::vector<std::size_t> places_to_cut(const Model& model);
+
+/// Whether a layer ends a part whose output several layers of the next one read: the gradient is summed there, and
+/// travels as that sum.
+bool is_summed_behind(const Case& c, std::size_t layer);
 
 /// Whether the micro-batches of a window go back from the last to the first.
 bool goes_back_last_first(const Case& c);

@@ -29,8 +29,6 @@ void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
   if (stages > most_ranks / most_ranks_of(c))
     findings.add(at + ".stages", several(stages, "stage") + " of each of " + several(most_ranks_of(c), "rank"),
                  "at most " + std::to_string(most_ranks) + " of all ranks together");
-  if (c.model.tokens || reads_positions(c.model) || !c.sequences.empty())
-    findings.add(at + ".stages", "a pipeline of a model over tokens or sequences", "a model over rows of x");
   if (offloads(c)) findings.add("$.execution.ranks.offload", "true beside a pipeline", "false");
   for (std::size_t i = 0; i < c.model.layers.size(); ++i)
     if (takes_step_statistics(c.model.layers[i]))
@@ -76,9 +74,9 @@ void check_cut(const Case& c, std::size_t parts, Findings& findings) {
     else if (*layer <= before)
       findings.add_broken(path, cut[i].text, "a number > " + std::to_string(before) + ": every part has a layer");
     else if (std::ranges::count(places, *layer) == 0)
-      findings.add_broken(path, "layer " + cut[i].text + ", " + json_string(label_of(c.model, *layer)),
-                          "a layer that alone reads the output of the one before it, which is no sum, and behind which "
-                          "no layer reads another in front");
+      findings.add_broken(
+          path, "layer " + cut[i].text + ", " + json_string(label_of(c.model, *layer)),
+          "a layer that reads the one before it, and with all behind it no other in front, nor its weight");
     before = layer.value_or(before);
   }
 }

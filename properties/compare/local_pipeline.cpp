@@ -66,7 +66,10 @@ void check_messages(LocalWalk& walk) {
     const std::size_t from = stage_of_part(walk.c, part - 1), to = stage_of_part(walk.c, part);
     const std::string y = before.label + ".y", x = behind.input_name(0);
     check_message(walk, {from, to, y, x}, walk.tap("forward", y));
-    if (before.has_gradient) check_message(walk, {to, from, "d." + x, "d." + y}, walk.tap("backward", "d." + x));
+    const bool summed = before.readers.size() > 1;
+    const std::string given = "d." + (summed ? y : x);
+    if (before.has_gradient)
+      check_message(walk, {to, from, given, "d." + y}, walk.tap(summed ? "fork" : "backward", given));
   }
 }
 

@@ -8,7 +8,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
-#include "oracle/layers/contract.hpp"
+#include "properties/generators/attention_plan.hpp"
 #include "properties/generators/choices.hpp"
 
 namespace tally {
@@ -67,17 +67,6 @@ void cut_into_stages(const Plan& plan, Case& c) {
 
 namespace {
 
-/// A model over rows of x, whose rows know nothing of each other but by a batch_norm of their micro-batch.
-void over_rows(Plan& plan) {
-  const auto reads_more = [](const Layer& each) {
-    const Contract& contract = contract_of("layer", each);
-    return contract.reads_sequences || contract.reads_positions;
-  };
-  if (plan.tokens.width > 0) plan.loss = choice("loss", "cross_entropy");
-  if (plan.tokens.width > 0 || std::ranges::any_of(plan.hidden, reads_more)) plan.hidden.clear();
-  plan.tokens = {};
-}
-
 /// Running values move with every micro-batch, of two rows or more, or never.
 void normalised_by_micro_batch(Plan& plan) {
   std::int64_t least = 2;
@@ -91,14 +80,15 @@ void normalised_by_micro_batch(Plan& plan) {
 
 /// How many parts the model can be cut into.
 std::size_t most_parts(const Plan& plan) {
-  Model model{plan.input, plan.hidden, {}};
+  Model model{plan.input, earlier_layers(plan), {}};
   model.layers.push_back(layer("linear", "out", {{"out", plan.outputs}}));
   return places_to_cut(model).size() + 1;
 }
 
 /// Linear layers in front, until the model can be cut into so many parts; of one that cannot, as something far behind
-/// reads its input, none but these.
+/// reads its input, none but these. A model over tokens is cut into as many parts as it has.
 void enough_layers(Plan& plan, std::size_t parts) {
+  if (plan.tokens.width > 0) return;
   for (std::size_t i = 0; i < 2 * parts && most_parts(plan) < parts; ++i) {
     if (i == parts) plan.hidden.clear();
     plan.hidden.insert(plan.hidden.begin(), layer("linear", "stage" + std::to_string(i), {{"out", std::int64_t{4}}}));
@@ -110,10 +100,10 @@ void enough_layers(Plan& plan, std::size_t parts) {
 void pipelined(Plan& plan) {
   constexpr std::uint64_t apart = 0x5be0cd19u;
   executor::Schedule random(plan.seed ^ apart);
-  over_rows(plan);
+  if (random.below(4) == 0) attend(plan);
+  plan.tokens.tied = false;  // else nothing between the table and the last layer can be cut
   normalised_by_micro_batch(plan);
   plan.ranks = 1;
-  plan.next_ranks = 0;
   plan.next_ranks = 0;
   plan.execution.ranks = {};
   plan.stages = 2 + static_cast<int>(random.below(3));

@@ -20,9 +20,6 @@
 
 namespace tally {
 
-namespace {
-
-/// The layers before the last one.
 std::vector<Layer> earlier_layers(const Plan& plan) {
   std::vector<Layer> layers;
   if (plan.tokens.width > 0) layers.push_back(layer("embedding", "wte", {{"width", plan.tokens.width}}));
@@ -31,6 +28,8 @@ std::vector<Layer> earlier_layers(const Plan& plan) {
   layers.insert(layers.end(), plan.hidden.begin(), plan.hidden.end());
   return layers;
 }
+
+namespace {
 
 /// Every micro-batch's rows as sequences; the first of a window is as long as may be.
 std::vector<std::int64_t> sequences_of(const Plan& plan) {

@@ -58,6 +58,8 @@ std::string title_of(const Case& c);
 /// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
 std::string formats_of(const Precision& precision);
 
+/// The layers before the last one.
+std::vector<Layer> earlier_layers(const Plan& plan);
 /// Features entering the last layer.
 std::int64_t hidden_features(const Plan& plan);
 

@@ -47,6 +47,12 @@ bool a_stage_without_parameters(const Sight& s) {
   for (const std::string& p : parameters_of(s.c.model)) has[stage_with_tensor(s.c, p)] = true;
   return is_pipelined(s.c) && std::ranges::count(has, false) > 0;
 }
+bool of_tokens(const Sight& s) { return is_pipelined(s.c) && s.c.model.tokens; }
+bool summed_behind_a_cut(const Sight& s) {
+  for (std::size_t i = 0; i < s.c.model.layers.size(); ++i)
+    if (is_summed_behind(s.c, i) && graph_of(s.c.model).reached[i]) return true;
+  return false;
+}
 bool norm_of_stages(const Sight& s) { return is_pipelined(s.c) && clips_by_norm(s.c.recipe.clip); }
 
 bool overflow_on_one(const Sight& s) {
@@ -76,6 +82,8 @@ const RegisterTriggers registered{
      {"a pipeline of several chunks a stage", TriggerKind::of_case, "interleaved", interleaved},
      {"micro-batches that go back last first", TriggerKind::of_case, "lifo, K > 1", last_first},
      {"a stage without a parameter", TriggerKind::of_case, "", a_stage_without_parameters},
+     {"a language model cut into stages", TriggerKind::of_case, "", of_tokens},
+     {"a gradient summed behind a cut", TriggerKind::of_case, "several layers read what came", summed_behind_a_cut},
      {"one norm over stages", TriggerKind::of_case, "clip by norm", norm_of_stages},
      {"overflow on one stage only", TriggerKind::of_case, "of its sums one is not finite", overflow_on_one}}};
 

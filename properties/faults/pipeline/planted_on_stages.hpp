@@ -19,8 +19,10 @@ inline std::string received_name(const Run& run) {
 inline bool has_received_input(const Run& run) { return !run.behind_forward && run.part > 0; }
 /// The gradient that came back, where one has.
 inline DeviceTensor* received_gradient(Run& run) {
-  const bool comes = run.behind_forward && run.part_end < run.layers.size() && run.layers[run.part_end].dx;
-  return comes ? &run.layers[run.part_end].dx : nullptr;
+  if (!run.behind_forward || run.part_end == run.layers.size()) return nullptr;
+  LayerState& own = run.layers[run.part_end - 1];
+  DeviceTensor& gradient = own.readers.size() > 1 ? own.dy : run.layers[run.part_end].dx;
+  return gradient ? &gradient : nullptr;
 }
 
 }  // namespace tally

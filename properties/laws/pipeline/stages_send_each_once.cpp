@@ -26,7 +26,7 @@ std::int64_t features_sent(const Case& c, std::size_t stage) {
   for (std::size_t part = stage; part < parts.size(); part += stages_of(c)) {
     const auto [first, end] = parts[part];
     if (end < c.model.layers.size()) all += features_after(c.model, end - 1);
-    if (first > 0 && reached[first - 1]) all += features_before(c.model, first);
+    if (first > 0 && reached[first - 1]) all += features_after(c.model, first - 1);
   }
   return all;
 }
