@@ -50,9 +50,12 @@ double sum_over_ranks(Run& run, const char* about, double own) { return summed(r
 
 float norm_over_ranks(Run& run, float own) {
   const NormKind kind = norm_kind_of(run);
-  Link* const link = run.pipelined() ? run.options.pipe : &sharers_of(run);  // what replicas keep counts once
-  if (kind == NormKind::infinity) return combined(run, link, "norm", own, larger);
-  const float sum = summed(run, link, "norm", kind == NormKind::two ? own * own : own);
+  Link* const ranks = run.pieces.empty() ? nullptr : &sharers_of(run);  // what replicas keep counts once
+  Link* const stages = run.options.pipe;
+  if (kind == NormKind::infinity)
+    return combined(run, stages, "norm of stages", combined(run, ranks, "norm", own, larger), larger);
+  const float of_stage = summed(run, ranks, "norm", kind == NormKind::two ? own * own : own);
+  const float sum = summed(run, stages, "norm of stages", of_stage);
   return kind == NormKind::one ? sum : std::sqrt(sum);
 }
 

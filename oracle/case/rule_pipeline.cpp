@@ -11,6 +11,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
+#include "oracle/case/shards.hpp"
 
 namespace tally {
 namespace {
@@ -34,12 +35,11 @@ void check_left_out(const Case& c, std::size_t stages, Findings& findings) {
     if (takes_step_statistics(c.model.layers[i]))
       findings.add(element_path("$.model.layers", i) + ".statistics", "\"micro_step\" beside a pipeline",
                    "\"micro_batch\" or \"frozen\"");
-  for (const char* key : {"sharding", "communicate"}) {
-    const std::string& word = rank_word(c, key);
-    if (word != std::get<std::string>(standard_rank_option(key)))
-      findings.add("$.execution.ranks." + std::string(key), json_string(word) + " beside a pipeline",
-                   json_string(std::get<std::string>(standard_rank_option(key))));
-  }
+  if (shards_gradients(c))
+    findings.add("$.execution.ranks.sharding", json_string(rank_word(c, "sharding")) + " beside a pipeline",
+                 "\"none\" or \"optimizer\"");
+  if (const std::string& word = rank_word(c, "communicate"); word != "window" && !shards_gradients(c))
+    findings.add("$.execution.ranks.communicate", json_string(word) + " beside a pipeline", "\"window\"");
 }
 
 /// Only stages that are several read the other keys.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/each.hpp"
@@ -23,7 +24,7 @@ Expected norm_part(const Declared& declared, const Case& c, const ExpectedTensor
   return hands_over_squares(c) ? squares_of(declared, pieces) : norm(declared, c.recipe.clip, pieces);
 }
 
-Expected norm_of_parts(const Case& c, const std::vector<Expected>& parts) {
+Expected norm_of_parts(const Case& c, const PartsByStage<Expected>& parts) {
   const Arithmetic in = single();
   const NormOrder order = norm_of(c.recipe.clip);
   const bool squares = order == NormOrder::two && !hands_over_squares(c);
@@ -31,19 +32,21 @@ Expected norm_of_parts(const Case& c, const std::vector<Expected>& parts) {
     const Bounded p = bounded_scalar(part);
     return squares ? in.mul(p, p) : p;
   };
-  Bounded all = term(parts.front());
+  const auto joined = [&](const Bounded& a, const Bounded& b) {
+    return order == NormOrder::largest ? Bounded{largest_of(a.v, b.v), std::max(a.e, b.e)} : in.add(a, b);
+  };
+  std::optional<Bounded> all_stages;
   long double exact = 0;
-  for (const Expected& part : parts) {
-    const long double p = part.v(0, 0);
-    exact = order == NormOrder::largest ? largest_of(exact, p) : exact + (squares ? p * p : p);
+  for (const std::vector<Expected>& ranks : parts) {
+    std::optional<Bounded> stage;
+    for (const Expected& part : ranks) {
+      const long double p = part.v(0, 0);
+      exact = order == NormOrder::largest ? largest_of(exact, p) : exact + (squares ? p * p : p);
+      stage = stage ? joined(*stage, term(part)) : term(part);
+    }
+    all_stages = all_stages ? joined(*all_stages, *stage) : *stage;
   }
-  for (std::size_t rank = 1; rank < parts.size(); ++rank) {
-    const Bounded next = term(parts[rank]);
-    if (order == NormOrder::largest)
-      all = Bounded{largest_of(all.v, next.v), std::max(all.e, next.e)};
-    else
-      all = in.add(all, next);
-  }
+  Bounded all = *all_stages;
   if (order == NormOrder::two) all = in.sqrt(all), exact = std::sqrt(exact);
   return scalar(exact, all.e);
 }

@@ -19,8 +19,8 @@ void add_last_first(EndToEndWalk& walk) {
 Expected norm_over_stages(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
   std::vector<oracle::ExpectedTensors> own(stages_of(walk.c));
   for (const std::string& p : walk.parameters) own[stage_with_tensor(walk.c, p)].emplace(p, gradients.at(p));
-  std::vector<Expected> parts;
-  for (const oracle::ExpectedTensors& each : own) parts.push_back(oracle::norm_part(walk.declared, walk.c, each));
+  oracle::PartsByStage<Expected> parts;
+  for (const oracle::ExpectedTensors& each : own) parts.push_back({oracle::norm_part(walk.declared, walk.c, each)});
   return oracle::norm_of_parts(walk.c, parts);
 }
 

@@ -144,13 +144,16 @@ void unscale(EndToEndWalk& walk, const oracle::ExpectedTensors& buffers) {
   }
 }
 
-/// What one rank finds of its pieces, where ranks share the optimizer.
-Expected part_of_norm(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, std::size_t rank) {
+/// What one rank finds of its pieces of a stage's parameters, where ranks share the optimizer.
+Expected part_of_norm(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients, std::size_t rank,
+                      std::size_t stage = 0) {
   oracle::ExpectedTensors pieces;
   const Case& whole = whole_of(walk.c);
-  for (const std::string& p : walk.parameters)
+  for (const std::string& p : walk.parameters) {
+    if (is_pipelined(walk.c) && stage_with_tensor(walk.c, p) != stage) continue;
     if (Expected own = piece_of_expected(whole, p, gradients.at(p), rank); own.v.size() > 0)
       pieces.emplace(p, std::move(own));
+  }
   return oracle::norm_part(walk.declared, walk.c, pieces);
 }
 
@@ -159,9 +162,10 @@ void hold_own_part(EndToEndWalk& walk, const oracle::ExpectedTensors& gradients)
 }
 
 Expected norm_over_ranks(const EndToEndWalk& walk, const oracle::ExpectedTensors& gradients) {
-  std::vector<Expected> parts;
-  for (std::size_t rank = 0; rank < sharers_of(whole_of(walk.c)); ++rank)
-    parts.push_back(part_of_norm(walk, gradients, rank));
+  oracle::PartsByStage<Expected> parts(stages_of(walk.c));
+  for (std::size_t stage = 0; stage < parts.size(); ++stage)
+    for (std::size_t rank = 0; rank < sharers_of(whole_of(walk.c)); ++rank)
+      parts[stage].push_back(part_of_norm(walk, gradients, rank, stage));
   return oracle::norm_of_parts(walk.c, parts);
 }
 
@@ -183,7 +187,7 @@ void clip_gradients(EndToEndWalk& walk, oracle::ExpectedTensors& gradients, bool
   Expected coefficient = oracle::scalar(1);
   if (clips_by_norm(clip)) {
     for (const std::string& p : walk.parameters) hold_input(walk, "norm", "in.d." + p, gradients.at(p));
-    if (shards_optimizer(walk.c)) hold_own_part(walk, gradients);
+    if (shards_optimizer(walk.c) && !is_pipelined(walk.c)) hold_own_part(walk, gradients);
     const Expected norm = walk.held("norm", "norm", [&] { return norm_of_all(walk, gradients, unscaled); });
     coefficient = walk.held("clip", "coefficient", [&] { return oracle::coefficient(clip, norm); });
   }

@@ -6,24 +6,14 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "oracle/window/rank_norm.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/local_walk.hpp"
+#include "properties/compare/of_stage.hpp"
 
 namespace tally {
 namespace {
-
-/// While it lives, the walk asks for the taps of one stage.
-class OfStage {
- public:
-  OfStage(LocalWalk& walk, std::size_t stage) : walk_(walk) { walk.pipe = static_cast<int>(stage); }
-  ~OfStage() { walk_.pipe = -1; }
-  OfStage(const OfStage&) = delete;
-  OfStage& operator=(const OfStage&) = delete;
-
- private:
-  LocalWalk& walk_;
-};
 
 /// One message: what is handed over, by whom, and what it is where it arrives.
 struct Message {
@@ -93,7 +83,8 @@ std::vector<const Tensor*> found_by_stages(LocalWalk& walk) {
   std::vector<const Tensor*> all;
   for (std::size_t stage = 0; stage < stages_of(walk.c); ++stage) {
     const OfStage own(walk, stage);
-    all.push_back(walk.handed("agree", "in.found", walk.tap("overflow_check", "found")));
+    all.push_back(shards_optimizer(walk.c) ? walk.tap("agree", "in.found")  // held where its pieces are
+                                           : walk.handed("agree", "in.found", walk.tap("overflow_check", "found")));
   }
   for (std::size_t rank = 0; rank < ranks_of(whole_of(walk.c)); ++rank)
     for (std::size_t stage = 0; stage < stages_of(walk.c) && rank != walk.c.rank; ++stage)
@@ -112,12 +103,12 @@ void check_norm_over_stages(LocalWalk& walk) {
     complete = complete && gradient != nullptr;
     if (gradient != nullptr) own[stage_with_tensor(walk.c, p)].emplace(p, oracle::only_read(*gradient));
   }
-  std::vector<float> parts;
+  oracle::PartsByStage<float> parts;
   for (std::size_t stage = 0; stage < own.size(); ++stage) {
     const OfStage of(walk, stage);
     const auto part = [&] { return oracle::norm_part(walk.declared, walk.c, own[stage]); };
     const Tensor* tapped = complete ? walk.check_output("norm", "part", part) : walk.require_tap("norm", "part");
-    if (tapped != nullptr) parts.push_back(static_cast<float>(tapped->value(0)));
+    if (tapped != nullptr) parts.push_back({static_cast<float>(tapped->value(0))});
   }
   if (parts.size() < own.size()) {
     walk.require_tap("norm", "norm");

@@ -19,7 +19,7 @@ std::vector<const Tensor*> of_ranks(const LocalWalk& walk, const std::vector<std
   std::vector<const Tensor*> all;
   const std::size_t ranks = ranks_of(whole_of(walk.c));
   for (const std::size_t from : asked) {
-    all.push_back(handed_over(walk.trace, ranks, from, walk.window, walk.micro_batch, stage, tensor));
+    all.push_back(handed_over(walk.trace, ranks, from, walk.window, walk.micro_batch, stage, tensor, walk.pipe));
     if (all.back() == nullptr) return {};
   }
   return all;

@@ -26,11 +26,11 @@ bool is_own_finding(const TapName& name) {
 }  // namespace
 
 const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
-                          const std::string& stage, const std::string& tensor) {
-  if (ranks == 1) return trace.find(TapView{window, micro_batch, stage, tensor});
+                          const std::string& stage, const std::string& tensor, int pipe) {
+  if (ranks == 1) return trace.find(TapView{window, micro_batch, stage, tensor, -1, pipe});
   return trace.whole == nullptr
              ? nullptr
-             : trace.whole->find(TapView{window, micro_batch, stage, tensor, static_cast<int>(from)});
+             : trace.whole->find(TapView{window, micro_batch, stage, tensor, static_cast<int>(from), pipe});
 }
 
 namespace {

@@ -14,9 +14,9 @@
 namespace tally {
 
 /// What rank `from` of so many handed over, "in.buffer.fc1.weight" of "reduce"; `trace` is one rank's part. By what it
-/// handed over behind micro-batch k, or at the window's end where that is below 0.
+/// handed over behind micro-batch k, or at the window's end where that is below 0; of a pipeline by its stage `pipe`.
 const Tensor* handed_over(const Trace& trace, std::size_t ranks, std::size_t from, int window, int micro_batch,
-                          const std::string& stage, const std::string& tensor);
+                          const std::string& stage, const std::string& tensor, int pipe = -1);
 
 /// Whether all ranks must hold the same bits of an output: the sum over them, what follows from sums alone, the
 /// statistics of a micro-step and what these move, and the running values that all begin a window with.

@@ -1,9 +1,8 @@
 #include "properties/laws/shapes.hpp"
 
 #include <algorithm>
-#include <numeric>
 
-#include "oracle/case/expected_tensors.hpp"
+#include "oracle/case/cut_rows.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/running_values.hpp"
@@ -129,41 +128,15 @@ void columns_for_several_threads(Plan& plan) {
   rows = std::max(rows, shared_rows + static_cast<std::int64_t>(plan.seed / 3 % 9));
 }
 
-namespace {
-
-/// Where each row goes when every window's micro-batches move up by one place and the first becomes the last.
-std::vector<std::int64_t> rotated_rows(const Case& c, std::vector<std::vector<std::int64_t>>& windows) {
-  std::vector<std::int64_t> order;
-  for (std::size_t w = 0; w < windows.size(); ++w) {
-    for (std::size_t k = 0; k < windows[w].size(); ++k) {
-      const std::size_t from = (k + 1) % windows[w].size();
-      const std::int64_t first = first_row(c, w, from);
-      for (std::int64_t i = 0; i < c.windows[w][from]; ++i) order.push_back(first + i);
-    }
-    std::rotate(windows[w].begin(), windows[w].begin() + 1, windows[w].end());
-  }
-  return order;
-}
-
-Tensor with_rows(const Tensor& tensor, const std::vector<std::int64_t>& order) {
-  Tensor moved(tensor.dtype, tensor.shape);
-  const std::size_t width = tensor.bytes.size() / order.size();
-  for (std::size_t row = 0; row < order.size(); ++row) {
-    const auto from = tensor.bytes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(order[row]) * width);
-    std::copy_n(from, width, moved.bytes.begin() + static_cast<std::ptrdiff_t>(row * width));
-  }
-  return moved;
-}
-
-}  // namespace
-
 Case with_rotated_micro_batches(const Case& c) {
   Case rotated = c;
-  const auto order = rotated_rows(c, rotated.windows);
-  for (auto& [name, tensor] : rotated.tensors) {
-    const bool by_row = has_rows(name);
-    if (by_row) tensor = with_rows(tensor, order);
+  std::vector<Rows> rows;
+  for (std::size_t w = 0; w < c.windows.size(); ++w) {
+    const std::size_t count = c.windows[w].size();
+    for (std::size_t k = 1; k <= count; ++k) rows.push_back({first_row(c, w, k % count), c.windows[w][k % count]});
+    if (count > 0) std::ranges::rotate(rotated.windows[w], rotated.windows[w].begin() + 1);
   }
+  keep_rows(c, rows, rotated);
   return rotated;
 }
 

@@ -7,6 +7,7 @@
 #include "oracle/case/graph.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/ranks.hpp"
+#include "oracle/case/shards.hpp"
 #include "properties/triggers/trigger.hpp"
 
 namespace tally {
@@ -47,6 +48,7 @@ bool a_stage_without_parameters(const Sight& s) {
   for (const std::string& p : parameters_of(s.c.model)) has[stage_with_tensor(s.c, p)] = true;
   return is_pipelined(s.c) && std::ranges::count(has, false) > 0;
 }
+bool shared_on_stages(const Sight& s) { return on_ranks(s) && shards_optimizer(s.c); }
 bool of_tokens(const Sight& s) { return is_pipelined(s.c) && s.c.model.tokens; }
 bool summed_behind_a_cut(const Sight& s) {
   for (std::size_t i = 0; i < s.c.model.layers.size(); ++i)
@@ -82,6 +84,7 @@ const RegisterTriggers registered{
      {"a pipeline of several chunks a stage", TriggerKind::of_case, "interleaved", interleaved},
      {"micro-batches that go back last first", TriggerKind::of_case, "lifo, K > 1", last_first},
      {"a stage without a parameter", TriggerKind::of_case, "", a_stage_without_parameters},
+     {"a shared optimizer on the stages of several ranks", TriggerKind::of_case, "sharding", shared_on_stages},
      {"a language model cut into stages", TriggerKind::of_case, "", of_tokens},
      {"a gradient summed behind a cut", TriggerKind::of_case, "several layers read what came", summed_behind_a_cut},
      {"one norm over stages", TriggerKind::of_case, "clip by norm", norm_of_stages},

@@ -52,3 +52,9 @@ endif()
 add_test(NAME command_line.keeps_long_double
   COMMAND ${CMAKE_CURRENT_LIST_DIR}/keeps_long_double.sh ${CMAKE_OBJDUMP} $<TARGET_FILE:tally>)
 set_tests_properties(command_line.keeps_long_double PROPERTIES LABELS unit TIMEOUT 120)
+
+# Cases that people wrote, under laws that draw others.
+add_test(NAME command_line.every_law
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/every_law.py $<TARGET_FILE:tally>
+    ${PROJECT_SOURCE_DIR}/tests/oracle/case/valid ${PROJECT_SOURCE_DIR}/tests/mpi/four_ranks.json)
+set_tests_properties(command_line.every_law PROPERTIES LABELS unit TIMEOUT 900 PROCESSORS 2)

@@ -12,8 +12,9 @@ namespace {
 thread_local const Stages* under_test = nullptr;
 
 void poisoned_forward(Run& run) {
-  if (run.recomputing) return under_test->forward(run);  // backward is under way: its inputs must stay
-  for (LayerState& layer : run.layers) {
+  if (run.recomputing) return under_test->forward(run);          // backward is under way: its inputs must stay
+  for (std::size_t i = run.part_begin; i < run.part_end; ++i) {  // what is in front of a part was received
+    LayerState& layer = run.layers[i];
     for (DeviceTensor* output : {&layer.y, &layer.dx, &layer.dy}) {
       if (*output) output->poison();
     }

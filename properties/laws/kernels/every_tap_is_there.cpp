@@ -4,6 +4,7 @@
 
 #include "kernels/training_step/own_step.hpp"
 #include "oracle/case/counted.hpp"
+#include "oracle/case/ranks.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
@@ -17,16 +18,17 @@ const TensorCheck* first_missing(const Outcome& outcome) {
   return found == outcome.checks.end() ? nullptr : &*found;
 }
 
-/// What a subject need not leave, and Tally's own step does: the items that it counted.
+/// What a subject need not leave, and Tally's own step does: the items that every rank counted.
 void require_counts(Outcome& outcome, const Case& c, const Trace& trace) {
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     if (!counted_items(c, w)) continue;
     const auto window = static_cast<int>(w);
-    for (int k = -1; k < std::ssize(c.windows[w]); ++k) {
-      const TapName name{window, k, "count", "items"};
-      const bool there = trace.find(name.view()) != nullptr;
-      require(outcome, there, name.text(), "count", name.text() + " was not tapped: nobody judges it");
-    }
+    for (std::size_t rank = 0; rank < ranks_of(c, w); ++rank)
+      for (int k = -1; k < static_cast<int>(micro_batches_of(c, w, rank)); ++k) {
+        const TapName name{window, k, "count", "items", c.dealt.empty() ? -1 : static_cast<int>(rank)};
+        const bool there = trace.find(name.view()) != nullptr;
+        require(outcome, there, name.text(), "count", name.text() + " was not tapped: nobody judges it");
+      }
   }
 }
 

@@ -20,9 +20,8 @@ void pipelined_on_ranks(Plan& plan) {
   plan.ranks = 2 + plan.ranks % 3;
   keep_ranks(plan);
   communicate(plan, "window");
-  share(plan, "none");
-  for (const char* key : {"offload", "statistics", "reduce.norm"})
-    set_rank_option(plan.execution, key, standard_rank_option(key));
+  share(plan, plan.seed / 64 % 2 == 0 ? "optimizer" : "none");
+  for (const char* key : {"offload", "statistics"}) set_rank_option(plan.execution, key, standard_rank_option(key));
   for (Layer& layer : plan.hidden)
     if (takes_step_statistics(layer)) layer.options["statistics"] = std::string("micro_batch");
 }

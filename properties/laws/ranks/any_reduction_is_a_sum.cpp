@@ -21,15 +21,11 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   CheckedRun first = run_and_check(c, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
   const Trace alone = run(on_one_rank(c), subject);
-  const auto exact = [](Trace trace) {
-    trace.claims.kernels.erase("reduce");  // whose order is then nobody's matter
-    return trace;
-  };
   const std::vector<std::string> stages{"unscale", "optimizer"};
-  require_equal_bits(first.outcome, alone, exact(of_first_rank(c, first.trace)), stages,
+  require_equal_bits(first.outcome, alone, of_exact_sums(of_first_rank(c, first.trace)), stages,
                      "ranks left other bits than one rank alone, though every sum is exact");
   for (const Case& other : by_every_algorithm(c))
-    require_equal_bits(first.outcome, alone, exact(of_first_rank(other, run(other, subject))), stages,
+    require_equal_bits(first.outcome, alone, of_exact_sums(of_first_rank(other, run(other, subject))), stages,
                        rank_word(other, "reduce.algorithm") + " left other bits, though every sum is exact");
   return settled(std::move(first.outcome));
 }

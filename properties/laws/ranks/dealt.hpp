@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/trace/trace.hpp"
 #include "properties/generators/plan.hpp"
 
 namespace tally {
@@ -29,6 +30,8 @@ void divide_exactly(Plan& plan);
 /// they may stand beside it.
 std::vector<Case> by_every_algorithm(const Case& c);
 std::vector<Case> by_every_wire(const Case& c);
+/// A trace of sums over ranks that are exact: their order is then nobody's matter, and bits are asked of every algorithm.
+Trace of_exact_sums(Trace trace);
 /// The case with its ranks sharing that, all of them together.
 Case shared_as(Case c, const std::string& word);
 /// No rows are normalised by what they come to: their gradients do not depend on how they are cut.

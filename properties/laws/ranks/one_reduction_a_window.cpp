@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "oracle/case/generations.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/running_values.hpp"
@@ -123,14 +124,19 @@ Outcome holds(const Case& whole, const RunOptions& subject) {
     if (!generation || !trains_window(*generation, at)) generation = generation_of(whole, generation_with(whole, at));
     const Case& c = *generation;
     for (std::size_t rank = 0; rank < ranks_of(c); ++rank) {
-      hold(first.outcome, bytes_sent(scope, rank, window, "reduce"),
-           expected_sums(c, static_cast<std::size_t>(window), rank), "reduce", rank, window);
-      hold(first.outcome, bytes_sent(scope, rank, window, "gather_updated"),
-           expected_gathering(c, first.trace, window, rank), "gather_updated", rank, window);
-      hold(first.outcome, bytes_sent(scope, rank, window, "all_gather"),
-           expected_parameters(c, static_cast<std::size_t>(window), rank), "all_gather", rank, window);
-      hold(first.outcome, bytes_sent(scope, rank, window, "broadcast"), expected_running(c, rank), "running_stats",
+      const auto sent = [&](const char* stage) {  // by all stages of its model
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i < stages_of(c); ++i)
+          bytes += bytes_sent(scope, rank * stages_of(c) + i, window, stage);
+        return bytes;
+      };
+      hold(first.outcome, sent("reduce"), expected_sums(c, static_cast<std::size_t>(window), rank), "reduce", rank,
+           window);
+      hold(first.outcome, sent("gather_updated"), expected_gathering(c, first.trace, window, rank), "gather_updated",
            rank, window);
+      hold(first.outcome, sent("all_gather"), expected_parameters(c, static_cast<std::size_t>(window), rank),
+           "all_gather", rank, window);
+      hold(first.outcome, sent("broadcast"), expected_running(c, rank), "running_stats", rank, window);
     }
   }
   return settled(std::move(first.outcome));

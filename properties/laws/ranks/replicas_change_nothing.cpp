@@ -49,7 +49,8 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   for (const Case& each : in_every_group(c)) {
     CheckedRun groups = run_and_check(each, subject);
     if (groups.outcome.status == Status::not_run) return groups.outcome;
-    require_equal_bits(groups.outcome, alone, of_first_rank(each, groups.trace), {"unscale", "optimizer"},
+    require_equal_bits(groups.outcome, alone, of_exact_sums(of_first_rank(each, groups.trace)),
+                       {"unscale", "optimizer"},
                        std::to_string(rank_number(each, "replicas")) +
                            " groups left other bits than one rank alone, though every sum is exact");
     add(all, std::move(groups.outcome));

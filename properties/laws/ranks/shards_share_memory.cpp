@@ -9,6 +9,7 @@
 #include "oracle/case/generations.hpp"
 #include "oracle/case/graph.hpp"
 #include "oracle/case/optimizer_state.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
@@ -26,28 +27,33 @@ void shape(Plan& plan) {
   share(plan, words[plan.seed / 32 % 3]);
 }
 
-/// Elements of the parameters that train, in all and in a rank's pieces, and of the others; bytes of running values.
+/// Elements of a stage's parameters that train, in all and in a rank's pieces, and of the others; bytes of running
+/// values. Where no model is cut, one stage has all.
 struct Elements {
   std::size_t all = 0, own = 0, frozen = 0, running = 0;
 };
-Elements elements_of(const Case& c, std::size_t rank) {
+Elements elements_of(const Case& c, std::size_t rank, std::size_t stage) {
+  const auto is_on = [&](const std::string& name) { return !is_pipelined(c) || stage_with_tensor(c, name) == stage; };
   Elements counted;
-  for (const std::string& p : parameters_of(c.model)) {
-    counted.all += c.tensors.at(p).elements();
-    counted.own += static_cast<std::size_t>(piece_of(c, p, rank).count);
-  }
-  for (const std::string& p : weights_of(c.model)) counted.frozen += c.tensors.at(p).elements();
+  for (const std::string& p : parameters_of(c.model))
+    if (is_on(p)) {
+      counted.all += c.tensors.at(p).elements();
+      counted.own += static_cast<std::size_t>(piece_of(c, p, rank).count);
+    }
+  for (const std::string& p : weights_of(c.model))
+    if (is_on(p)) counted.frozen += c.tensors.at(p).elements();
   counted.frozen -= counted.all;
   for (const auto& [name, tensor] : c.tensors)
-    if (name.ends_with(".running_mean") || name.ends_with(".running_var")) counted.running += tensor.bytes.size();
+    if ((name.ends_with(".running_mean") || name.ends_with(".running_var")) && is_on(name))
+      counted.running += tensor.bytes.size();
   return counted;
 }
 
 /// Whether gradients are counted: shared ones, where no layers share a weight, whose parts are gradients too.
 bool counts_gradients(const Case& c) { return shards_gradients(c) && shared_parameters(c.model).empty(); }
 
-std::map<std::string, std::size_t> expected_bytes(const Case& c, std::size_t rank) {
-  const Elements n = elements_of(c, rank);
+std::map<std::string, std::size_t> expected_bytes(const Case& c, std::size_t rank, std::size_t stage) {
+  const Elements n = elements_of(c, rank, stage);
   const std::size_t storage = size_of(c.precision.storage), accumulate = size_of(c.precision.accumulate),
                     master = size_of(c.precision.master);
   const bool own_alone = shards_parameters(c);
@@ -78,12 +84,16 @@ Outcome holds(const Case& c, const RunOptions& subject) {
   Outcome outcome;
   try {
     require_tallys_kernels(subject, "the memory of each buffer");
-    const std::vector<MemoryUse> ranks = memory_of_ranks(c, subject);
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-      for (const auto& [kind, bytes] : expected_bytes(c, rank))
-        require(outcome, ranks[rank].of(kind) == bytes, "peak bytes of " + kind, stage_of(kind),
-                "rank " + std::to_string(rank) + " took " + std::to_string(ranks[rank].of(kind)) + " bytes of " + kind +
-                    " at most; expected " + std::to_string(bytes));
+    const std::vector<MemoryUse> processes = memory_of_ranks(c, subject);
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      const std::size_t rank = i / stages_of(c), stage = i % stages_of(c);
+      const std::string who =
+          (is_pipelined(c) ? "stage " + std::to_string(stage) + " of rank " : "rank ") + std::to_string(rank);
+      for (const auto& [kind, bytes] : expected_bytes(c, rank, stage))
+        require(outcome, processes[i].of(kind) == bytes, "peak bytes of " + kind, stage_of(kind),
+                who + " took " + std::to_string(processes[i].of(kind)) + " bytes of " + kind + " at most; expected " +
+                    std::to_string(bytes));
+    }
   } catch (const NotSupported& reason) {
     outcome.status = Status::not_run;
     outcome.message = reason.what();

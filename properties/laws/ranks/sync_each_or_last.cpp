@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/tolerance/format.hpp"
@@ -82,7 +83,7 @@ bool sums_are_exact(const Case& c, const Trace& trace) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (!has_ranks(c)) return not_for(needs_ranks);
+  if (!has_ranks(c) || is_pipelined(c)) return not_for("several ranks, each of which has the whole model");
   const Case once = with_rank_option(c, "communicate", std::string("window"));
   CheckedRun first = run_and_check(once, subject);
   if (first.outcome.status == Status::not_run) return first.outcome;
@@ -91,7 +92,7 @@ Outcome holds(const Case& c, const RunOptions& subject) {
     if (word == "running_total" && !takes_totals(c)) continue;
     CheckedRun each = run_and_check(with_rank_option(c, "communicate", word), subject);
     if (exact)
-      require_equal_bits(first.outcome, first.trace, each.trace, {"unscale", "optimizer"},
+      require_equal_bits(first.outcome, of_exact_sums(first.trace), of_exact_sums(each.trace), {"unscale", "optimizer"},
                          word + " left other bits than one sum a window, though every sum is exact");
     add(first.outcome, std::move(each.outcome));
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "oracle/case/cut_rows.hpp"
 #include "oracle/case/expected_tensors.hpp"
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/layers/contract.hpp"
@@ -17,17 +18,6 @@ void shape(Plan& plan) {
   at_least_windows(plan, 2);
   plan.windows.resize(2);
   if (plan.normalisation == Normalisation::mean_of_means_configured) plan.normalisation = Normalisation::window_items;
-}
-
-/// Keeps the rows from `first` on.
-Tensor tail_rows(const Tensor& tensor, std::int64_t first) {
-  std::vector<std::int64_t> shape = tensor.shape;
-  const std::size_t width = tensor.bytes.size() / static_cast<std::size_t>(shape[0]);
-  shape[0] -= first;
-  Tensor tail(tensor.dtype, shape);
-  std::copy(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(width * static_cast<std::size_t>(first)),
-            tensor.bytes.end(), tail.bytes.begin());
-  return tail;
 }
 
 /// Takes the newest value of `name` in a window-0 stage, where there is one.
@@ -66,17 +56,14 @@ Case resumed_after(const Case& c, const Trace& trace) {
   Case resumed = c;
   resumed.windows = {c.windows[1]};
   const std::int64_t first = first_row(c, 1);
-  for (auto& [name, tensor] : resumed.tensors) {
-    const bool by_row = has_rows(name);
-    if (by_row) tensor = tail_rows(tensor, first);
-  }
+  keep_rows(c, {{first, rows_of(c) - first}}, resumed);
   take_optimizer_state(resumed, c, trace);
   take_scale(resumed, trace);
   return resumed;
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (c.windows.size() != 2) return not_for("two windows");
+  if (c.windows.size() != 2 || !c.dealt.empty()) return not_for("two windows of one rank");
   CheckedRun whole = run_and_check(c, subject);
   if (whole.outcome.status == Status::not_run) return whole.outcome;
   const CheckedRun second = run_and_check(resumed_after(c, whole.trace), subject);

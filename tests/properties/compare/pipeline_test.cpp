@@ -97,6 +97,26 @@ TEST(PipelinesUnderTheLenses, NameTheRankAndTheStageOfADamagedTap) {
     EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
 }
 
+/// Ranks that share the optimizer's state, on every stage its own.
+Case sharing(Case c) { return with_rank_option(std::move(c), "sharding", std::string("optimizer")); }
+
+TEST(PipelinesUnderTheLenses, PassWhereRanksShareTheOptimizerOfEachStage) {
+  for (const std::string norm : {"squares", "norms"}) {
+    expect_judged(with_rank_option(sharing(on_ranks(staged("1f1b"))), "reduce.norm", norm), norm);
+    expect_judged(with_rank_option(sharing(staged("gpipe")), "reduce.norm", norm), norm + " of one rank");
+  }
+  expect_judged(sharing(on_ranks(last_first())), "last first");
+}
+
+TEST(PipelinesUnderTheLenses, NameTheRankAndTheStageThatKeepsADamagedPiece) {
+  const Case c = sharing(on_ranks(staged("1f1b")));
+  const Trace trace = run(c);
+
+  for (const std::string tap : {"w0/r1/p1/overflow_check/found", "w0/r2/p0/agree/in.found", "w0/r0/p2/norm/part",
+                                "w0/r1/p1/norm/norm", "w0/r0/optimizer/fc2.weight", "w0/r2/gather_updated/fc1.weight"})
+    EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
 TEST(PipelinesUnderTheLenses, SayWhichStageALayerIsOn) {
   const Case c = staged("gpipe");
   const Trace trace = damaged(run(c), "w0/m1/forward/fc2.y", 1);
