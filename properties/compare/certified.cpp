@@ -102,16 +102,15 @@ std::map<std::string, oracle::Matrix<Ball>> tensors_of(const Case& c,
 
 /// The end-to-end lens' values against the case evaluated as `tally oracle` does. Nothing where a branch was taken over
 /// from the trace, or a window was skipped: there the two follow different decisions.
-void certify_expected(const Case& c, const Trace& trace, const EndToEndWalk& walk, const Expectations& judged,
-                      CertifiedRecord& record) {
-  const bool decided = !walk.ended && std::none_of(walk.checks.begin(), walk.checks.end(),
-                                                   [](const TensorCheck& check) { return check.adopted_share > 0; });
+void certify_expected(const Case& c, const ExpectedTraining& training, CertifiedRecord& record) {
   const char* const decides = is_pipelined(c) ? "agree" : "overflow_check";  // of a pipeline each stage finds its own
-  for (std::size_t w = 0; w < c.windows.size(); ++w) {
-    const Tensor* found = trace.find(TapView{static_cast<int>(w), -1, decides, "found"});
-    if (found != nullptr && found->integer(0) != 0) return;
-  }
-  if (!decided) return;
+  for (std::size_t w = 0; w < c.windows.size(); ++w)
+    for (const Trace* trace : training.traces) {
+      const Tensor* found = trace->find(TapView{static_cast<int>(w), -1, decides, "found"});
+      if (found != nullptr && found->integer(0) != 0) return;
+    }
+  if (!training.decided) return;
+  const Expectations& judged = training.expected;
   std::map<std::string, oracle::Matrix<long double>> certified;
   const auto evaluate = [&](auto* trajectory) {
     certified.clear();
@@ -136,11 +135,12 @@ void certify_expected(const Case& c, const Trace& trace, const EndToEndWalk& wal
 }
 
 void certify_case(const Case& c, const Trace& trace, CertifiedRecord& record) {
-  Expectations judged;
+  ExpectedTraining training{{}, {&trace}};
   EndToEndWalk walk(c, trace);
-  walk.kept = &judged;
+  walk.kept = &training.expected;
   expect_all(walk);
-  certify_expected(c, trace, walk, judged, record);
+  training.decided = is_decided(walk);
+  certify_expected(c, training, record);
 }
 
 std::string text_of(long double x) {
@@ -164,8 +164,8 @@ void certify(const Case& c, const Trace& trace, const Expectations& judged) {
   if (c.whole == nullptr && is_small(c)) certify_case(c, trace, sample.record_);
 }
 
-void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first, const Expectations& judged) {
-  if (is_small(whole)) certify_expected(whole, of_first, first, judged, waiting->record_);
+void certify_ranks(const Case& whole, const ExpectedTraining& first) {
+  if (is_small(whole)) certify_expected(whole, first, waiting->record_);
 }
 
 void compare_certified(const std::string& tap, const oracle::Expected& judged,

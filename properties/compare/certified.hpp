@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kernels/trace/trace.hpp"
 #include "oracle/case/case.hpp"
@@ -13,8 +14,14 @@
 
 namespace tally {
 
-class EndToEndWalk;
 using Expectations = std::map<std::string, oracle::Expected>;  // by tap name
+
+/// What the end-to-end lens expected of one rank's part, over every generation of it.
+struct ExpectedTraining {
+  Expectations expected;
+  std::vector<const Trace*> traces;  // of one generation each
+  bool decided = true;               // no branch was taken over from a trace
+};
 
 /// While it lives, the first run that the local lens judges in this thread, alone or beside the others, gives the
 /// sample: a few stages of layers and losses, on the same input bits, and where the case is small the whole of it,
@@ -34,8 +41,7 @@ class CertifiedSample {
  private:
   friend bool wants_expectations();
   friend void certify(const Case& c, const Trace& trace, const Expectations& judged);
-  friend void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first,
-                            const Expectations& judged);
+  friend void certify_ranks(const Case& whole, const ExpectedTraining& first);
 
   std::uint64_t draw_;
   bool taken_;
@@ -49,7 +55,7 @@ bool wants_expectations();
 /// What the local lens expected of each tap, to be held against enclosures; of one rank's part its stages alone.
 void certify(const Case& c, const Trace& trace, const Expectations& judged);
 /// What the first rank's walk expected end to end, where the sample that its stages gave was asked for.
-void certify_ranks(const Case& whole, const Trace& of_first, const EndToEndWalk& first, const Expectations& judged);
+void certify_ranks(const Case& whole, const ExpectedTraining& first);
 
 /// |v - exact| <= what the bound sets apart for long double: (1 - 1/pays) e, for every element that is finite and
 /// decided, with 2^-63 of the value for what the certified one may be off. The first disagreement of a tensor is noted.

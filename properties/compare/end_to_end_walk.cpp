@@ -1,5 +1,7 @@
 #include "properties/compare/end_to_end_walk.hpp"
 
+#include <algorithm>
+
 #include "oracle/case/optimizer_state.hpp"
 #include "oracle/case/pairs.hpp"
 #include "oracle/case/sequences.hpp"
@@ -144,6 +146,11 @@ oracle::ExpectedTensors expected_inputs(const EndToEndWalk& walk, const LayerVie
     tensors["positions"] = oracle::as_read(positions);
   }
   return tensors;
+}
+
+bool is_decided(const EndToEndWalk& walk) {
+  return !walk.ended &&
+         std::ranges::none_of(walk.checks, [](const TensorCheck& check) { return check.adopted_share > 0; });
 }
 
 }  // namespace tally

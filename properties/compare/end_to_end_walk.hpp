@@ -178,6 +178,8 @@ void add_gradients(EndToEndWalk& walk, const Gradients& gradients);
 void add_gradients(EndToEndWalk& walk, oracle::ExpectedTensors gradients);
 /// What walk.departure does to gradients and buffers before they meet; the inputs of accumulate are held to it.
 void depart(EndToEndWalk& walk, Gradients& gradients);
+/// Whether it went to its end by what it expected alone: no branch was taken over from the trace.
+bool is_decided(const EndToEndWalk& walk);
 /// Those of all micro-batches, from the last one to the first, as some pipelines do.
 void add_last_first(EndToEndWalk& walk);
 /// The norm of all gradients, by the parts that the stages of a pipeline find of their own layers.

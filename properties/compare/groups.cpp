@@ -241,9 +241,10 @@ GroupedChecks both_lenses(const Case& c, const Trace& trace, Grouping grouping, 
   return lenses.with(std::move(end_to_end), grouping);
 }
 
-/// Of one generation, from what the one before left behind; nullptr where the number of ranks never changes.
-std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping grouping, LeftBehind* between) {
-  const bool certifies = wants_expectations() && between == nullptr;
+/// Of one generation, from what the one before left behind; nullptr where the number of ranks never changes. `sampled`
+/// is told what is expected of the first rank, or nullptr.
+std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping grouping, LeftBehind* between,
+                                           ExpectedTraining* sampled) {
   BehindTheSum shared;
   std::deque<Lenses> lenses;
   std::deque<EndToEndWalk> walks;
@@ -251,10 +252,12 @@ std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping g
     lenses.emplace_back(ranks.parts[rank], ranks.traces[rank], GoneThrough{}, &shared);
     walks.emplace_back(ranks.parts[rank], ranks.traces[rank]).know_local(lenses.back().local());
   }
-  Expectations expected;
-  if (certifies) walks.front().kept = &expected;
+  if (sampled != nullptr) walks.front().kept = &sampled->expected;
   expect_ranks(walks, between);
-  if (certifies) certify_ranks(ranks.whole, ranks.traces.front(), walks.front(), expected);
+  if (sampled != nullptr) {
+    sampled->traces.push_back(&ranks.traces.front());
+    sampled->decided = sampled->decided && is_decided(walks.front());
+  }
   std::vector<GroupedChecks> found;
   for (std::size_t rank = 0; rank < ranks.count(); ++rank) {
     const Trace& trace = ranks.traces[rank];
@@ -266,15 +269,14 @@ std::vector<GroupedChecks> lenses_of_ranks(const RanksOfTrace& ranks, Grouping g
 
 }  // namespace
 
-std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping) {
-  return lenses_of_ranks(ranks, grouping, nullptr);
-}
-
 std::vector<std::vector<GroupedChecks>> hard_lenses(const GenerationsOfTrace& generations, Grouping grouping) {
+  const bool certifies = wants_expectations(), changes = generations.all.size() > 1;
   std::vector<std::vector<GroupedChecks>> found;
   LeftBehind between;
+  ExpectedTraining first;
   for (const RanksOfTrace& ranks : generations.all)
-    found.push_back(lenses_of_ranks(ranks, grouping, generations.all.size() > 1 ? &between : nullptr));
+    found.push_back(lenses_of_ranks(ranks, grouping, changes ? &between : nullptr, certifies ? &first : nullptr));
+  if (certifies) certify_ranks(generations.whole, first);
   return found;
 }
 

@@ -31,10 +31,9 @@ using GoneThrough = std::function<void(const std::string& tap, std::size_t bytes
 /// that something outside the group left must be tapped, once.
 GroupedChecks hard_lenses(const Case& c, const Trace& trace, Grouping grouping, const GoneThrough& told = {});
 
-/// The same of ranks that train together, each rank's checks as one rank alone has them: local and in groups on bits of
-/// its own, with what the others handed over; end to end all of them together.
-std::vector<GroupedChecks> hard_lenses(const RanksOfTrace& ranks, Grouping grouping);
-/// The same of every generation of a case whose ranks change.
+/// The same of ranks that train together, generation by generation where their number changes, each rank's checks as one
+/// rank alone has them: local and in groups on bits of its own, with what the others handed over; end to end all of them
+/// together.
 std::vector<std::vector<GroupedChecks>> hard_lenses(const GenerationsOfTrace& generations, Grouping grouping);
 
 }  // namespace tally

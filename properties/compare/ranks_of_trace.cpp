@@ -146,7 +146,7 @@ RanksOfTrace::RanksOfTrace(const Case& the_whole, const Trace& trace, const Rank
     if (before != nullptr) add_checkpoint(before->traces.front(), own);
 }
 
-GenerationsOfTrace::GenerationsOfTrace(const Case& whole, const Trace& trace) {
+GenerationsOfTrace::GenerationsOfTrace(const Case& the_whole, const Trace& trace) : whole(the_whole) {
   if (!is_elastic(whole)) {
     all.emplace_back(whole, trace);
     return;

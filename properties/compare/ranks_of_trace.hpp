@@ -44,6 +44,7 @@ struct GenerationsOfTrace {
   /// Both must outlive this object.
   GenerationsOfTrace(const Case& whole, const Trace& trace);
 
+  const Case& whole;
   std::deque<Case> cases;  // empty where the number never changes
   std::deque<RanksOfTrace> all;
   /// Which of them has a tap of the whole trace; the first has what is no tap.

@@ -3,6 +3,7 @@
 #include "oracle/tolerance/bounded.hpp"
 #include "properties/compare/judge.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
+#include "tests/properties/compare/three_ranks.hpp"
 
 namespace tally {
 namespace {
@@ -39,6 +40,20 @@ TEST(CertifiedSample, AgreesWithTheLongDoublesThatTheLensesUse) {
 }
 
 TEST(CertifiedSample, TakesASmallCaseWhole) { EXPECT_EQ(certified(normal_case(4), taking_draw(1)).cases, 1u); }
+
+TEST(CertifiedSample, TakesRanksWholeAndRanksWhoseNumberChanges) {
+  Case together = three::three_ranks(), changing = case_of(three::small_plan());
+  changing.dealt = {{1, 2, 1}, {2}};
+  for (const Case& c : {together, changing}) {
+    const Trace trace = run(c);
+    const CertifiedSample sample(taking_draw(1));
+
+    hard_lenses(c, trace, Grouping::declared);
+
+    EXPECT_EQ(sample.record().cases, 1u);
+    EXPECT_TRUE(sample.record().disagreements.empty());
+  }
+}
 
 TEST(CertifiedSample, TakesOneRunOfOneCaseInSixteen) {
   std::uint64_t taken = 0;
