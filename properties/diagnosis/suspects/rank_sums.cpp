@@ -135,6 +135,40 @@ const RegisterSuspect registered{{
 
 }  // namespace divided_by_elements
 
+/// Whose numbers the rank behind this one holds where the sum should stand; nothing where they are nobody's, or not known.
+std::optional<std::size_t> held_by_another(const Evidence& evidence, const HeldTensor& held) {
+  const std::size_t other = (evidence.c.rank + 1) % ranks(evidence);
+  const Tensor* theirs = handed_over(evidence.trace, ranks(evidence), other, held.name.window, held.name.micro_batch,
+                                     "reduce", "reduced." + summed_parameter(evidence, held));
+  if (theirs == nullptr) return std::nullopt;
+  const auto is_theirs = [&](std::size_t rank) { return share(evidence, held, rank) == numbers_of(*theirs); };
+  if (is_theirs(other)) return other;
+  for (std::size_t rank = 0; rank < ranks(evidence); ++rank)
+    if (is_theirs(rank)) return rank;
+  return std::nullopt;
+}
+
+// All hold what one of them had.
+namespace one_for_all {
+
+std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
+  if (summed_parameter(evidence, held).empty()) return std::nullopt;
+  const auto whose = held_by_another(evidence, held);
+  if (!whose || *whose == (evidence.c.rank + 1) % ranks(evidence)) return std::nullopt;
+  return share(evidence, held, *whose);
+}
+
+const RegisterSuspect registered{{
+    .name = "first-rank-broadcast",
+    .faults = {"first-rank-broadcast"},
+    .stages = {"reduce"},
+    .sentence = "nothing was summed over ranks: all hold the numbers of one, as after a broadcast",
+    .formula = "x_s",
+    .left = left,
+}};
+
+}  // namespace one_for_all
+
 // Each rank keeps what it had: nothing was summed.
 namespace own_alone {
 
@@ -150,7 +184,9 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
     if (place_in_bucket(whole, p).first == 0) in_last = false;
     in_last = in_last || p == parameter;
   }
-  return in_last ? share(evidence, held, evidence.c.rank) : std::nullopt;
+  const auto another = held_by_another(evidence, held);
+  const bool broadcast = another && *another != (evidence.c.rank + 1) % ranks(evidence);
+  return in_last && !broadcast ? share(evidence, held, evidence.c.rank) : std::nullopt;
 }
 
 const RegisterSuspect registered{{
