@@ -12,16 +12,15 @@ Layout message_tap(const Place& at, int pipe, bool sent) {
   const auto parts = parts_of_model(at.c);
   const bool begins = part > 0 && tap->layer == parts[part].first;
   const bool ends = part + 1 < parts.size() && tap->layer + 1 == parts[part].end;
-  const bool of_sum = sent && at.gradient && is_summed_behind(at.c, tap->layer);
-  const bool of_output = sent != at.gradient || of_sum;  // an output is sent, and its gradient comes back
   const Graph graph = graph_of(at.c.model);
-  const std::string wanted =
-      of_output ? "y" : input_word(at.c.model.layers[tap->layer], graph.inputs[tap->layer].size(), 0);
-  if (tap->tensor != wanted || !(of_output ? ends : begins)) return std::nullopt;
+  const bool of_output = tap->tensor == "y";  // else of what the part reads
+  const bool summed = sent && at.gradient && of_output;
+  if (!(of_output ? ends : begins) || (!summed && of_output != (sent != at.gradient))) return std::nullopt;
+  const std::string read = input_word(at.c.model.layers[tap->layer], graph.inputs[tap->layer].size(), 0);
+  if (!of_output && tap->tensor != read) return std::nullopt;
   const std::size_t left = of_output ? tap->layer : tap->layer - 1;
-  if (sent && at.gradient && !of_output && is_summed_behind(at.c, left)) return std::nullopt;
-  if (at.gradient && !graph.reached[left]) return std::nullopt;
-  const std::size_t stage = of_sum ? stage_of_part(at.c, part + 1) : own;
+  if (at.gradient && (!graph.reached[left] || (sent && of_output != is_summed_behind(at.c, left)))) return std::nullopt;
+  const std::size_t stage = summed ? stage_of_part(at.c, part + 1) : own;
   if (stage != static_cast<std::size_t>(pipe)) return std::nullopt;
   return TapLayout{at.c.precision.storage, {at.rows, features_after(at.c.model, left)}};
 }

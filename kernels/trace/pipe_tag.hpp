@@ -21,6 +21,8 @@ inline bool is_of_own_stage(std::string_view stage, std::string_view tensor) {
 inline bool is_of_every_stage(std::string_view stage, std::string_view tensor, int micro_batch) {
   if (is_of_own_stage(stage, tensor) || micro_batch >= 0 || stage == "count") return false;
   if (tensor.starts_with("in.")) tensor.remove_prefix(3);
+  for (const std::string_view own : {"weight", "bias", "running_mean", "running_var"})
+    if (tensor == own) return false;  // of a layer that is named "in"
   return tensor.find('.') == std::string_view::npos;
 }
 

@@ -46,7 +46,7 @@ struct ValueCheck {
     if (!decimal_parts(number.text))
       findings.add_broken(at, json_string(number.text.substr(0, 60)), "a decimal number, its exponent within +-300");
     else if (!within(option.range, number.text))
-      findings.add(at, number.text.substr(0, 60), allowed(option));
+      findings.add(at, number.text.substr(0, 60), "a number" + range_text(option.range));
   }
   void word(const std::string& text, const std::string& at) const {
     const bool listed = std::find(option.words.begin(), option.words.end(), text) != option.words.end();

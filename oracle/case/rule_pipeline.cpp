@@ -19,7 +19,7 @@ namespace {
 const std::string at = "$.execution.ranks.pipeline";
 
 std::string several(std::size_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  return std::to_string(count) + " " + what + (count == 1 ? "" : std::string_view(what).ends_with("ch") ? "es" : "s");
 }
 
 /// What is not stated of a pipeline.

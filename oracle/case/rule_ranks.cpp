@@ -6,6 +6,7 @@
 #include "oracle/case/limits.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/option.hpp"
+#include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/rules.hpp"
@@ -144,7 +145,8 @@ void check_together(const Case& c, Findings& findings) {
     const Layer& layer = c.model.layers[i];
     const std::string path = element_path("$.model.layers", i);
     if (layer.kind == "batch_norm" && layer.text("statistics") == "window")
-      findings.add(path + ".statistics", "\"window\" beside ranks", "\"micro_batch\", \"micro_step\" or \"frozen\"");
+      findings.add(path + ".statistics", "\"window\" beside ranks",
+                   is_pipelined(c) ? "\"micro_batch\" or \"frozen\"" : "\"micro_batch\", \"micro_step\" or \"frozen\"");
   }
 }
 

@@ -124,7 +124,7 @@ void check_alike_on_stages(LocalWalk& walk) {
   for (const Tap& tap : walk.trace.taps()) {
     const TapName& name = tap.name;
     if (name.window != walk.window || name.pipe >= 0) continue;
-    if (!is_of_every_stage(name.stage, name.tensor, name.micro_batch)) continue;
+    if (!is_of_every_stage(name.stage, name.tensor, name.micro_batch) || name.stage == "reduce") continue;
     for (std::size_t stage = 1; stage < stages_of(walk.c); ++stage) {
       const OfStage own(walk, stage);
       if (walk.passes_over(name.stage, name.tensor)) continue;

@@ -10,6 +10,7 @@
 #include "oracle/window/rank_division.hpp"
 #include "oracle/window/rank_sums.hpp"
 #include "properties/compare/local_walk.hpp"
+#include "properties/compare/of_stage.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 
 namespace tally {
@@ -90,8 +91,10 @@ void check_wire(LocalWalk& walk, const std::string& p, const oracle::RankDivisio
 void hand_over(LocalWalk& walk) {
   const std::size_t added = ranks_of_sum(whole_of(walk.c), walk.c.rank, walk.micro_batch).size();
   const oracle::RankDivision division = oracle::rank_division(walk.c, added);
-  if (division.around_the_sum())
+  for (std::size_t stage = 0; stage < stages_of(walk.c) && division.around_the_sum(); ++stage) {
+    const OfStage own(walk, stage == 0 ? -1 : static_cast<int>(stage));  // the first one's tap names no stage
     walk.check_output("reduce", "in.divisor", oracle::scalar(static_cast<long double>(added)));
+  }
   const bool gradients = communicate_of(walk.c) == Communicate::micro_batch && walk.micro_batch >= 0;
   for (const std::string& p : walk.parameters) {
     std::optional<Tensor> zeros;

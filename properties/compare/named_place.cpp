@@ -1,11 +1,15 @@
 #include "properties/compare/named_place.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "kernels/trace/pipe_tag.hpp"
 #include "kernels/trace/trace_layout.hpp"
+#include "oracle/case/generations.hpp"
 #include "oracle/case/pipeline.hpp"
+#include "oracle/case/ranks.hpp"
 #include "oracle/case/sequences.hpp"
 #include "oracle/layers/attention.hpp"
 
@@ -54,10 +58,8 @@ std::string pair_at(const Case& c, const TapName& tap, std::int64_t head, std::i
   return "";
 }
 
-}  // namespace
-
-std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
-  if (is_pipelined(c)) return "stage " + std::to_string(stage_of_tap(c, tap)) + " of the pipeline";
+/// What an element of a model over tokens belongs to.
+std::string place_in_sequence(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
   if (c.sequences.empty() || tap.micro_batch < 0 || index.empty()) return "";
   const auto layout = layout_of(c, tap);
   if (const PartOfAttention at = part_of(c.model, without_marks(tap.tensor)); at.layer != nullptr && at.part == "mask")
@@ -79,6 +81,31 @@ std::string named_place(const Case& c, const TapName& tap, const std::vector<std
   std::string text = what + (" " + std::to_string(places[row])) + " of sequence " + std::to_string(begins - 1);
   if (at.layer != nullptr && index.size() == 2) text += head_at(at, index[1], layout->shape[1]);
   return text;
+}
+
+}  // namespace
+
+std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index) {
+  const std::string stage = is_pipelined(c) ? "stage " + std::to_string(stage_of_tap(c, tap)) + " of the pipeline" : "";
+  const std::string place = place_in_sequence(c, tap, index);
+  return stage + (stage.empty() || place.empty() ? "" : ", ") + place;
+}
+
+void name_places(const Case& c, std::vector<TensorCheck>& checks) {
+  std::map<std::pair<std::size_t, int>, Case> parts;  // by generation and rank
+  for (TensorCheck& check : checks) {
+    const auto name = tap_view_of(check.tap);
+    if (check.status != Status::fail || check.lens == "relation" || !name) continue;
+    const TapName tap = tap_name_of(check.tap);
+    if (tap.rank < 0) {
+      check.place = named_place(c, tap, check.worst_index);
+      continue;
+    }
+    const std::size_t generation = generation_with(c, static_cast<std::size_t>(tap.window));
+    const auto [part, fresh] = parts.try_emplace({generation, tap.rank});
+    if (fresh) part->second = part_of(generation_of(c, generation), static_cast<std::size_t>(tap.rank));
+    check.place = named_place(part->second, of_rank(tap, -1), check.worst_index);
+  }
 }
 
 }  // namespace tally

@@ -7,11 +7,15 @@
 
 #include "kernels/trace/tap_name.hpp"
 #include "oracle/case/case.hpp"
+#include "reports/record/record.hpp"
 
 namespace tally {
 
 /// Of an element of a tensor that has a row for every row of its micro-batch, where the case has sequences: its place
-/// in its sequence, which is counted in the micro-batch, and of attention its head. Else empty.
+/// in its sequence, which is counted in the micro-batch, and of attention its head; of a pipeline in front of it the
+/// stage that left the tap. Else empty.
 std::string named_place(const Case& c, const TapName& tap, const std::vector<std::int64_t>& index);
+/// Says it in every check that fails; of ranks of each one's own part.
+void name_places(const Case& c, std::vector<TensorCheck>& checks);
 
 }  // namespace tally

@@ -11,9 +11,8 @@ namespace tally {
 /// While it lives, the walk asks for the taps of one stage; of a model that is not cut for those that name none.
 class OfStage {
  public:
-  OfStage(LocalWalk& walk, std::size_t stage) : walk_(walk) {
-    walk.pipe = is_pipelined(walk.c) ? static_cast<int>(stage) : -1;
-  }
+  OfStage(LocalWalk& walk, std::size_t stage) : OfStage(walk, is_pipelined(walk.c) ? static_cast<int>(stage) : -1) {}
+  OfStage(LocalWalk& walk, int pipe) : walk_(walk) { walk.pipe = pipe; }
   ~OfStage() { walk_.pipe = -1; }
   OfStage(const OfStage&) = delete;
   OfStage& operator=(const OfStage&) = delete;

@@ -7,6 +7,7 @@
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/groups.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/compare/named_place.hpp"
 #include "properties/compare/piecewise.hpp"
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/diagnose.hpp"
@@ -78,6 +79,7 @@ JudgedCapture judged_capture(const Case& c, const Trace& trace, const CaptureOpt
                                                : GroupedChecks{local_lens(c, trace, told, trace.groups.empty()), {}};
   if (!in_pieces && !in_ranks(c)) split_bounds(c, trace, checks);
   JudgedCapture judged{std::move(checks), std::move(groups), {}, {}};
+  name_places(c, judged.checks);
   if (options.all_lenses) find_causes(c, trace, judged);
   put_first(options.seen, judged.suspects);
   return judged;

@@ -43,9 +43,7 @@ Outcome judge_grouped(const Case& c, const Trace& trace, Grouping grouping) {
   split_bounds(c, trace, outcome.checks);
   for (const std::string& violation : trace.violations)
     require(outcome, false, "memory", stage_of_violation(violation), violation);
-  for (TensorCheck& check : outcome.checks)
-    if (check.status == Status::fail && check.lens != "relation")
-      check.place = named_place(c, tap_name_of(check.tap), check.worst_index);
+  name_places(c, outcome.checks);
   explain(outcome, c, trace);
   outcome = settled(std::move(outcome));
   if (outcome.status == Status::vacuous && !has_an_item(c))

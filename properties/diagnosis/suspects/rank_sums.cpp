@@ -107,7 +107,7 @@ const RegisterSuspect registered{{
     .name = "average-is-a-sum",
     .faults = {"average-is-a-sum"},
     .stages = {"reduce"},
-    .sentence = "the average over ranks only adds: nobody divides by their number",
+    .sentence = "the sum over ranks is not divided by their number, or was made twice",
     .formula = "R G",
     .left = left,
 }};
@@ -193,7 +193,7 @@ const RegisterSuspect registered{{
     .name = "last-bucket-not-flushed",
     .faults = {"last-bucket-not-flushed"},
     .stages = {"reduce"},
-    .sentence = "the last bucket was not summed over ranks: each keeps its own numbers",
+    .sentence = "nothing was summed over ranks here, as where the last bucket is not sent: each keeps its own numbers",
     .formula = "x_r",
     .left = left,
 }};

@@ -23,7 +23,8 @@ void shape(Plan& plan) {
 }
 
 Outcome holds(const Case& c, const RunOptions& subject) {
-  if (!is_pipelined(c) || !clips_by_norm(c.recipe.clip)) return not_for(needs_stages);
+  if (!is_pipelined(c) || !clips_by_norm(c.recipe.clip))
+    return not_for(std::string(needs_stages) + ", with a clip by norm");
   Outcome all;
   for (const std::string word : {"squares", "norms"}) {
     CheckedRun run = run_and_check(with_rank_option(c, "reduce.norm", word), subject);

@@ -69,6 +69,17 @@ TEST(PipelinesOfBlocks, LeaveTheBitsOfOneProcess) {
   }
 }
 
+/// A layer that is a part of its own, and whose output several layers of the next part read.
+TEST(PipelinesOfBlocks, HaveEveryTapOfAPartOfOneLayerThatABlockReads) {
+  Plan plan = small_plan();
+  plan.hidden = {layer("linear", "in", {{"out", std::int64_t{4}}}), layer("relu", "r"),
+                 layer("linear", "up", {{"out", std::int64_t{4}}}), sum_of("sum", {"r", "up"})};
+  const Case c = cut_at(case_of(plan), {1, 2});
+
+  expect_every_tap_checked(c);
+  expect_judged(c, "a part of one layer");
+}
+
 Case language_model(bool tied) {
   Plan plan = small_plan();
   plan.windows = {{5, 3, 4}, {2, 4}};

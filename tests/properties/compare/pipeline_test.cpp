@@ -117,6 +117,14 @@ TEST(PipelinesUnderTheLenses, NameTheRankAndTheStageThatKeepsADamagedPiece) {
     EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
 }
 
+TEST(PipelinesUnderTheLenses, HoldTheDivisorOfEveryStageOfEveryRank) {
+  const Case c = with_rank_option(on_ranks(staged("1f1b")), "reduce.divide", std::string("before"));
+  const Trace trace = run(c);
+
+  for (const std::string tap : {"w0/r0/reduce/in.divisor", "w0/r2/reduce/in.divisor", "w0/r2/p2/reduce/in.divisor"})
+    EXPECT_EQ(first_failing(checks_of(c, damaged(trace, tap, 1))), tap);
+}
+
 TEST(PipelinesUnderTheLenses, SayWhichStageALayerIsOn) {
   const Case c = staged("gpipe");
   const Trace trace = damaged(run(c), "w0/m1/forward/fc2.y", 1);

@@ -1,11 +1,20 @@
 """python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is."""
 import argparse
+import json
 import sys
 
 from . import folders, verdict
 from .errors import CaptureError
 from .meaning import LEVELS, NORMALISATIONS
 from .watch import Watch
+
+
+def section(text):
+    """The value of --ranks."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"found {text}, expected JSON") from None
 
 
 def options_of(arguments):
@@ -26,6 +35,8 @@ def options_of(arguments):
                         help="state the layers of a network, all of them known, in place of an opaque model")
     parser.add_argument("--samples", type=int, metavar="N", help="record N elements of each larger tensor (all)")
     parser.add_argument("--no-loss", dest="loss", action="store_false", help="record no logits and no losses")
+    parser.add_argument("--ranks", type=section, metavar="JSON", help="how several ranks add up, in the words of "
+                        "execution.ranks: '{\"reduce\": {\"divide\": \"after\"}}', or false")
     parser.add_argument("--out", default="tally-out/recorded", help="the folder of the capture (tally-out/recorded)")
     parser.add_argument("--tally", help="the program (the variable TALLY, or what the PATH finds)")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
@@ -48,7 +59,7 @@ def main():
         watch = Watch(options.stop, micro_batches=counts, windows=options.windows, start=options.start,
                       every=options.every, level=options.level, normalisation=options.normalisation, clip=options.clip,
                       loss=options.loss, divide=options.divide, layers=options.layers,
-                      samples=options.samples, name=options.script)
+                      samples=options.samples, ranks=options.ranks, name=options.script)
         watch.run([options.script, *options.arguments], options.module)
     except CaptureError as problem:
         print(f"error: {problem}", file=sys.stderr)

@@ -91,7 +91,7 @@ class Capture:
     def look_at_buffers(self, window, m):
         """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
         if m > 0:
-            self.sums.look(between=True)
+            self.sums.look("the next micro-batch", between=True)
         change = Change()
         cleared = left = None
         for name in self.parameters:
@@ -189,7 +189,7 @@ class Capture:
         self.skipping = self.reads.skips_itself()
         if not self.recording_step() or self.skipping:
             return
-        self.sums.look()
+        self.sums.look("the step")
         window, m, size = self.meaning.place(self.count - 1)
         if m + 1 < size and self.count:
             self.early = f"window {window}, after micro-batch {m} of {size}"

@@ -13,7 +13,7 @@ def taps_of(ranks, capture):
 
 class OneRank:
     """There is nothing to add up over."""
-    moved = False
+    moved, marks = False, 0
 
     def __bool__(self):
         return False
@@ -30,7 +30,10 @@ class OneRank:
     def detach(self):
         pass
 
-    def look(self, between=False):
+    def look(self, at, between=False):
+        pass
+
+    def marked(self):
         pass
 
     def section(self, segment, lines):
@@ -48,6 +51,7 @@ class RankTaps:
         self.waits = False  # for a sum behind the backward pass that ended
         self.moved = False  # whether the ranks added up behind the last micro-batch
         self.passed = False  # whether a forward pass went through the wrapper since the last backward pass
+        self.marks = 0  # calls of the loop that say where it has added up, in recorded windows
         self.hooks = [ranks.wrapper.register_forward_pre_hook(self.passes)] if ranks.wrapper is not None else []
 
     def passes(self, *_):
@@ -68,6 +72,7 @@ class RankTaps:
     def backward_ends(self, prefix):
         """Behind a backward pass the wrapper has added up, or has not."""
         capture, changed, found = self.capture, False, {}
+        self.no_sums_inside()
         for name in capture.parameters:
             now, held = capture.views.gradient(name), capture.latest.get(name)
             if now is None:
@@ -90,20 +95,51 @@ class RankTaps:
             segment.taps[f"{self.prefix}/@reduce.out.{name}"] = [after]
             self.capture.latest[name] = after
 
+    def no_sums_inside(self):
+        """Without a wrapper a sum that begins inside of a backward pass is not told from what is accumulated there."""
+        hooked = [name for name, parameter in self.capture.parameters.items()
+                  if getattr(parameter, "_post_accumulate_grad_hooks", None)] if self.ranks.wrapper is None else []
+        if hooked:
+            self.capture.report.problem(f"{hooked[0]} (and {len(hooked) - 1} more)" if hooked[1:] else hooked[0],
+                                        "a hook of register_post_accumulate_grad_hook", "none beside ranks that add up by "
+                                        "calls of their own", "add up behind the backward pass, or record with "
+                                        "DistributedDataParallel")
+
+    def marked(self):
+        """The loop says that it has added up."""
+        self.marks += self.capture.recording_step()
+        self.look("added_up()")
+
     @unseen
-    def look(self, between=False):
-        """Before anything else touches the gradients: without a wrapper the loop has added up by now. Between two
-        micro-batches a wrapper's loop adds up nothing."""
+    def look(self, at, between=False):
+        """Before anything else touches the gradients, `at` that: without a wrapper the loop has added up by now. Between
+        two micro-batches a wrapper's loop adds up nothing."""
         if not self.waits or self.capture.segment is None or between and self.ranks.wrapper is not None:
             return
         self.waits, capture, found = False, self.capture, {}
         for name in capture.parameters:
             now, held = capture.views.gradient(name), capture.latest.get(name)
-            if now is not None and held is not None and not same(capture.scratch.tensor(held), now):
+            if now is not None and held is None:  # the loop has made a gradient that this rank had not
+                held = capture.scratch.put(torch.zeros_like(now))
+            if now is not None and not same(capture.scratch.tensor(held), now):
                 found[name] = held, capture.scratch.put(now)
         self.tap(found)
         if found:
             self.moved = capture.segment.added_up[-1][-1] = True
+        if self.ranks.wrapper is None and not between:
+            self.note(bool(found), at)
+
+    def note(self, moved, at):
+        """What a reader of a failed sum would want to know."""
+        report, window = self.capture.report, self.capture.window_prefix()
+        if not moved:
+            report.noted(f"{window}, {at}", "came when no gradient had changed since the last backward pass, where the sum "
+                         "over ranks was expected")
+        elif at != "added_up()" and self.marks:
+            report.noted(f"{window}, {at}", "came without a call of added_up() before it, as there was one in another window")
+        elif at != "added_up()" and self.capture.meaning.divide == "window":
+            report.noted(f"{window}, {at}", "came when gradients were summed over ranks and divided: call "
+                         "recorder.added_up() between the two")
 
     def section(self, segment, lines):
         """`execution.ranks` of the case."""

@@ -62,6 +62,9 @@ class Ranks:
             raise CaptureError("DistributedDataParallel: found gradient_as_bucket_view=True, expected False, as such a "
                                "gradient is seen only when it is on its way; record with False, which leaves the same "
                                "bits but for a division")
+        if self.said.get("sharding", "none") != "none" and not sharded:
+            raise CaptureError(f"ranks: found sharding={self.said['sharding']!r} of parameters that each rank has whole, "
+                               "expected none; leave it out, as what ZeroRedundancyOptimizer shares is seen in the run")
         if getattr(optimizer, "_overlap_with_ddp", False):
             raise CaptureError("optimizer: found overlap_with_ddp=True, which steps inside of backward, expected False; "
                                "record with False")

@@ -39,6 +39,15 @@ def other_parameters(told):
     return None
 
 
+def other_marks(told):
+    """Why ranks do not agree where they have added up, in one line; None where they do."""
+    for rank, each in enumerate(told):
+        if each["marks"] != told[0]["marks"]:
+            return (f"added_up(): found {told[0]['marks']} calls on rank 0 and {each['marks']} on rank {rank}, expected as "
+                    "many on each; call it on every rank, in every window")
+    return None
+
+
 def unite(recorder, told):
     """What is the same for all ranks once they have told each other: the run's name, and which parameters took part."""
     for own, segment in enumerate(recorder.capture.segments):
@@ -65,10 +74,10 @@ def checked_together(recorder, folder, tally, show, options):
     try:
         _, problem = tried(lambda: (recorder.whole(), folders.can_be_written(folder)))
         told = ranks.share({"run": secrets.token_hex(8), "problem": problem,
-                            "parameters": list(capture.parameters),
+                            "parameters": list(capture.parameters), "marks": capture.sums.marks,
                             "touched": [sorted(segment.touched) for segment in capture.segments]})
         if not any(each["problem"] for each in told):
-            told[0]["problem"] = other_parameters(told)
+            told[0]["problem"] = other_parameters(told) or other_marks(told)
         if not any(each["problem"] for each in told):
             run = unite(recorder, told)
             _, problem = tried(lambda: write_parts(recorder, folder, run, options))

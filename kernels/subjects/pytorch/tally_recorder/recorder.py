@@ -1,4 +1,5 @@
 """The recorder: sees what a loop does while it is entered, and has it judged afterwards."""
+import functools
 import os
 
 import torch
@@ -104,7 +105,7 @@ class Recorder:
         self.capture.losses = losses
         self.clips = clips or SeesClips()
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
-        self.clips.begins = self.capture.sums.look
+        self.clips.begins = functools.partial(self.capture.sums.look, "PyTorch's clip")
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
         fused = self.model.register_forward_hook(losses.model_left) if self.described.wants_input else None
@@ -137,9 +138,10 @@ class Recorder:
         self.finished = True
 
     def added_up(self):
-        """For a loop that adds up over ranks by calls of its own and clips by code of its own: called between the two.
-        What changes gradients before it is the sum over ranks, what changes them behind it the clip."""
-        self.capture.sums.look()
+        """For a loop that adds up over ranks by calls of its own: called on every rank in every window, where the sum
+        stands in .grad, divided as `ranks` says, and nothing else has touched it. What changes gradients from there on
+        is the loop's clip, or with divide="window" its division."""
+        self.capture.sums.marked()
 
     def check(self, folder, tally=None, show=print, options=()):
         """Writes the capture to `folder`, has `tally check` judge it and shows its verdict. Returns its exit code, or 2

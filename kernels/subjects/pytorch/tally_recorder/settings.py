@@ -2,6 +2,12 @@
 from .unjudged import counted
 
 
+def is_gathered(recorded, now):
+    """Whether fully_shard has put the whole parameter in the place of the rank's rows for a while, as it leaves those of
+    the outermost module from forward to backward."""
+    return hasattr(recorded, "to_local") and not hasattr(now, "to_local") and recorded.shape == now.shape
+
+
 class Members:
     """The model's parameters, those that are recorded among them by name, and what has become of them. `name_of`
     gives what a case calls one that the model calls so."""
@@ -14,6 +20,9 @@ class Members:
     def differences(self):
         """A parameter that the model no longer has, or a new one; told once."""
         now = {self.name_of(name): parameter for name, parameter in self.model.named_parameters()}
+        for name, parameter in self.recorded.items():
+            if name in now and is_gathered(parameter, now[name]):
+                now[name] = parameter
         present = {id(parameter) for parameter in now.values()}
         held = {id(parameter) for group in self.optimizer.param_groups for parameter in group["params"]}
         gone = [name for name, parameter in self.recorded.items() if id(parameter) not in present]

@@ -28,6 +28,9 @@ def adamw(parameters, **options):
     return torch.optim.AdamW(parameters, lr=0.01, weight_decay=0.1, **options)
 
 
+AFTER = {"reduce": {"divide": "after"}}  # how a loop divides its own sum
+
+
 class OnlyItsOwn(ZeroRedundancyOptimizer):
     """Bug: what a rank has stepped does not come back to the others."""
 
@@ -50,7 +53,7 @@ class RankLoop:
     recorder is told where the loop has added up; `wrong` names what else is wrong."""
 
     def __init__(self, windows=EQUAL, optimizer=sgd, divide="K", sync="last", clip=None, wrap=True, wrong=None,
-                 marks=False, said=None, **meaning):
+                 marks=None, said=None, **meaning):
         self.windows, self.optimizer, self.divide, self.sync, self.clip = windows, optimizer, divide, sync, clip
         self.wrap, self.wrong, self.marks, self.said, self.meaning = wrap, wrong, marks, said, meaning
 
@@ -75,8 +78,12 @@ class RankLoop:
         """The recorder after the loop; None where it is not recorded."""
         self.make(rank)
         count = [len(self.sizes(w, rank)) for w in range(len(self.windows))]
+        if self.wrong == "hooks":
+            for parameter in self.net.parameters():
+                parameter.register_post_accumulate_grad_hook(lambda each: None)
+        meant = {**self.meaning, **({"divide": "window"} if self.divide == "window" else {})}
         recorder = self.recorder = tally_recorder.Recorder(self.model, self.opt, count, ranks=self.said,
-                                                           **self.meaning) if record else None
+                                                           **meant) if record else None
         with recorder or contextlib.nullcontext():
             for w in range(len(self.windows)):
                 self.window(self.sizes(w, rank), self.rows(w, size), size)
@@ -94,12 +101,19 @@ class RankLoop:
                 x, target = torch.randn(own, 6), torch.randint(0, 4, (own,))
                 net = self.net if self.wrong == "around the wrapper" else self.model
                 self.divided(net(x), target, sizes, rows, size).backward()
+        if self.wrong == "clip before the sum":
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)
         if not self.wrap:
             for parameter in self.net.parameters():
                 dist.all_reduce(parameter.grad)
-                parameter.grad /= size
-        if self.marks and self.recorder:
+                parameter.grad /= 1 if self.divide == "window" else size
+        if self.recorder and self.marks in ("all", f"rank {dist.get_rank()}"):
             self.recorder.added_up()
+        if self.divide == "window":
+            for parameter in self.net.parameters():
+                parameter.grad /= rows
+        if self.wrong == "clip before the sum":
+            return self.opt.step()
         if self.clip and not self.wrap:
             self.clip_by_hand()
         elif self.clip:
@@ -117,7 +131,7 @@ class RankLoop:
 
     def divided(self, y, target, sizes, rows, size):
         loss = F.cross_entropy(y, target, reduction="mean" if self.divide in ("K", "K times R") else "sum")
-        by = {"K": len(sizes), "K times R": len(sizes) / size, "items": rows / size, "all items": rows,
+        by = {"window": 1, "K": len(sizes), "K times R": len(sizes) / size, "items": rows / size, "all items": rows,
               "own items": sum(sizes)}
         return loss / by[self.divide]
 
@@ -132,7 +146,9 @@ def right_loops():
         "DDP, known layers": RankLoop(UNEQUAL, divide="items", layers="known", level="all"),
         "DDP, ranks stated": RankLoop(said={"communicate": "window"}),
         "all-reduce by hand": RankLoop(wrap=False, said={"reduce": {"divide": "after"}}),
-        "all-reduce and clip by hand": RankLoop(wrap=False, clip=0.1, marks=True, said={"reduce": {"divide": "after"}}),
+        "all-reduce and clip by hand": RankLoop(wrap=False, clip=0.1, marks="all", said={"reduce": {"divide": "after"}}),
+        "all-reduce by hand, divided behind it": RankLoop(UNEQUAL, wrap=False, divide="window", marks="all",
+                                                          said={"reduce": {"divide": "loss"}}),
         "ZeRO-1": RankLoop(optimizer=zero(torch.optim.SGD, momentum=0.9)),
         "ZeRO-1, Adam, clip": RankLoop(optimizer=zero(torch.optim.Adam), clip=0.1),
     }
@@ -154,7 +170,17 @@ WRONG = {  # what is wrong, the first tensor that fails, and what stands on top 
 }
 
 
+HINTED = {  # what cannot pass, and the words that say where the loop added up
+    "clip before the sum by hand": (RankLoop(wrap=False, clip=0.1, wrong="clip before the sum", said=AFTER),
+                                    "w0, PyTorch's clip: came when no gradient had changed since the last backward pass"),
+    "hooks by hand": (RankLoop(wrap=False, wrong="hooks", said=AFTER), "error: rank 0: model.0.weight (and 3 more): found a hook of "
+              "register_post_accumulate_grad_hook"),
+}
+
+
 REFUSED = {  # what no capture can state, and the words that say so
+    "marked by one rank": (RankLoop(wrap=False, marks="rank 0", said=AFTER), "rank 0: added_up(): found 2 calls on rank 0 and 0 on "
+                           "rank 1"),
     "lacks a parameter": (RankLoop(wrong="lacks a parameter"), "rank 0: the parameters of rank 1: found no parameter "
                           "model.2.bias that trains, expected those of rank 0"),
 }
@@ -174,6 +200,9 @@ def in_a_group(rank, size, folder, work):
             json.dump(told, file)
     dist.barrier()
     dist.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # threads of PyTorch's that outlive their group now and then abort a process that goes on to its end
 
 
 def together(size, folder, work):
@@ -208,5 +237,5 @@ def all_loops(rank, size, folder):
         told = judged(loop, rank, size, os.path.join(folder, name))
         loop.run(rank, size, False)
         yield name, {**told, "unrecorded": bits_of(loop.net)}
-    for name, (loop, *_) in {**WRONG, **REFUSED}.items():
+    for name, (loop, *_) in {**WRONG, **HINTED, **REFUSED}.items():
         yield name, judged(loop, rank, size, os.path.join(folder, name))

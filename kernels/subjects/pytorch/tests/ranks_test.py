@@ -50,6 +50,12 @@ class TwoRanks(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual("recorder.added_up()" in told[0]["said"], "by hand" in name)
 
+    def test_a_sum_at_another_place_than_was_looked_at_is_said(self):
+        for name, (_, words) in rank_loops.HINTED.items():
+            with self.subTest(name):
+                self.assertNotEqual(self.told[name][0]["code"], PASS)
+                self.assertIn(words, self.told[name][0]["said"])
+
     def test_what_cannot_be_stated_is_refused_in_one_line(self):
         for name, (_, words) in rank_loops.REFUSED.items():
             with self.subTest(name):

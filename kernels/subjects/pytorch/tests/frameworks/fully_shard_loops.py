@@ -12,7 +12,8 @@ class ShardLoop(rank_loops.RankLoop):
     def make(self, rank):
         torch.manual_seed(1)
         self.net = self.model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))
-        for layer in (self.net[0], self.net[2]) if self.wrong != "one group" else ():
+        groups = {"one group": (), "the root keeps some": self.net[:1]}
+        for layer in groups.get(self.wrong, (self.net[0], self.net[2])):
             fully_shard(layer)
         fully_shard(self.net)
         self.opt = self.optimizer(self.net.parameters())
@@ -43,6 +44,7 @@ def right_loops():
     return {
         "FSDP2": ShardLoop(sync="each"),
         "FSDP2, one group": ShardLoop(sync="each", wrong="one group"),
+        "FSDP2, the root keeps some": ShardLoop(sync="each", wrong="the root keeps some"),
         "FSDP2, unequal ranks": ShardLoop([[[4, 2], [1, 5]], [[2, 2], [3, 1]]], sync="each", divide="items"),
         "FSDP2, AdamW, clip": ShardLoop(sync="each", optimizer=rank_loops.adamw, clip=0.1),
     }
