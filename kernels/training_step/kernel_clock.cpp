@@ -13,13 +13,25 @@ thread_local KernelClock* running = nullptr;
 KernelClock::KernelClock() { running = this; }
 KernelClock::~KernelClock() { running = nullptr; }
 
-KernelClock::Lap::Lap(Stream& stream, std::string_view operation) : stream_(stream), operation_(operation) {
-  if (running != nullptr) from_ = now();
+KernelClock::Lap::Lap(Stream& stream, std::string_view operation) : stream_(stream) {
+  if (running == nullptr) return;
+  auto place = running->operations_.find(operation);
+  if (place == running->operations_.end()) place = running->operations_.try_emplace(std::string(operation)).first;
+  const std::uint64_t before = place->second.calls++;
+  if (before >= all_timed && before % one_in != 0) return;
+  timed_ = &place->second;
+  from_ = now();
 }
 
 KernelClock::Lap::~Lap() {
-  if (running == nullptr || std::uncaught_exceptions() > 0) return;
-  running->seconds_[std::string(operation_)] += now() - from_;
+  if (timed_ == nullptr || std::uncaught_exceptions() > 0) return;
+  timed_->seconds += (now() - from_) * (timed_->calls > all_timed ? one_in : 1);
+}
+
+std::map<std::string, double> KernelClock::seconds() const {
+  std::map<std::string, double> all;
+  for (const auto& [operation, timed] : operations_) all[operation] = timed.seconds;
+  return all;
 }
 
 double KernelClock::Lap::now() const {

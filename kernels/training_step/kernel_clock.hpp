@@ -2,6 +2,8 @@
 // stream on CUDA.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,16 +15,24 @@
 namespace tally {
 
 /// While it lives, the operations that this thread runs are timed. Clocks do not nest; without one, a lap costs
-/// nothing.
+/// nothing. Asking the system for processor time takes longer than a small kernel: of an operation that runs more than
+/// `all_timed` times, one call in `one_in` is timed, for all of these.
 class KernelClock {
+  struct Timed {
+    double seconds = 0;
+    std::uint64_t calls = 0;
+  };
+
  public:
   KernelClock();
   ~KernelClock();
   KernelClock(const KernelClock&) = delete;
   KernelClock& operator=(const KernelClock&) = delete;
 
+  static constexpr std::uint64_t all_timed = 256, one_in = 16;
+
   /// In seconds, over all calls so far.
-  const std::map<std::string, double>& seconds() const { return seconds_; }
+  std::map<std::string, double> seconds() const;
 
   /// One call of an operation.
   class Lap {
@@ -35,12 +45,12 @@ class KernelClock {
    private:
     double now() const;
     Stream& stream_;
-    std::string_view operation_;
+    Timed* timed_ = nullptr;  // where it is counted; nullptr: this call is not timed
     double from_ = 0;
   };
 
  private:
-  std::map<std::string, double> seconds_;
+  std::map<std::string, Timed, std::less<>> operations_;
 };
 
 /// The kernel's call as a lap, its launches' ways noted as the kernel's.
