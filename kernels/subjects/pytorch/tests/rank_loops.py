@@ -173,9 +173,10 @@ WRONG = {  # what is wrong, the first tensor that fails, and what stands on top 
 HINTED = {  # what cannot pass, and the words that say where the loop added up
     "clip before the sum by hand": (RankLoop(wrap=False, clip=0.1, wrong="clip before the sum", said=AFTER),
                                     "w0, PyTorch's clip: came when no gradient had changed since the last backward pass"),
-    "hooks by hand": (RankLoop(wrap=False, wrong="hooks", said=AFTER), "error: rank 0: model.0.weight (and 3 more): found a hook of "
-              "register_post_accumulate_grad_hook"),
 }
+if hasattr(torch.Tensor, "register_post_accumulate_grad_hook"):  # since PyTorch 2.1
+    HINTED["hooks by hand"] = (RankLoop(wrap=False, wrong="hooks", said=AFTER), "error: rank 0: model.0.weight (and 3 more): "
+                               "found a hook of register_post_accumulate_grad_hook")
 
 
 REFUSED = {  # what no capture can state, and the words that say so
