@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/executor/schedule.hpp"
+#include "oracle/case/graph.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
@@ -19,6 +20,21 @@ std::vector<std::size_t> some_of(std::vector<std::size_t> places, std::size_t wa
   while (places.size() > wanted)
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(random.below(places.size())));
   return places;
+}
+
+/// In one plan of two, a cut behind an output that several layers read, if there is one, in the place of another.
+void cut_in_front_of_a_block(const Plan& plan, const Model& model, const std::vector<std::size_t>& places,
+                             std::vector<std::size_t>& cut) {
+  constexpr std::uint64_t apart = 0xcbbb9d5du;
+  executor::Schedule random(plan.seed ^ apart);
+  std::vector<std::size_t> several;
+  for (const std::size_t first : places)
+    if (readers_of(model, first - 1).size() > 1) several.push_back(first);
+  if (several.empty() || cut.empty() || random.below(2) == 0) return;
+  const std::size_t wanted = several[random.below(several.size())];
+  if (std::ranges::count(cut, wanted) > 0) return;
+  cut[random.below(cut.size())] = wanted;
+  std::ranges::sort(cut);
 }
 
 bool divides_all(const Case& c, std::size_t stages) {
@@ -59,9 +75,10 @@ void cut_into_stages(const Plan& plan, Case& c) {
   auto chunks = static_cast<std::size_t>(plan.chunks);
   while (chunks > 1 && (stages * chunks > places.size() + 1 || !divides_all(c, stages))) --chunks;
   set_chunks(c, stages, chunks);
+  std::vector<std::size_t> firsts = some_of(places, stages * chunks - 1, random);
+  cut_in_front_of_a_block(plan, c.model, places, firsts);
   std::vector<Decimal> cut;
-  for (const std::size_t first : some_of(places, stages * chunks - 1, random))
-    cut.push_back(Decimal{std::to_string(first)});
+  for (const std::size_t first : firsts) cut.push_back(Decimal{std::to_string(first)});
   set_rank_option(c.execution, "pipeline.cut", std::move(cut));
 }
 
@@ -100,7 +117,7 @@ void enough_layers(Plan& plan, std::size_t parts) {
 void pipelined(Plan& plan) {
   constexpr std::uint64_t apart = 0x5be0cd19u;
   executor::Schedule random(plan.seed ^ apart);
-  if (random.below(4) == 0) attend(plan);
+  if (plan.seed % 7 < 2) attend(plan);
   plan.tokens.tied = false;  // else nothing between the table and the last layer can be cut
   normalised_by_micro_batch(plan);
   plan.ranks = 1;
