@@ -71,44 +71,36 @@ class Crew(unittest.TestCase):
         time.sleep(seconds)
         return process
 
-    def test_leaves_the_bits_that_ranks_in_one_process_leave(self):
-        for words, folder in (([], "model"), (CREW, "crew")):
-            done = tally("replay", CASE, "--dump", str(self.folder / folder), *words)
+    def case(self, windows, ranks):
+        """The case with other windows, and this in `execution.ranks` as well."""
+        case = json.loads(pathlib.Path(CASE).read_text())
+        case["windows"] = windows
+        case["execution"]["ranks"].update(ranks)
+        path = self.folder / "case.json"
+        path.write_text(json.dumps(case))
+        return path
+
+    def leaves_the_models_bits(self, case, asked=CREW):
+        for words, folder in (([], "model"), (asked, "crew")):
+            done = tally("replay", str(case), "--dump", str(self.folder / folder), *words)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
         self.assertEqual(*traces)
+
+    def test_leaves_the_bits_that_ranks_in_one_process_leave(self):
+        self.leaves_the_models_bits(CASE)
 
     def test_trains_a_case_of_fewer_ranks_by_some_of_its_own(self):
-        for words, folder in (([], "model"), (crew(MPI, 5), "crew")):
-            done = tally("replay", CASE, "--dump", str(self.folder / folder), *words)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
-        self.assertEqual(*traces)
+        self.leaves_the_models_bits(CASE, crew(MPI, 5))
 
     def test_trains_every_stage_of_every_rank_as_a_process(self):
-        case = json.loads(pathlib.Path(CASE).read_text())
-        case["windows"] = [[[2, 1], [3, 2]], [[1], [1, 2, 2, 1]]]
-        case["execution"]["ranks"]["pipeline"] = {"stages": 2, "cut": [2], "schedule": "1f1b"}
-        path = self.folder / "stages.json"
-        path.write_text(json.dumps(case))
-        for words, folder in (([], "model"), (CREW, "crew")):
-            done = tally("replay", str(path), "--dump", str(self.folder / folder), *words)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
-        self.assertEqual(*traces)
+        pipeline = {"stages": 2, "cut": [2], "schedule": "1f1b"}
+        self.leaves_the_models_bits(self.case([[[2, 1], [3, 2]], [[1], [1, 2, 2, 1]]], {"pipeline": pipeline}))
 
     def test_trains_each_generation_by_as_many_processes_as_it_has_ranks(self):
-        case = json.loads(pathlib.Path(CASE).read_text())
-        case["windows"] = [[[2, 1], [3, 2]], [[1], [1, 2], [2], [1]]]
         for sharding in ("none", "optimizer"):
-            case["execution"]["ranks"]["sharding"] = sharding
-            path = self.folder / "elastic.json"
-            path.write_text(json.dumps(case))
-            for words, folder in (([], "model"), (CREW, "crew")):
-                done = tally("replay", str(path), "--dump", str(self.folder / folder), *words)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            traces = [(self.folder / folder / "trace.safetensors").read_bytes() for folder in ("model", "crew")]
-            self.assertEqual(*traces)
+            changing = [[[2, 1], [3, 2]], [[1], [1, 2], [2], [1]]]
+            self.leaves_the_models_bits(self.case(changing, {"sharding": sharding}))
 
     def test_adds_as_numbers_come_and_as_the_library_adds(self):
         case = json.loads(pathlib.Path(CASE).read_text())

@@ -135,15 +135,15 @@ const RegisterSuspect registered{{
 
 }  // namespace divided_by_elements
 
-/// Whose numbers the rank behind this one holds where the sum should stand; nothing where they are nobody's, or not known.
-std::optional<std::size_t> held_by_another(const Evidence& evidence, const HeldTensor& held) {
+/// Of whom the rank behind this one has the numbers where the sum should stand; nothing where they are its own, nobody's,
+/// or not known.
+std::optional<std::size_t> whose_another_has(const Evidence& evidence, const HeldTensor& held) {
   const std::size_t other = (evidence.c.rank + 1) % ranks(evidence);
   const Tensor* theirs = handed_over(evidence.trace, ranks(evidence), other, held.name.window, held.name.micro_batch,
                                      "reduce", "reduced." + summed_parameter(evidence, held));
   if (theirs == nullptr) return std::nullopt;
   const auto is_theirs = [&](std::size_t rank) { return share(evidence, held, rank) == numbers_of(*theirs); };
-  if (is_theirs(other)) return other;
-  for (std::size_t rank = 0; rank < ranks(evidence); ++rank)
+  for (std::size_t rank = 0; rank < ranks(evidence) && !is_theirs(other); ++rank)
     if (is_theirs(rank)) return rank;
   return std::nullopt;
 }
@@ -153,9 +153,8 @@ namespace one_for_all {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
   if (summed_parameter(evidence, held).empty()) return std::nullopt;
-  const auto whose = held_by_another(evidence, held);
-  if (!whose || *whose == (evidence.c.rank + 1) % ranks(evidence)) return std::nullopt;
-  return share(evidence, held, *whose);
+  const auto whose = whose_another_has(evidence, held);
+  return whose ? share(evidence, held, *whose) : std::nullopt;
 }
 
 const RegisterSuspect registered{{
@@ -184,9 +183,7 @@ std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
     if (place_in_bucket(whole, p).first == 0) in_last = false;
     in_last = in_last || p == parameter;
   }
-  const auto another = held_by_another(evidence, held);
-  const bool broadcast = another && *another != (evidence.c.rank + 1) % ranks(evidence);
-  return in_last && !broadcast ? share(evidence, held, evidence.c.rank) : std::nullopt;
+  return in_last && !whose_another_has(evidence, held) ? share(evidence, held, evidence.c.rank) : std::nullopt;
 }
 
 const RegisterSuspect registered{{

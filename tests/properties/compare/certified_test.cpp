@@ -50,7 +50,10 @@ TEST(CertifiedSample, TakesRanksWholeAndRanksWhoseNumberChanges) {
 
     hard_lenses(c, trace, Grouping::declared);
 
+    std::size_t parameters = 0;
+    for (const std::string& p : parameters_of(c.model)) parameters += c.tensors.at(p).elements();
     EXPECT_EQ(sample.record().cases, 1u);
+    EXPECT_GE(sample.record().elements, c.windows.size() * 3 * parameters);  // gradient, parameter, momentum of each
     EXPECT_TRUE(sample.record().disagreements.empty());
   }
 }
