@@ -21,23 +21,28 @@ PASS, ERROR = 0, 2
 RECORDER = os.path.dirname(HERE)
 
 
+def recorded(script, *words):
+    """The exit code of each of two ranks of a script, started as torchrun starts them, and what each said."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tally_recorder", "--micro-batches", "2", "--windows", "2", *words,
+               os.path.join(HERE, script)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={
+        **os.environ, "PYTHONPATH": RECORDER, "GLOO_SOCKET_IFNAME": "lo", "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "2"}) for rank in range(2)]
+    said = [each.communicate()[0] for each in started]
+    return [each.returncode for each in started], said
+
+
 class Parts(unittest.TestCase):
-    """What ranks leave of a script that knows nothing of the recorder, started as torchrun starts them."""
+    """What ranks leave of a script that knows nothing of the recorder."""
 
     @classmethod
     def setUpClass(cls):
         cls.held = tempfile.TemporaryDirectory()
         cls.whole = os.path.join(cls.held.name, "whole")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        command = [sys.executable, "-m", "tally_recorder", "--micro-batches", "2", "--windows", "2", "--out", cls.whole,
-                   os.path.join(HERE, "train_ranks.py")]
-        started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={
-            **os.environ, "PYTHONPATH": RECORDER, "GLOO_SOCKET_IFNAME": "lo", "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "2"}) for rank in range(2)]
-        cls.said = [each.communicate()[0] for each in started]
-        cls.codes = [each.returncode for each in started]
+        cls.codes, cls.said = recorded("train_ranks.py", "--out", cls.whole)
 
     @classmethod
     def tearDownClass(cls):
@@ -65,6 +70,15 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.codes, [PASS, PASS], self.said)
         self.assertIn("assumed: 2 ranks add up once a window", self.said[0])
         self.assertEqual(self.said[1], "")
+
+    def test_a_script_that_adds_up_itself_is_judged_where_its_division_is_told(self):
+        for words, code, sentence in ((["--ranks", '{"reduce": {"divide": "after"}}'], PASS, "pass"),
+                                      ([], ERROR, "expected to be told how gradients are divided"),
+                                      (["--ranks", "after"], ERROR, "argument --ranks: found after, expected JSON")):
+            with self.subTest(words):
+                codes, said = recorded("train_own_sum.py", "--out", os.path.join(self.folder, "own"), *words)
+                self.assertEqual(codes, [code, code], said)
+                self.assertIn(sentence, said[0])
 
     def test_a_merge_makes_the_same_capture(self):
         before = {}
