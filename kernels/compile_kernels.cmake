@@ -25,10 +25,14 @@ endfunction()
 # the checked executor; where there is a toolkit, by nvcc. Whoever
 # links `target` gets all. Call it in the folder where the object library `target` was made.
 function(tally_add_kernel_sources target)
-  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
-  target_sources(${target} PRIVATE ${ARGN})
+  set(host_sources ${ARGN})
+  if(COMMAND tally_units)
+    tally_units(host_sources 24000 ${ARGN})
+  endif()
+  set_source_files_properties(${host_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+  target_sources(${target} PRIVATE ${host_sources})
   if(TALLY_HAS_CHECKED AND ARGN)
-    tally_add_checked_sources(${target} ${ARGN})
+    tally_add_checked_sources(${target} ${host_sources})
   endif()
   if(TALLY_HAS_CUDA AND ARGN)
     # A folder of its own, because a source's language is a property of the folder.

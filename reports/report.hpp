@@ -1,5 +1,5 @@
 // A run's results, rendered for everyone who reads them: page, terminal, JUnit, job summary.
-// Defined in reports/census/verdict_sentence.cpp, reports/html/page.cpp, reports/junit/junit.cpp,
+// Defined in reports/census/verdict_sentence.cpp, reports/page/page.cpp, reports/junit/junit.cpp,
 // reports/summary/summary.cpp, reports/summary/terminal.cpp, write_report.cpp.
 #pragma once
 

@@ -2,11 +2,11 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/gelu_erf.hpp"
 
-namespace tally {
+namespace tally::gelu_erf_kernel {
 namespace {
 
 const RegisterActivation<InFloat<GeluErf>> registered("gelu_none",
                                                       {.variant = "grid_stride", .function_ulp = detmath_ulp});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gelu_erf_kernel

@@ -3,11 +3,11 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/gelu_tanh.hpp"
 
-namespace tally {
+namespace tally::gelu_tanh_kernel {
 namespace {
 
 const RegisterActivation<InFloat<GeluTanh>> registered("gelu_tanh",
                                                        {.variant = "grid_stride", .function_ulp = detmath_ulp});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gelu_tanh_kernel

@@ -1,7 +1,7 @@
 // ReLU: x > 0 ? x : 0, (relu.1), NaN passed on, and x > 0 ? dy : 0, (relu.2). Exact: a bit of S is passed on or is 0.
 #include "kernels/activation/activation.hpp"
 
-namespace tally {
+namespace tally::relu_kernel {
 namespace {
 
 struct Relu {
@@ -18,4 +18,4 @@ struct Relu {
 const RegisterActivation<Relu> registered("relu", {.variant = "grid_stride"});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::relu_kernel

@@ -2,7 +2,7 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 
-namespace tally {
+namespace tally::sigmoid_kernel {
 namespace {
 
 struct Sigmoid {
@@ -17,4 +17,4 @@ const RegisterActivation<InFloat<Sigmoid>> registered("sigmoid",
                                                       {.variant = "grid_stride", .function_ulp = detmath_ulp});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sigmoid_kernel

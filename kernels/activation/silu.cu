@@ -3,7 +3,7 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 
-namespace tally {
+namespace tally::silu_kernel {
 namespace {
 
 struct Silu {
@@ -18,4 +18,4 @@ struct Silu {
 const RegisterActivation<InFloat<Silu>> registered("silu", {.variant = "grid_stride", .function_ulp = detmath_ulp});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_kernel

@@ -2,7 +2,7 @@
 #include "kernels/activation/activation.hpp"
 #include "kernels/device/detmath.hpp"
 
-namespace tally {
+namespace tally::tanh_kernel {
 namespace {
 
 struct Tanh {
@@ -16,4 +16,4 @@ struct Tanh {
 const RegisterActivation<InFloat<Tanh>> registered("tanh", {.variant = "grid_stride", .function_ulp = detmath_ulp});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tanh_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::add_kernel {
 namespace {
 
 template <class S>
@@ -29,4 +29,4 @@ const RegisterKernel registered_forward("add.forward", {.variant = "in_order", .
 const RegisterKernel registered_gradient("gradient.add", {.variant = "in_reverse", .as_written = true}, add);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::add_kernel

@@ -3,11 +3,11 @@
 #include "kernels/add_norm/through_both.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::backward_kernel {
 namespace {
 
 const RegisterKernel registered("add_norm.backward", {.variant = "fused"}, launch_through_both<ThroughBothAsItShould>,
                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_kernel

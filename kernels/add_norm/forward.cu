@@ -10,7 +10,7 @@
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::forward_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -51,4 +51,4 @@ void fused(Stream& stream, const AddNormArguments& a) {
 const RegisterKernel registered("add_norm", {.variant = "fused"}, fused, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_kernel

@@ -11,7 +11,7 @@
 #include "kernels/attention/key_gradients.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::backward_kernel {
 namespace {
 
 template <class S, int keys, bool cast>
@@ -54,4 +54,4 @@ const RegisterKernel registered_cast("attention.backward", claim("recompute_cast
                                      backward<16, true>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_kernel

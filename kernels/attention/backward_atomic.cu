@@ -9,7 +9,7 @@
 #include "kernels/attention/key_gradients.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::backward_atomic_kernel {
 namespace {
 
 __global__ void clear_sums(float* sums, std::int64_t elements) {
@@ -54,4 +54,4 @@ const RegisterKernel registered("attention.backward",
                                 backward, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_atomic_kernel

@@ -7,7 +7,7 @@
 #include "kernels/attention/attention_rows.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::delta_kernel {
 namespace {
 
 template <class S>
@@ -30,4 +30,4 @@ void delta(Stream& stream, const AttentionArguments& a) {
 const RegisterKernel registered("attention.delta", {.variant = "dot_rows"}, delta);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::delta_kernel

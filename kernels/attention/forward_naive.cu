@@ -12,7 +12,7 @@
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::forward_naive_kernel {
 namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
@@ -63,4 +63,4 @@ const RegisterKernel registered("attention.forward", claim("naive"), forward<fal
 const RegisterKernel registered_eager("attention.forward", claim("eager"), forward<true>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_naive_kernel

@@ -14,7 +14,7 @@
 #include "kernels/device/detmath.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::forward_online_kernel {
 namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
@@ -109,4 +109,4 @@ const RegisterKernel registered_exp2("attention.forward", claim("online_exp2", 4
                                      forward<4, Weights::folded>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_online_kernel

@@ -10,7 +10,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::backward_kernel {
 namespace {
 
 template <class S>
@@ -62,4 +62,4 @@ const RegisterKernel registered_frozen("batch_norm.backward_frozen", {.variant =
                                        backward_frozen);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_kernel

@@ -10,7 +10,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::forward_kernel {
 namespace {
 
 template <class S>
@@ -36,4 +36,4 @@ void forward(Stream& stream, const NormForwardArguments& a) {
 const RegisterKernel registered("batch_norm.forward", {.variant = "grid_stride", .as_written = true}, forward);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::frozen_statistics_kernel {
 namespace {
 
 template <class M>
@@ -32,4 +32,4 @@ const RegisterKernel registered("batch_norm.frozen_statistics", {.variant = "gri
                                 frozen_statistics);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::frozen_statistics_kernel

@@ -11,7 +11,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 
-namespace tally {
+namespace tally::merge_moments_kernel {
 namespace {
 
 __global__ void by_moments(const float* means, const float* vars, const std::int64_t* counts, float* mean, float* var,
@@ -46,4 +46,4 @@ const RegisterKernel registered("batch_norm.merge_moments", {.variant = "in_orde
                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::merge_moments_kernel

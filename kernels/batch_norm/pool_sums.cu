@@ -8,7 +8,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/elementwise.hpp"
 
-namespace tally {
+namespace tally::pool_sums_kernel {
 namespace {
 
 __global__ void by_sums(const float* sum, const float* squares, float* mean, float* var, float* rstd,
@@ -36,4 +36,4 @@ const RegisterKernel registered("batch_norm.pool_sums", {.variant = "grid_stride
                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pool_sums_kernel

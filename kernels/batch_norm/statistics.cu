@@ -12,7 +12,7 @@
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
 
-namespace tally {
+namespace tally::statistics_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -53,4 +53,4 @@ const RegisterKernel registered(
     {.variant = "two_pass", .algorithm = "two_pass", .additions = column_additions(), .as_written = true}, statistics);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::statistics_kernel

@@ -13,7 +13,7 @@
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
 
-namespace tally {
+namespace tally::statistics_one_pass_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -54,4 +54,4 @@ const RegisterKernel registered(
     KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::statistics_one_pass_kernel

@@ -14,7 +14,7 @@
 #include "kernels/reduction/launch_columns.hpp"
 #include "kernels/reduction/welford.hpp"
 
-namespace tally {
+namespace tally::statistics_welford_kernel {
 namespace {
 
 /// The column's sample in its first thread.
@@ -75,4 +75,4 @@ const RegisterKernel registered(
     KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::statistics_welford_kernel

@@ -13,7 +13,7 @@
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
 
-namespace tally {
+namespace tally::step_sums_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -51,4 +51,4 @@ const RegisterKernel registered("batch_norm.step_sums", {.variant = "column_lane
                                 step_sums, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_sums_kernel

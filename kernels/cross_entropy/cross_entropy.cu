@@ -7,7 +7,7 @@
 #include "kernels/cross_entropy/three_pass.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::cross_entropy_kernel {
 namespace {
 
 const RegisterKernel registered(
@@ -16,4 +16,4 @@ const RegisterKernel registered(
     launch_cross_entropy<ThreePass>);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cross_entropy_kernel

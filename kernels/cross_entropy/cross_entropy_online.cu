@@ -9,7 +9,7 @@
 #include "kernels/cross_entropy/softmax_loss.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::cross_entropy_online_kernel {
 namespace {
 
 constexpr unsigned minus_infinity = 0xff800000u;
@@ -50,4 +50,4 @@ const RegisterKernel registered(
     launch_cross_entropy<Online>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cross_entropy_online_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::dropout_kernel {
 namespace {
 
 template <class S>
@@ -29,4 +29,4 @@ const RegisterKernel registered_forward("dropout.forward", {.variant = "grid_str
 const RegisterKernel registered_backward("dropout.backward", {.variant = "grid_stride", .as_written = true}, dropout);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dropout_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::gradient_atomic_add_kernel {
 namespace {
 
 __global__ void clear_sums(float* sums, std::int64_t elements) {
@@ -44,4 +44,4 @@ const RegisterKernel registered(
     gradient, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_atomic_add_kernel

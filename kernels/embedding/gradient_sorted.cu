@@ -9,7 +9,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::gradient_sorted_kernel {
 namespace {
 
 __global__ void sort_rows(const std::int64_t* index, std::int64_t* order, std::int64_t rows) {
@@ -51,4 +51,4 @@ void gradient(Stream& stream, const TableGradientArguments& a) {
 const RegisterKernel registered("embedding.gradient", {.variant = "sorted", .algorithm = "in_order"}, gradient);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_sorted_kernel

@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::look_up_kernel {
 namespace {
 
 template <class S>
@@ -54,4 +54,4 @@ const RegisterKernel registered_add("position_embedding.forward", {.variant = "g
 const RegisterKernel registered_copy("position_embedding.backward", {.variant = "copy", .as_written = true}, copy);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::look_up_kernel

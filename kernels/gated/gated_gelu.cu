@@ -2,7 +2,7 @@
 #include "kernels/activation/gelu_erf.hpp"
 #include "kernels/gated/gated.hpp"
 
-namespace tally {
+namespace tally::gated_gelu_kernel {
 namespace {
 
 const RegisterKernel registered("gated_gelu.forward", gated_claim("fused"), launch_gate_forward<false, GeluErf>);
@@ -14,4 +14,4 @@ const RegisterKernel registered_stored_backward("gated_gelu.backward", gated_cla
                                                 launch_gate_backward<true, GeluErf>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_gelu_kernel

@@ -2,7 +2,7 @@
 #include "kernels/activation/gelu_tanh.hpp"
 #include "kernels/gated/gated.hpp"
 
-namespace tally {
+namespace tally::gated_gelu_tanh_kernel {
 namespace {
 
 const RegisterKernel registered("gated_gelu_tanh.forward", gated_claim("fused"), launch_gate_forward<false, GeluTanh>);
@@ -14,4 +14,4 @@ const RegisterKernel registered_stored_backward("gated_gelu_tanh.backward", gate
                                                 launch_gate_backward<true, GeluTanh>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_gelu_tanh_kernel

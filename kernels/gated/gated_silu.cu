@@ -1,7 +1,7 @@
 // Gates by SiLU, a(g) = g s(g) with s(g) = 1 / (1 + exp(-g)), (gated.4): what gated.hpp makes of it.
 #include "kernels/gated/gated.hpp"
 
-namespace tally {
+namespace tally::gated_silu_kernel {
 namespace {
 
 __device__ float logistic(float x) { return __fdiv_rn(1.0f, __fadd_rn(1.0f, det_exp(-x))); }
@@ -23,4 +23,4 @@ const RegisterKernel registered_stored_backward("gated_silu.backward", gated_cla
                                                 launch_gate_backward<true, Silu>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_silu_kernel

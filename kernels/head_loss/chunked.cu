@@ -5,7 +5,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/head_loss/in_chunks.hpp"
 
-namespace tally {
+namespace tally::chunked_kernel {
 namespace {
 
 void three_pass_loss(Stream& stream, const CrossEntropyArguments& a, Dtype) { loss_of_chunk<ThreePass>(stream, a); }
@@ -15,4 +15,4 @@ const RegisterKernel registered("head_loss",
                                 head_and_loss_in_chunks<three_pass_loss>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::chunked_kernel

@@ -12,7 +12,7 @@
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::backward_kernel {
 namespace {
 
 template <class S>
@@ -57,4 +57,4 @@ const RegisterKernel registered("layer_norm.backward", {.variant = "row_lanes", 
                                 backward);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_kernel

@@ -9,7 +9,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/layer_norm/normalise_rows.hpp"
 
-namespace tally {
+namespace tally::forward_kernel {
 namespace {
 
 struct TwoPass {
@@ -33,4 +33,4 @@ const RegisterKernel registered(
     launch_normalisation<TwoPass>);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_kernel

@@ -9,7 +9,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/layer_norm/normalise_rows.hpp"
 
-namespace tally {
+namespace tally::forward_one_pass_kernel {
 namespace {
 
 struct OnePass {
@@ -34,4 +34,4 @@ const RegisterKernel registered(
     launch_normalisation<OnePass>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_one_pass_kernel

@@ -12,7 +12,7 @@
 #include "kernels/layer_norm/normalise_rows.hpp"
 #include "kernels/reduction/welford.hpp"
 
-namespace tally {
+namespace tally::forward_welford_kernel {
 namespace {
 
 struct Welford {
@@ -31,4 +31,4 @@ const RegisterKernel registered(
     launch_normalisation<Welford>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_welford_kernel

@@ -13,7 +13,7 @@
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
 
-namespace tally {
+namespace tally::parameter_gradients_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -52,4 +52,4 @@ const RegisterKernel registered("layer_norm.parameter_gradients",
                                 {.variant = "column_lanes", .additions = column_additions()}, gradient);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::parameter_gradients_kernel

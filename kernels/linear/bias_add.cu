@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::bias_add_kernel {
 namespace {
 
 template <class S>
@@ -29,4 +29,4 @@ void bias_add(Stream& stream, const BiasAddArguments& a) {
 const RegisterKernel registered("linear.bias_add", {.variant = "grid_stride"}, bias_add);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_add_kernel

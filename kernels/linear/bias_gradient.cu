@@ -11,7 +11,7 @@
 #include "kernels/reduction/column_sum.hpp"
 #include "kernels/reduction/launch_columns.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -42,4 +42,4 @@ const RegisterKernel registered(
     bias_gradient);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_kernel

@@ -7,7 +7,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/linear/column_chunks.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_atomic_add_kernel {
 namespace {
 
 __global__ void clear(float* sums, std::int64_t features) {
@@ -41,4 +41,4 @@ const RegisterKernel registered("linear.bias_gradient",
                                 bias_gradient, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_atomic_add_kernel

@@ -8,7 +8,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/linear/column_chunks.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_two_stage_kernel {
 namespace {
 
 template <class S>
@@ -40,4 +40,4 @@ const RegisterKernel registered("linear.bias_gradient", {.variant = "two_stage",
                                 bias_gradient, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_two_stage_kernel

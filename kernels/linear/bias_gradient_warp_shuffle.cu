@@ -11,7 +11,7 @@
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_warp_shuffle_kernel {
 namespace {
 
 constexpr int lanes = 32;
@@ -43,4 +43,4 @@ const RegisterKernel registered("linear.bias_gradient",
                                 bias_gradient, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_warp_shuffle_kernel

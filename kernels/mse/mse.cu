@@ -12,7 +12,7 @@
 #include "kernels/reduction/launch_rows.hpp"
 #include "kernels/reduction/row_sum.hpp"
 
-namespace tally {
+namespace tally::mse_kernel {
 namespace {
 
 template <class S, int lanes>
@@ -48,4 +48,4 @@ void mse(Stream& stream, const MseArguments& a) {
 const RegisterKernel registered("mse", {.variant = "row_lanes", .additions = row_additions(), .as_written = true}, mse);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mse_kernel

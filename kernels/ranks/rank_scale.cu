@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/ranks/arguments.hpp"
 
-namespace tally {
+namespace tally::rank_scale_kernel {
 namespace {
 
 template <class S, class A>
@@ -27,4 +27,4 @@ void rank_scale(Stream& stream, const RankScaleArguments& a) {
 const RegisterKernel registered("rank_scale", {.variant = "stored"}, rank_scale, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_scale_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/ranks/arguments.hpp"
 
-namespace tally {
+namespace tally::rank_sum_kernel {
 namespace {
 
 template <class A>
@@ -27,4 +27,4 @@ void rank_sum(Stream& stream, const RankSumArguments& a) {
 const RegisterKernel registered("rank_sum", {.variant = "in_format"}, rank_sum, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_sum_kernel

@@ -11,7 +11,7 @@
 #include "kernels/reduction/row_sum.hpp"
 #include "kernels/rms_norm/casting.hpp"
 
-namespace tally {
+namespace tally::backward_kernel {
 namespace {
 
 template <class S, Casting casting>
@@ -60,4 +60,4 @@ const RegisterKernel registered_cast_first(
     backward<Casting::first>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_kernel

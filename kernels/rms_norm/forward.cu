@@ -11,7 +11,7 @@
 #include "kernels/reduction/row_sum.hpp"
 #include "kernels/rms_norm/casting.hpp"
 
-namespace tally {
+namespace tally::forward_kernel {
 namespace {
 
 template <class S, Casting casting, int lanes>
@@ -54,4 +54,4 @@ const RegisterKernel registered_cast_first(
     forward<Casting::first>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_kernel

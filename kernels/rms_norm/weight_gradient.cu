@@ -12,7 +12,7 @@
 #include "kernels/reduction/launch_columns.hpp"
 #include "kernels/rms_norm/casting.hpp"
 
-namespace tally {
+namespace tally::weight_gradient_kernel {
 namespace {
 
 template <class S, Casting casting, int lanes>
@@ -51,4 +51,4 @@ const RegisterKernel registered_cast_first(
     gradient<Casting::first>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::weight_gradient_kernel

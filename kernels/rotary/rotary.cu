@@ -10,7 +10,7 @@
 #include "kernels/rotary/rotary_arguments.hpp"
 #include "kernels/stored.hpp"
 
-namespace tally {
+namespace tally::rotary_kernel {
 namespace {
 
 /// What it takes of the shape.
@@ -56,4 +56,4 @@ const RegisterKernel registered_stored_backward("rotary.backward", claim("stored
                                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_kernel

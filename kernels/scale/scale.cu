@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/scale/scale_arguments.hpp"
 
-namespace tally {
+namespace tally::scale_kernel {
 namespace {
 
 template <class S>
@@ -27,4 +27,4 @@ const RegisterKernel registered_forward("scale.forward", {.variant = "grid_strid
 const RegisterKernel registered_backward("scale.backward", {.variant = "grid_stride", .as_written = true}, scale);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_kernel

@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/slice/slice_arguments.hpp"
 
-namespace tally {
+namespace tally::slice_kernel {
 namespace {
 
 template <class S>
@@ -44,4 +44,4 @@ const RegisterKernel registered_forward("slice.forward", {.variant = "grid_strid
 const RegisterKernel registered_backward("slice.backward", {.variant = "grid_stride", .as_written = true}, backward);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slice_kernel

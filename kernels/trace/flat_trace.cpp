@@ -47,10 +47,6 @@ class Reader {
   std::string_view left_;
 };
 
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
-}
-
 void read_tap(Reader& reader, TapLayouts& layouts, Trace& trace) {
   TapName name = tap_name_of(std::string(reader.text()));
   const std::uint64_t format = reader.number(), rank = reader.number();

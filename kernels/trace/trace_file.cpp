@@ -36,10 +36,6 @@ auto read_from(const std::filesystem::path& file, Read read) {
   }
 }
 
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
-}
-
 const std::string& metadata_of(const TensorFile& content, const std::filesystem::path& file, const std::string& key) {
   const auto place = content.metadata.find(key);
   if (place == content.metadata.end()) reject(file, "metadata has no '" + key + "'; expected a trace of Tally");

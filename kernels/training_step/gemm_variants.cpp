@@ -2,7 +2,7 @@
 #include "kernels/device/blas.hpp"
 #include "kernels/device/kernel_registry.hpp"
 
-namespace tally {
+namespace tally::gemm_variants_steps {
 namespace {
 
 using Launcher = void (*)(Stream& stream, const GemmCall& call);
@@ -46,4 +46,4 @@ const RegisterProduct registered_separate("linear.weight_gradient", "separate", 
 const RegisterProduct registered_onto("linear.weight_gradient", "into_buffer", true, multiply_weight_gradient<1>);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gemm_variants_steps

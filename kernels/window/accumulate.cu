@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::accumulate_kernel {
 namespace {
 
 template <class S, class A>
@@ -27,4 +27,4 @@ void accumulate(Stream& stream, const AccumulateArguments& a) {
 const RegisterKernel registered("accumulate", {.variant = "grid_stride"}, accumulate);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accumulate_kernel

@@ -9,7 +9,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::accumulate_kahan_kernel {
 namespace {
 
 template <class A>
@@ -39,4 +39,4 @@ const RegisterKernel registered("accumulate", {.variant = "kahan", .algorithm = 
                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accumulate_kahan_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::adam_kernel {
 namespace {
 
 template <class M>
@@ -46,4 +46,4 @@ void adam(Stream& stream, const AdamArguments& a) {
 const RegisterKernel registered("adam", {.variant = "grid_stride", .as_written = true}, adam);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adam_kernel

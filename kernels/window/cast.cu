@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::cast_kernel {
 namespace {
 
 template <class S, class M>
@@ -27,4 +27,4 @@ void cast(Stream& stream, const CastArguments& a) {
 const RegisterKernel registered("cast", {.variant = "grid_stride"}, cast);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cast_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::clip_by_norm_kernel {
 namespace {
 
 __global__ void coefficient_of(const float* norm, float* coefficient, float max_norm, float epsilon) {
@@ -36,4 +36,4 @@ const RegisterKernel registered_coefficient("clip_coefficient", {.variant = "one
 const RegisterKernel registered_scaling("clip_by_norm", {.variant = "grid_stride"}, clip_by_norm);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_by_norm_kernel

@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::clip_by_value_kernel {
 namespace {
 
 __global__ void clamp(float* gradient, std::int64_t elements, float max_value) {
@@ -24,4 +24,4 @@ void clip_by_value(Stream& stream, const ClipByValueArguments& a) {
 const RegisterKernel registered("clip_by_value", {.variant = "grid_stride"}, clip_by_value);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_by_value_kernel

@@ -12,7 +12,7 @@
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "kernels/window/tensor_chunks.hpp"
 
-namespace tally {
+namespace tally::clip_decay_step_kernel {
 namespace {
 
 template <class M>
@@ -163,4 +163,4 @@ void clip_decay_step(Stream& stream, const ClipDecayStepArguments& a) {
 const RegisterKernel registered("clip_decay_step", {.variant = "multi_tensor"}, clip_decay_step, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_decay_step_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::decay_kernel {
 namespace {
 
 template <class M>
@@ -42,4 +42,4 @@ const RegisterKernel registered_l2("decay.l2", {.variant = "grid_stride", .as_wr
 const RegisterKernel registered_decoupled("decay.decoupled", {.variant = "grid_stride", .as_written = true}, decoupled);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decay_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/lion_arguments.hpp"
 
-namespace tally {
+namespace tally::lion_kernel {
 namespace {
 
 __device__ inline float interpolated(float beta, float rest, float gradient, float momentum) {
@@ -34,4 +34,4 @@ void lion(Stream& stream, const LionArguments& a) {
 const RegisterKernel registered("lion", {.variant = "grid_stride", .as_written = true}, lion);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_kernel

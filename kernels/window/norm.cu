@@ -8,11 +8,11 @@
 #include "kernels/window/block_shuffles.hpp"
 #include "kernels/window/two_stage_norm.hpp"
 
-namespace tally {
+namespace tally::norm_kernel {
 namespace {
 
 const RegisterKernel registered("norm", {.variant = "two_stage", .additions = two_stage_additions()},
                                 launch_two_stage_norm<BlockShuffles>);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_kernel

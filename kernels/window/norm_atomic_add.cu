@@ -10,7 +10,7 @@
 #include "kernels/reduction/block_sum.hpp"
 #include "kernels/window/norm_chunks.hpp"
 
-namespace tally {
+namespace tally::norm_atomic_add_kernel {
 namespace {
 
 template <class Reduction>
@@ -54,4 +54,4 @@ const RegisterKernel registered("norm",
                                 norm, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_atomic_add_kernel

@@ -7,7 +7,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/window/two_stage_norm.hpp"
 
-namespace tally {
+namespace tally::norm_shared_tree_kernel {
 namespace {
 
 constexpr int most_threads = 256;
@@ -32,4 +32,4 @@ const RegisterKernel registered("norm", {.variant = "shared_tree", .additions = 
                                 launch_two_stage_norm<SharedTree>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_shared_tree_kernel

@@ -8,7 +8,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "kernels/window/two_stage_norm.hpp"
 
-namespace tally {
+namespace tally::norm_tiled_partition_kernel {
 namespace {
 
 namespace groups = cooperative_groups;
@@ -43,4 +43,4 @@ const RegisterKernel registered("norm", {.variant = "tiled_partition", .addition
                                 launch_two_stage_norm<Tiles>, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_tiled_partition_kernel

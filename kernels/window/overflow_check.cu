@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::overflow_check_kernel {
 namespace {
 
 template <class S>
@@ -27,4 +27,4 @@ void overflow_check(Stream& stream, const OverflowCheckArguments& a) {
 const RegisterKernel registered("overflow_check", {.variant = "atomic_or"}, overflow_check);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_check_kernel

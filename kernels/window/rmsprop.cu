@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/rmsprop_arguments.hpp"
 
-namespace tally {
+namespace tally::rmsprop_kernel {
 namespace {
 
 template <class M>
@@ -35,4 +35,4 @@ void rmsprop(Stream& stream, const RmspropArguments& a) {
 const RegisterKernel registered("rmsprop", {.variant = "grid_stride", .as_written = true}, rmsprop);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::running_stats_kernel {
 namespace {
 
 template <class M>
@@ -31,4 +31,4 @@ void running_stats(Stream& stream, const RunningStatsArguments& a) {
 const RegisterKernel registered("running_stats", {.variant = "grid_stride", .as_written = true}, running_stats);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_stats_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::scaler_kernel {
 namespace {
 
 __global__ void adjust(float* scale, std::int64_t* growth_counter, const std::uint32_t* found, float growth_factor,
@@ -32,4 +32,4 @@ void scaler(Stream& stream, const ScalerArguments& a) {
 const RegisterKernel registered("scaler", {.variant = "one_thread"}, scaler);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_kernel

@@ -8,7 +8,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::sgd_kernel {
 namespace {
 
 template <class M>
@@ -45,4 +45,4 @@ void sgd(Stream& stream, const SgdArguments& a) {
 const RegisterKernel registered("sgd", {.variant = "grid_stride", .as_written = true}, sgd);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sgd_kernel

@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::unscale_kernel {
 namespace {
 
 template <class S>
@@ -26,4 +26,4 @@ void unscale(Stream& stream, const UnscaleArguments& a) {
 const RegisterKernel registered("unscale", {.variant = "grid_stride"}, unscale);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscale_kernel

@@ -13,7 +13,7 @@
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "kernels/window/two_stage_norm.hpp"
 
-namespace tally {
+namespace tally::unscale_check_norm_kernel {
 namespace {
 
 template <class T>
@@ -90,4 +90,4 @@ const RegisterKernel registered("unscale_check_norm", {.variant = "multi_tensor"
                                 unscale_check_norm, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscale_check_norm_kernel

@@ -13,9 +13,11 @@ namespace {
 /// Added and taken away it leaves the nearest whole number, of numbers below 2^51.
 constexpr double to_whole = 0x1.8p52;
 
-constexpr std::int64_t lanes = 8;
-using Lanes __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
-using WholeLanes __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) = long long;
+constexpr std::int64_t residue_lanes = 8;
+using ResidueLanes __attribute__((vector_size(residue_lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) =
+    double;
+using WholeLanes __attribute__((vector_size(residue_lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) =
+    long long;
 
 TALLY_INLINE double reduced(double x, double m, double inverse) { return x - (x * inverse + to_whole - to_whole) * m; }
 
@@ -35,24 +37,25 @@ TALLY_INLINE void residues(double* __restrict to, const std::int32_t* __restrict
 
 /// Pieces of V of eight neighbours, not carried.
 template <int P>
-TALLY_INLINE void add_shares(Lanes (&sum)[P], const double* c, std::int64_t stride, const Remainders& remainders) {
-  Lanes quotient{};
+TALLY_INLINE void add_shares(ResidueLanes (&sum)[P], const double* c, std::int64_t stride,
+                             const Remainders& remainders) {
+  ResidueLanes quotient{};
   for (const Modulus& modulus : remainders.moduli) {
-    const Lanes residue = *reinterpret_cast<const Lanes*>(c);
+    const ResidueLanes residue = *reinterpret_cast<const ResidueLanes*>(c);
     const double* share = modulus.share.data();
     quotient += residue * modulus.inverse;
 #pragma GCC unroll 16
     for (int s = 0; s < P; ++s) sum[s] += residue * share[s];
     c += stride;
   }
-  const Lanes k = quotient + to_whole - to_whole;
+  const ResidueLanes k = quotient + to_whole - to_whole;
 #pragma GCC unroll 16
   for (int s = 0; s < P; ++s) sum[s] -= k * remainders.whole[static_cast<std::size_t>(s)];
 }
 
 template <int P>
 TALLY_INLINE void carried(std::int64_t* to, const double* c, std::int64_t stride, const Remainders& remainders) {
-  Lanes sum[P] = {};
+  ResidueLanes sum[P] = {};
   add_shares<P>(sum, c, stride, remainders);
   WholeLanes up{};
 #pragma GCC unroll 16
@@ -69,12 +72,12 @@ template <int P>
 TALLY_INLINE void all_carried(std::int64_t* to, const double* c, std::int64_t stride, const Remainders& remainders,
                               std::int64_t count) {
   std::int64_t e = 0;
-  for (; e + lanes <= count; e += lanes) carried<P>(to + e, c + e, stride, remainders);
+  for (; e + residue_lanes <= count; e += residue_lanes) carried<P>(to + e, c + e, stride, remainders);
   if (e == count) return;
-  std::vector<double> last(remainders.moduli.size() * lanes, 0);
+  std::vector<double> last(remainders.moduli.size() * residue_lanes, 0);
   for (std::size_t i = 0; i < remainders.moduli.size(); ++i)
-    std::copy_n(c + static_cast<std::int64_t>(i) * stride + e, count - e, last.data() + i * lanes);
-  carried<P>(to + e, last.data(), lanes, remainders);
+    std::copy_n(c + static_cast<std::int64_t>(i) * stride + e, count - e, last.data() + i * residue_lanes);
+  carried<P>(to + e, last.data(), residue_lanes, remainders);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tally::oracle::fixed {
 namespace {
 
-constexpr int limbs = 3, places = magnitude_bits(limbs), middle_bits = 128;
+constexpr int places = magnitude_bits(operand_limbs);
 constexpr std::int64_t most_down = 160;   // more leaves nothing
 constexpr std::int64_t most_scale = 600;  // as short_parts::scaled
 constexpr std::int32_t nothing = std::numeric_limits<std::int32_t>::min();
@@ -18,19 +18,19 @@ constexpr std::int32_t nothing = std::numeric_limits<std::int32_t>::min();
 /// The largest of eight |x|: the least e with |midpoint| < 2^e; of balls around 0, such that their radius is below 2^e.
 TALLY_LANES IntegerLanes sizes_of(const BallLanes& x) {
   const IntegerLanes exponent = exponents(x), around_zero = x.high == 0;
-  const IntegerLanes of_radius = x.radius == 0 ? IntegerLanes{} + nothing : exponent - middle_bits + 1;
+  const IntegerLanes of_radius = x.radius == 0 ? IntegerLanes{} + nothing : exponent - operand_bits + 1;
   return around_zero ? of_radius : exponent;
 }
 
 /// Limbs of eight midpoints, and what they add to their lines.
 struct Cut {
-  WordLanes limb[limbs];
+  WordLanes limb[operand_limbs];
   RealLanes size, radius;
 };
 
 /// In units of 2^(e - h), e >= the exponents of all midpoints but 0.
 TALLY_LANES void cut(Cut& to, const BallLanes& x, const IntegerLanes& e) {
-  constexpr int up = places - middle_bits;
+  constexpr int up = places - operand_bits;
   static_assert(up == 27);
   // The midpoint times 2^up in limbs, and how far it goes down from there: by whole limbs, then by bits.
   const WordLanes a0 = (x.low << up) & limb_mask,
@@ -114,7 +114,7 @@ struct Block {
 TALLY_LANES void put(const Target& to, const Cut (&cuts)[ball_lanes], const Block& block) {
   const auto& [i, rows, j, columns] = block;
   const Eigen::Index plane = to.rows * to.columns;
-  for (int l = 0; l < limbs; ++l) {
+  for (int l = 0; l < operand_limbs; ++l) {
     if (to.transposed) {
       std::uint64_t* at = to.digits + l * plane + j * to.rows + i;
       for (Eigen::Index c = 0; c < columns; ++c)
@@ -211,7 +211,7 @@ ShortOperand short_operand(const Matrix<ShortBall>& values, bool transposed, Sca
   const bool lines_are_rows = (scaled == Scaled::by_rows) != transposed;  // of `values`
   const Eigen::Index rows = transposed ? values.cols() : values.rows(),
                      columns = transposed ? values.rows() : values.cols();
-  ShortOperand result{FixedMatrix::unset(rows, columns, limbs), {}};
+  ShortOperand result{FixedMatrix::unset(rows, columns, operand_limbs), {}};
   std::vector<int>& exponents = scaled == Scaled::by_rows ? result.matrix.row_exponent : result.matrix.column_exponent;
   result.lines.resize(exponents.size());
   const Target target{result.matrix.digits.data(), values.rows(), values.cols(), transposed};

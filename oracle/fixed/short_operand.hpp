@@ -16,6 +16,9 @@ struct Line {
   bool is_zero() const { return sum == 0 && radius == 0; }
 };
 
+/// What a midpoint is cut to, and its highest bits.
+inline constexpr int operand_limbs = 3, operand_bits = 128;
+
 /// The midpoints cut to three limbs of fixed point, radii not in them but in the lines.
 struct ShortOperand {
   FixedMatrix matrix;

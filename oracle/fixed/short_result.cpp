@@ -12,8 +12,7 @@ namespace {
 
 using short_parts::Whole;
 
-constexpr int limbs = 3, middle_bits = 128;
-constexpr int below = limbs * limb_bits - middle_bits;  // bits that are below the highest 128
+constexpr int below = operand_limbs * limb_bits - operand_bits;  // bits that are below the highest 128
 
 /// At least the sum of |A_k| b_k over a line a of numbers and a line b that is off.
 double carried(const Line& a, const Line& b) { return std::min(a.sum * b.radius, a.largest * b.radius_sum); }
@@ -26,20 +25,20 @@ inline ShortBall read(const std::uint64_t* at, Eigen::Index plane, int unit, dou
   const std::uint64_t d2 = ((top ^ turn) & limb_mask) + (d1 >> limb_bits);
   Whole middle =
       Whole{d2} << (2 * limb_bits - below) | Whole{d1 & limb_mask} << (limb_bits - below) | (d0 & limb_mask) >> below;
-  Whole rest = Whole{d0 & limb_mask} << (middle_bits - below);
+  Whole rest = Whole{d0 & limb_mask} << (operand_bits - below);
   if (middle == 0) {
-    if (rest == 0) return short_parts::result(0, short_parts::upward(radius), unit + middle_bits, false, false);
+    if (rest == 0) return short_parts::result(0, short_parts::upward(radius), unit + operand_bits, false, false);
     const int zeros = short_parts::leading_zeros(rest);
     return short_parts::result(rest << zeros,
-                               short_parts::upward(radius) * short_parts::two_to(zeros + middle_bits - below),
+                               short_parts::upward(radius) * short_parts::two_to(zeros + operand_bits - below),
                                unit + below - zeros, turn != 0, false);
   }
   const int zeros = short_parts::leading_zeros(middle);
-  middle = middle << zeros | (rest >> 1) >> (middle_bits - 1 - zeros);
+  middle = middle << zeros | (rest >> 1) >> (operand_bits - 1 - zeros);
   rest <<= zeros;
   return short_parts::result(middle,
                              short_parts::upward(radius * short_parts::two_to(zeros - below) + (rest != 0 ? 1 : 0)),
-                             unit + middle_bits + below - zeros, turn != 0, false);
+                             unit + operand_bits + below - zeros, turn != 0, false);
 }
 
 /// What is known of the columns of the right operand, by what is known.
@@ -118,7 +117,7 @@ TALLY_LANES bool read_lanes(ShortBall* to, const Reading& all, const Line& row, 
       radius * two_to((IntegerLanes)up - below) + kept_where((IntegerLanes)(lost != 0), RealLanes{} + 1);
   ball.radius = off * (1 + 0x1p-50);
   const IntegerLanes exponent = all.product.row_exponent[static_cast<std::size_t>(i)] + at(column.exponent, j) +
-                                (middle_bits + below) - (IntegerLanes)up;
+                                (operand_bits + below) - (IntegerLanes)up;
   ball.rest = ((WordLanes)exponent & 0xffffffff) | (turn & 1) << negative_bit;
   const IntegerLanes zero = at(column.is_zero, j);
   const IntegerLanes unusual =
@@ -155,7 +154,7 @@ TALLY_WIDE_REGISTERS void read_rows(Matrix<ShortBall>& result, const Reading& al
 Matrix<ShortBall> short_balls(const FixedMatrix& product, const ShortOperand& left, const ShortOperand& right,
                               int threads) {
   const Columns columns(product, right);
-  const Reading all{product, left, right, columns, std::ldexp(1, -dropped_bits(limbs, left.matrix.columns))};
+  const Reading all{product, left, right, columns, std::ldexp(1, -dropped_bits(operand_limbs, left.matrix.columns))};
   Matrix<ShortBall> result(product.rows, product.columns);
   in_parts(product.rows, threads, [&](Eigen::Index first, Eigen::Index end) { read_rows(result, all, first, end); });
   return result;

@@ -1,7 +1,7 @@
 #include "oracle/case/limits.hpp"
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::add_contract {
 namespace {
 
 const RegisterContract registered{{.section = "layer",
@@ -14,4 +14,4 @@ const RegisterContract registered{{.section = "layer",
                                    .definition = "y = the sum of its inputs, in the order of their list"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::add_contract

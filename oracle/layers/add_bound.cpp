@@ -3,7 +3,7 @@
 #include "oracle/tolerance/certifying.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::add_bound {
 namespace {
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
@@ -19,4 +19,4 @@ ExpectedBackward backward(const BoundPass&, const Expected&, const Expected& dy)
 const RegisterBoundRule registered("add", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::add_bound

@@ -4,7 +4,7 @@
 // (add.3)  the gradient of an output that several layers read is the sum of what its readers give
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::add_exact {
 namespace {
 
 template <class T>
@@ -24,4 +24,4 @@ const RegisterExactLayer registered("add", []<class T>(Scalar<T>) -> ExactLayer<
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::add_exact

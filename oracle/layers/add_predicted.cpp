@@ -2,7 +2,7 @@
 #include "oracle/tolerance/added_in_turn.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::add_predicted {
 namespace {
 
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
@@ -14,4 +14,4 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
 const RegisterPredictedRule registered("add", {y, nullptr, nullptr});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::add_predicted

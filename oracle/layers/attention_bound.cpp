@@ -7,7 +7,7 @@
 #include "oracle/tolerance/attention_head.hpp"
 #include "oracle/tolerance/with_spread.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::attention_bound {
 namespace {
 
 struct Inputs {
@@ -212,4 +212,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("attention", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::attention_bound

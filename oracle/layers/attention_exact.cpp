@@ -16,7 +16,7 @@
 #include "oracle/real/number.hpp"
 #include "oracle/real/threads_of_rules.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::attention_exact {
 namespace {
 
 template <class T>
@@ -168,4 +168,4 @@ const RegisterExactLayer registered("attention", []<class T>(Scalar<T>) -> Exact
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::attention_exact

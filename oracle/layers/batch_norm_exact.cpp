@@ -19,7 +19,7 @@
 #include "oracle/layers/standardise.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::batch_norm_exact {
 namespace {
 
 template <class T>
@@ -159,4 +159,4 @@ const RegisterExactLayer registered("batch_norm", []<class T>(Scalar<T>) -> Exac
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::batch_norm_exact

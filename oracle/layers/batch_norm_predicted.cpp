@@ -3,7 +3,7 @@
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::batch_norm_predicted {
 namespace {
 
 bool frozen(const BoundPass& pass) { return pass.layer.text("statistics") == "frozen"; }
@@ -53,4 +53,4 @@ Prediction dx(const BoundPass& pass, const Statistics& statistics, const Matrix<
 const RegisterPredictedRule registered("batch_norm", {y, rstd, dx});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::batch_norm_predicted

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::dropout_contract {
 namespace {
 
 constexpr std::int64_t rows_of_x = -1;
@@ -20,4 +20,4 @@ const RegisterContract registered{
      .definition = "y = x * mask / (1 - p); the mask belongs to the sample"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dropout_contract

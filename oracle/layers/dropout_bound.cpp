@@ -3,7 +3,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/exact_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::dropout_bound {
 namespace {
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
@@ -36,4 +36,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("dropout", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::dropout_bound

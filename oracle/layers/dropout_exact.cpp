@@ -4,7 +4,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::dropout_exact {
 namespace {
 
 template <class T>
@@ -29,4 +29,4 @@ const RegisterExactLayer registered("dropout", []<class T>(Scalar<T>) -> ExactLa
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::dropout_exact

@@ -3,7 +3,7 @@
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/window/exact_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::dropout_predicted {
 namespace {
 
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
@@ -27,4 +27,4 @@ Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy)
 const RegisterPredictedRule registered("dropout", {y, nullptr, dx});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::dropout_predicted

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::embedding_contract {
 namespace {
 
 /// The features that enter are the vocabulary's: a token stands for the row that is 1 at its place.
@@ -23,4 +23,4 @@ const RegisterContract registered{
      .definition = "y of a row = the row of W that its token names"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_contract

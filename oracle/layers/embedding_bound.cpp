@@ -2,7 +2,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/table_rows.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::embedding_bound {
 namespace {
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
@@ -21,4 +21,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("embedding", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::embedding_bound

@@ -4,7 +4,7 @@
 #include "oracle/layers/looked_up.hpp"
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::embedding_exact {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ const RegisterExactLayer registered("embedding", []<class T>(Scalar<T>) -> Exact
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::embedding_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::gated_contract {
 namespace {
 
 const RegisterContract registered{{.section = "layer",
@@ -17,4 +17,4 @@ const RegisterContract registered{{.section = "layer",
                                    .kernels_by = "activation"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_contract

@@ -3,7 +3,7 @@
 #include "oracle/layers/gelu_bound.hpp"
 #include "oracle/layers/logistic_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gated_bound {
 namespace {
 
 constexpr Bounded one{1, 0};
@@ -93,4 +93,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& gate, const Exp
 const RegisterBoundRule registered("gated", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gated_bound

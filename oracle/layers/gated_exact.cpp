@@ -8,7 +8,7 @@
 #include "oracle/layers/gelu.hpp"
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gated_exact {
 namespace {
 
 template <class T>
@@ -57,4 +57,4 @@ const RegisterExactLayer registered("gated", []<class T>(Scalar<T>) -> ExactLaye
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gated_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::gelu_contract {
 namespace {
 
 const RegisterContract registered{{.section = "layer",
@@ -14,4 +14,4 @@ const RegisterContract registered{{.section = "layer",
                                    .kernels_by = "approximate"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gelu_contract

@@ -2,7 +2,7 @@
 // algebra.
 #include "oracle/layers/gelu_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gelu_bound {
 namespace {
 
 template <class Gelu>
@@ -23,4 +23,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("gelu", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gelu_bound

@@ -6,7 +6,7 @@
 #include "oracle/layers/gelu.hpp"
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gelu_exact {
 namespace {
 
 template <class T, class Gelu>
@@ -40,4 +40,4 @@ const RegisterExactLayer registered("gelu", []<class T>(Scalar<T>) -> ExactLayer
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gelu_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::layer_norm_contract {
 namespace {
 
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
@@ -18,4 +18,4 @@ const RegisterContract registered{
      .definition = "y = (x - mean) / sqrt(biased variance + eps) * weight + bias, over features"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::layer_norm_contract

@@ -8,7 +8,7 @@
 #include "oracle/tolerance/moments.hpp"
 #include "oracle/window/exact_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::layer_norm_bound {
 namespace {
 
 Moments moments(const BoundPass& pass, const BoundedMatrix& x, Eigen::Index row) {
@@ -107,4 +107,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("layer_norm", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::layer_norm_bound

@@ -11,7 +11,7 @@
 #include "oracle/layers/standardise.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::layer_norm_exact {
 namespace {
 
 template <class T>
@@ -55,4 +55,4 @@ const RegisterExactLayer registered("layer_norm", []<class T>(Scalar<T>) -> Exac
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::layer_norm_exact

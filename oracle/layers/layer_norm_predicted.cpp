@@ -2,7 +2,7 @@
 // writes it.
 #include "oracle/tolerance/predicted_layer.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::layer_norm_predicted {
 namespace {
 
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
@@ -27,4 +27,4 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
 const RegisterPredictedRule registered("layer_norm", {y, nullptr, nullptr});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::layer_norm_predicted

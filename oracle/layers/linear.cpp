@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::linear_contract {
 namespace {
 
 std::vector<std::int64_t> weight_shape(const Choice& layer, std::int64_t features) {
@@ -23,4 +23,4 @@ const RegisterContract registered{
      .definition = "y = x W^T + b"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::linear_contract

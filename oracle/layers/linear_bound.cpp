@@ -3,7 +3,7 @@
 #include "oracle/real/product.hpp"
 #include "oracle/tolerance/gemm.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::linear_bound {
 namespace {
 
 /// The format a GEMM's result is rounded to before the bias is added: storage, unless the claim fuses the bias.
@@ -114,4 +114,4 @@ std::optional<Expected> output_rows(const BoundPass& pass, const std::string& ou
 const RegisterBoundRule registered("linear", {forward, backward, output_rows});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::linear_bound

@@ -8,7 +8,7 @@
 #include "oracle/real/over_rows.hpp"
 #include "oracle/real/product.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::linear_exact {
 namespace {
 
 template <class T>
@@ -37,4 +37,4 @@ const RegisterExactLayer registered("linear", []<class T>(Scalar<T>) -> ExactLay
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::linear_exact

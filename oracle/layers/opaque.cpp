@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::opaque_contract {
 namespace {
 
 /// `out` columns of outputs, which a loss reads where a capture has them.
@@ -16,4 +16,4 @@ const RegisterContract registered{
      .definition = "not stated: a capture's outputs and gradients stand for it"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::opaque_contract

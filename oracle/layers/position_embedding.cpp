@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::position_embedding_contract {
 namespace {
 
 const RegisterContract registered{
@@ -18,4 +18,4 @@ const RegisterContract registered{
      .definition = "y of a row = x + the row of W that its place in its sequence names"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::position_embedding_contract

@@ -5,7 +5,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/table_rows.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::position_embedding_bound {
 namespace {
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) {
@@ -26,4 +26,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("position_embedding", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::position_embedding_bound

@@ -5,7 +5,7 @@
 #include "oracle/layers/looked_up.hpp"
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::position_embedding_exact {
 namespace {
 
 template <class T>
@@ -24,4 +24,4 @@ const RegisterExactLayer registered("position_embedding", []<class T>(Scalar<T>)
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::position_embedding_exact

@@ -3,7 +3,7 @@
 #include "oracle/tolerance/predicted_layer.hpp"
 #include "oracle/tolerance/table_rows.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::position_embedding_predicted {
 namespace {
 
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics&) {
@@ -16,4 +16,4 @@ Prediction dx(const BoundPass&, const Statistics&, const Matrix<float>& dy) { re
 const RegisterPredictedRule registered("position_embedding", {y, nullptr, dx});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::position_embedding_predicted

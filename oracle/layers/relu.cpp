@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::relu_contract {
 namespace {
 
 const RegisterContract registered{{.section = "layer",
@@ -9,4 +9,4 @@ const RegisterContract registered{{.section = "layer",
                                    .definition = "y = max(x, 0), NaN passes; the derivative at 0 is 0"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::relu_contract

@@ -2,7 +2,7 @@
 // without one (relu.1) is 1-Lipschitz; (relu.2) is undecided where the interval of x holds both branches.
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::relu_bound {
 namespace {
 
 enum class Branch { active, inactive, open };
@@ -50,4 +50,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("relu", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::relu_bound

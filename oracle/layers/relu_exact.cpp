@@ -4,7 +4,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/over_rows.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::relu_exact {
 namespace {
 
 /// `value` where the unit is active, else 0.
@@ -39,4 +39,4 @@ const RegisterExactLayer registered("relu", []<class T>(Scalar<T>) -> ExactLayer
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::relu_exact

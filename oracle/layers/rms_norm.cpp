@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::rms_norm_contract {
 namespace {
 
 std::vector<std::int64_t> per_feature(const Choice&, std::int64_t features) { return {features}; }
@@ -19,4 +19,4 @@ const RegisterContract registered{
      .definition = "y = x / sqrt(mean of x² + eps) * (offset + weight), over features"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rms_norm_contract

@@ -8,7 +8,7 @@
 #include "oracle/tolerance/moments.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rms_norm_bound {
 namespace {
 
 /// rstd of a row, by the kernel of this operation.
@@ -136,4 +136,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("rms_norm", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rms_norm_bound

@@ -8,7 +8,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rms_norm_exact {
 namespace {
 
 template <class T>
@@ -64,4 +64,4 @@ const RegisterExactLayer registered("rms_norm", []<class T>(Scalar<T>) -> ExactL
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rms_norm_exact

@@ -2,7 +2,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/predicted_layer.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rms_norm_predicted {
 namespace {
 
 Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
@@ -25,4 +25,4 @@ Prediction y(const BoundPass& pass, const Matrix<float>& x, const Statistics& st
 const RegisterPredictedRule registered("rms_norm", {y, nullptr, nullptr});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rms_norm_predicted

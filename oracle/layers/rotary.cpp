@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
+std::vector<Misfit> rotary_sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
   if (features.size() != 1) return {};  // the list of inputs says so itself
   const std::int64_t heads = layer.integer("heads");
   if (features[0] % heads != 0)
@@ -18,7 +18,7 @@ std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& 
   return {};
 }
 
-const RegisterContract registered{
+const RegisterContract registered_rotary{
     {.section = "layer",
      .kind = "rotary",
      .options =
@@ -30,7 +30,7 @@ const RegisterContract registered{
            .standard = std::string("half"),
            .words = {"half", "interleaved"}}},
      .drawn = false,
-     .input_misfits = sizes,
+     .input_misfits = rotary_sizes,
      .reads_positions = true,
      .definition = "y = x, each head's pairs of features turned by position · base^(-2 i / dimensions)"}};
 

@@ -12,7 +12,7 @@
 #include "oracle/layers/rotary_angle.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rotary_bound {
 namespace {
 
 /// The cosine and the sine of one angle as a subject may hold them.
@@ -94,4 +94,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("rotary", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rotary_bound

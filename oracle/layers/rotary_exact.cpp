@@ -5,7 +5,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/layers/rotary_angle.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rotary_exact {
 namespace {
 
 /// Every pair turned by φ, or by -φ.
@@ -44,4 +44,4 @@ const RegisterExactLayer registered("rotary", []<class T>(Scalar<T>) -> ExactLay
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rotary_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::scale_contract {
 namespace {
 
 const RegisterContract registered{
@@ -11,4 +11,4 @@ const RegisterContract registered{
      .definition = "y = factor · x: an adapter's alpha / r"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_contract

@@ -2,7 +2,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::scale_bound {
 namespace {
 
 BoundedMatrix scaled(const BoundPass& pass, const Expected& in) {
@@ -25,4 +25,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("scale", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::scale_bound

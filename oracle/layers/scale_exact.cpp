@@ -3,7 +3,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::scale_exact {
 namespace {
 
 template <class T>
@@ -26,4 +26,4 @@ const RegisterExactLayer registered("scale", []<class T>(Scalar<T>) -> ExactLaye
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::scale_exact

@@ -1,7 +1,7 @@
 // scale: (scale.1) and (scale.2) bit by bit, one product as kernels/arithmetic.md writes it.
 #include "oracle/tolerance/predicted_layer.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::scale_predicted {
 namespace {
 
 Prediction scaled(const BoundPass& pass, const Matrix<float>& in, std::string_view operation) {
@@ -22,4 +22,4 @@ Prediction dx(const BoundPass& pass, const Statistics&, const Matrix<float>& dy)
 const RegisterPredictedRule registered("scale", {y, nullptr, dx});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::scale_predicted

@@ -1,7 +1,7 @@
 // sigmoid: (sigmoid.1), and (sigmoid.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/layers/logistic_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::sigmoid_bound {
 namespace {
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, logistic_of); }
@@ -16,4 +16,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("sigmoid", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sigmoid_bound

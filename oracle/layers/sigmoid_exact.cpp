@@ -5,7 +5,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::sigmoid_exact {
 namespace {
 
 template <class T>
@@ -28,4 +28,4 @@ const RegisterExactLayer registered("sigmoid", []<class T>(Scalar<T>) -> ExactLa
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sigmoid_exact

@@ -1,10 +1,10 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::silu_contract {
 namespace {
 
 const RegisterContract registered{
     {.section = "layer", .kind = "silu", .options = {}, .definition = "y = x / (1 + exp(-x))"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_contract

@@ -1,7 +1,7 @@
 // silu: (silu.1), and (silu.2) from x as dy s (1 + x (1 - s)), by the operations of kernels/arithmetic.md.
 #include "oracle/layers/logistic_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::silu_bound {
 namespace {
 
 constexpr Bounded one{1, 0};
@@ -22,4 +22,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("silu", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::silu_bound

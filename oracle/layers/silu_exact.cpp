@@ -5,7 +5,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::silu_exact {
 namespace {
 
 template <class T>
@@ -33,4 +33,4 @@ const RegisterExactLayer registered("silu", []<class T>(Scalar<T>) -> ExactLayer
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::silu_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::slice_contract {
 namespace {
 
 std::vector<Misfit> sizes(const Choice& layer, const std::vector<std::int64_t>& features) {
@@ -30,4 +30,4 @@ const RegisterContract registered{
      .definition = "y = the features of x from begin to end - 1"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slice_contract

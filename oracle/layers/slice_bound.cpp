@@ -1,7 +1,7 @@
 // slice: (slice.1) and (slice.2) are copies, and have no error of their own.
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::slice_bound {
 namespace {
 
 /// Some of the features, with all that is known of them.
@@ -37,4 +37,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("slice", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::slice_bound

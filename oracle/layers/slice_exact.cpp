@@ -2,7 +2,7 @@
 // (slice.2)  dx[begin .. end) = dy, 0 elsewhere
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::slice_exact {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ const RegisterExactLayer registered("slice", []<class T>(Scalar<T>) -> ExactLaye
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::slice_exact

@@ -1,7 +1,7 @@
 // tanh: (tanh.1), and (tanh.2) from x, by the operations of kernels/arithmetic.md.
 #include "oracle/tolerance/elementwise.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::tanh_bound {
 namespace {
 
 ExpectedForward forward(const BoundPass& pass, const Expected& x) { return elementwise_forward(pass, x, tanh_of); }
@@ -16,4 +16,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("tanh", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::tanh_bound

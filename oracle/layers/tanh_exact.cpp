@@ -5,7 +5,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::tanh_exact {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ const RegisterExactLayer registered("tanh", []<class T>(Scalar<T>) -> ExactLayer
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::tanh_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::cross_entropy_contract {
 namespace {
 
 /// An empty `weight` stands for all classes weighing 1.
@@ -28,4 +28,4 @@ const RegisterContract registered{
          "weight w_t"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cross_entropy_contract

@@ -5,7 +5,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/window/exact_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::cross_entropy_bound {
 namespace {
 
 /// The a_c of (cross_entropy.2) and their sum W, in fp32.
@@ -113,4 +113,4 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
 const RegisterLossBoundRule registered("cross_entropy", {evaluate});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::cross_entropy_bound

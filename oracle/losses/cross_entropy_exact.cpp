@@ -12,7 +12,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/real/number.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::cross_entropy_exact {
 namespace {
 
 /// e^(z - max z), their sum, and the sum without the largest's own.
@@ -97,4 +97,4 @@ LossResult<T> evaluate(const Choice& loss, const Matrix<T>& y, const Matrix<T>& 
 const RegisterExactLoss registered("cross_entropy", []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::cross_entropy_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::mse_contract {
 namespace {
 
 const RegisterContract registered{
@@ -10,4 +10,4 @@ const RegisterContract registered{
      .definition = "l = mean over features of (y - t)^2, weighed by item_weight when asked"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mse_contract

@@ -3,7 +3,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/tolerance/shared_addends.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::mse_bound {
 namespace {
 
 Bounded two_over(const Declared& declared, double features) {
@@ -39,4 +39,4 @@ ExpectedLoss evaluate(const Choice& loss, const Declared& declared, const Expect
 const RegisterLossBoundRule registered("mse", {evaluate});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::mse_bound

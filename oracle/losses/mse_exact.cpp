@@ -3,7 +3,7 @@
 // (mse.2)  dy_j = f w (2/F) (y_j - t_j)
 #include "oracle/layers/register_exact.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::mse_exact {
 namespace {
 
 template <class T>
@@ -25,4 +25,4 @@ LossResult<T> evaluate(const Choice&, const Matrix<T>& y, const Matrix<T>& targe
 const RegisterExactLoss registered("mse", []<class T>(Scalar<T>) -> ExactLoss<T> { return {evaluate<T>}; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::mse_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::opaque_loss_contract {
 namespace {
 
 const RegisterContract registered{
@@ -12,4 +12,4 @@ const RegisterContract registered{
      .definition = "not stated: its gradient is part of the model's; every row is one item"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::opaque_loss_contract

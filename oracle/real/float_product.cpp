@@ -9,22 +9,22 @@
 namespace tally::oracle {
 namespace {
 
-constexpr Eigen::Index lanes = 8;     // columns of the result at once
-constexpr Eigen::Index together = 4;  // its rows at once: as many sums as hide the time that one addition takes
-using Lanes __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
-using Floats __attribute__((vector_size(lanes * sizeof(float)), aligned(sizeof(float)), may_alias)) = float;
-using Bits __attribute__((vector_size(lanes * sizeof(double)))) = long long;
+constexpr Eigen::Index columns_at_once = 8;  // columns of the result at once
+constexpr Eigen::Index together = 4;         // its rows at once: as many sums as hide the time that one addition takes
+using Lanes __attribute__((vector_size(columns_at_once * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
+using Floats __attribute__((vector_size(columns_at_once * sizeof(float)), aligned(sizeof(float)), may_alias)) = float;
+using Bits __attribute__((vector_size(columns_at_once * sizeof(double)))) = long long;
 
 /// value, rest and magnitude of four rows by eight columns.
 struct Block {
-  double of[3][together][lanes];
+  double of[3][together][columns_at_once];
 };
 
 /// a [terms][4] by b [terms][8].
 TALLY_WIDE_REGISTERS void multiply(const double* a, const float* b, Eigen::Index terms, Block& out) {
   constexpr long long without_sign = 0x7FFF'FFFF'FFFF'FFFF;
   Lanes value[together] = {}, rest[together] = {}, magnitude[together] = {};
-  for (Eigen::Index k = 0; k < terms; ++k, a += together, b += lanes) {
+  for (Eigen::Index k = 0; k < terms; ++k, a += together, b += columns_at_once) {
     const Lanes column = __builtin_convertvector(*reinterpret_cast<const Floats*>(b), Lanes);
 #pragma GCC unroll 4
     for (int r = 0; r < together; ++r) {
@@ -69,11 +69,11 @@ FloatProduct float_product(const FloatsRef& a, Side side_a, const FloatsRef& b, 
   FloatProduct result{Matrix<double>(rows, columns), Matrix<double>(rows, columns), Matrix<double>(rows, columns)};
   std::vector<double> left(static_cast<std::size_t>(rounded_up(rows, together) * terms));
   for (Eigen::Index i = 0; i < rows; i += together) pack(a, a_by_columns, i, together, left.data() + i * terms);
-  std::vector<float> right(static_cast<std::size_t>(lanes * terms));
+  std::vector<float> right(static_cast<std::size_t>(columns_at_once * terms));
   Block block;
-  for (Eigen::Index j = 0; j < columns; j += lanes) {
-    pack(b, b_by_columns, j, lanes, right.data());
-    const auto width = static_cast<std::size_t>(std::min(lanes, columns - j));
+  for (Eigen::Index j = 0; j < columns; j += columns_at_once) {
+    pack(b, b_by_columns, j, columns_at_once, right.data());
+    const auto width = static_cast<std::size_t>(std::min(columns_at_once, columns - j));
     for (Eigen::Index i = 0; i < rows; i += together) {
       multiply(left.data() + i * terms, right.data(), terms, block);
       for (Eigen::Index r = 0; r < std::min(together, rows - i); ++r) {

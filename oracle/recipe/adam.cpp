@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::adam_contract {
 namespace {
 
 const RegisterContract registered{
@@ -24,4 +24,4 @@ const RegisterContract registered{
      .definition = "p <- p - rate m^ / (sqrt(v^) + eps), both moments corrected for their bias"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adam_contract

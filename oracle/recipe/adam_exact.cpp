@@ -5,7 +5,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::adam_exact {
 namespace {
 
 template <class T>
@@ -24,4 +24,4 @@ Slot<T> adam(const Choice& optimizer, const T& rate, std::int64_t step, const Ma
 const RegisterExactOptimizer registered("adam", []<class T>(Scalar<T>) -> ExactStep<T> { return adam<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::adam_exact

@@ -6,11 +6,12 @@
 namespace tally::oracle {
 namespace {
 
-struct Corrections {
+struct PredictedCorrections {
   HeldConstant rate, root;  // lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1))
 };
 
-Corrections corrections(const Declared& declared, const Choice& optimizer, const Choice& schedule, std::int64_t step) {
+PredictedCorrections predicted_corrections(const Declared& declared, const Choice& optimizer, const Choice& schedule,
+                                           std::int64_t step) {
   const auto rate = learning_rate<long double>(schedule, step);
   const auto times = static_cast<long double>(step) + 1;
   const Complement first = complement_of_power(optimizer.number("beta1"), times);
@@ -51,7 +52,7 @@ Prediction predicted_adam_parameter(const Declared& declared, const Choice& opti
                                     std::int64_t step, const Matrix<float>& exp_avg, const Matrix<float>& exp_avg_sq,
                                     const Matrix<float>& parameter) {
   if (!as_written(declared, "adam")) return {};
-  const Corrections c = corrections(declared, optimizer, schedule, step);
+  const PredictedCorrections c = predicted_corrections(declared, optimizer, schedule, step);
   if (!c.rate || !c.root) return {};
   const float eps = held(optimizer.number("eps"));
   return of_each(parameter.rows(), parameter.cols(), [&](Eigen::Index i) {

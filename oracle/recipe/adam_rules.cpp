@@ -1,7 +1,7 @@
 #include "oracle/recipe/adam_bound.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::adam_rules {
 namespace {
 
 class Adam final : public OptimizerRules {
@@ -28,4 +28,4 @@ const Adam adam;
 const RegisterOptimizerRules registered("adam", &adam);
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::adam_rules

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::clip_value_contract {
 namespace {
 
 const RegisterContract registered{
@@ -10,4 +10,4 @@ const RegisterContract registered{
      .definition = "every element of g clamped to +-max_value"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_value_contract

@@ -3,7 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::clip_value_bound {
 namespace {
 
 Expected clamped(const Choice& clip, const Expected&, const Expected& gradient) {
@@ -30,4 +30,4 @@ Matrix<float> rounded(const Choice& clip, float, const FloatsRef& gradient) {
 const RegisterClipRules registered("value", {clamped, rounded});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::clip_value_bound

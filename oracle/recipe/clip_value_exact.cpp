@@ -3,7 +3,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::clip_value_exact {
 namespace {
 
 template <class T>
@@ -15,4 +15,4 @@ Matrix<T> clamped(const Choice& clip, const T&, const Matrix<T>& gradient) {
 const RegisterExactClip registered("value", []<class T>(Scalar<T>) -> ExactClip<T> { return {clamped<T>}; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::clip_value_exact

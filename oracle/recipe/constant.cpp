@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::constant_contract {
 namespace {
 
 const RegisterContract registered{
@@ -10,4 +10,4 @@ const RegisterContract registered{
      .definition = "rate = base"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::constant_contract

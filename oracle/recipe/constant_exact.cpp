@@ -1,7 +1,7 @@
 // (constant.1)  rate = base
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::constant_exact {
 namespace {
 
 template <class T>
@@ -12,4 +12,4 @@ T constant(const Choice& schedule, std::int64_t) {
 const RegisterExactSchedule registered("constant", []<class T>(Scalar<T>) -> ExactRate<T> { return constant<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::constant_exact

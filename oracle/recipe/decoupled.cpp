@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::decoupled_contract {
 namespace {
 
 const RegisterContract registered{
@@ -15,4 +15,4 @@ const RegisterContract registered{
      .definition = "p <- p (1 - rate lambda), before the update"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decoupled_contract

@@ -3,7 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::decoupled_bound {
 namespace {
 
 Expected shrunk(const Declared& declared, const Choice& decay, const StepRate& rate, const Expected& gradient,
@@ -31,4 +31,4 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
 const RegisterDecayRules registered("decoupled", {shrunk, predicted});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::decoupled_bound

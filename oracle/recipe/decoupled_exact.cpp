@@ -2,7 +2,7 @@
 // (decoupled.1)  p <- p (1 - rate lambda)
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::decoupled_exact {
 namespace {
 
 template <class T>
@@ -13,4 +13,4 @@ Matrix<T> shrunk(const Choice& weight_decay, const T& rate, const Matrix<T>&, co
 const RegisterExactDecay registered("decoupled", []<class T>(Scalar<T>) -> ExactDecay<T> { return shrunk<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::decoupled_exact

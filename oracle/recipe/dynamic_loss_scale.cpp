@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::dynamic_loss_scale_contract {
 namespace {
 
 const RegisterContract registered{
@@ -32,4 +32,4 @@ const RegisterContract registered{
      .definition = "skips a window whose buffer is not finite and backs off; grows after clean windows"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dynamic_loss_scale_contract

@@ -4,7 +4,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::dynamic_loss_scale_bound {
 namespace {
 
 ExpectedScale after(const Choice& loss_scale, const ExpectedScale& now, bool found_non_finite) {
@@ -19,4 +19,4 @@ ExpectedScale after(const Choice& loss_scale, const ExpectedScale& now, bool fou
 const RegisterScaleRules registered("dynamic", {after});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::dynamic_loss_scale_bound

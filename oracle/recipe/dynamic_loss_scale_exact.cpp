@@ -4,7 +4,7 @@
 // (dynamic_loss_scale.3)  counter <- counter + 1  after any other
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::dynamic_loss_scale_exact {
 namespace {
 
 template <class T>
@@ -17,4 +17,4 @@ Scale<T> next(const Choice& loss_scale, const Scale<T>& now, bool found_non_fini
 const RegisterExactScale registered("dynamic", []<class T>(Scalar<T>) -> ExactScale<T> { return next<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::dynamic_loss_scale_exact

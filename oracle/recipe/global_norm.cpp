@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::global_norm_contract {
 namespace {
 
 const RegisterContract registered{
@@ -14,4 +14,4 @@ const RegisterContract registered{
      .definition = "g <- g min(1, max_norm / (norm of all gradients + epsilon))"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::global_norm_contract

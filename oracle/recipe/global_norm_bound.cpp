@@ -3,7 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::global_norm_bound {
 namespace {
 
 Expected clipped(const Choice&, const Expected& coefficient, const Expected& gradient) {
@@ -41,4 +41,4 @@ Prediction predicted_coefficient(const Declared& declared, const Choice& clip, f
 const RegisterClipRules registered("global_norm", {clipped, rounded, coefficient, predicted_coefficient});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::global_norm_bound

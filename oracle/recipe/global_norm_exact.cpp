@@ -4,7 +4,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::global_norm_exact {
 namespace {
 
 template <class T>
@@ -24,4 +24,4 @@ const RegisterExactClip registered("global_norm", []<class T>(Scalar<T>) -> Exac
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::global_norm_exact

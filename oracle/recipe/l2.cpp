@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::l2_contract {
 namespace {
 
 const RegisterContract registered{
@@ -16,4 +16,4 @@ const RegisterContract registered{
      .definition = "g <- g + lambda p, after clipping"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::l2_contract

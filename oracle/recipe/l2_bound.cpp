@@ -3,7 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::l2_bound {
 namespace {
 
 Expected gradient_with_decay(const Declared&, const Choice& decay, const StepRate& rate, const Expected& gradient,
@@ -27,4 +27,4 @@ Prediction predicted(const Declared& declared, const Choice& decay, const Choice
 const RegisterDecayRules registered("l2", {gradient_with_decay, predicted});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::l2_bound

@@ -2,7 +2,7 @@
 // (l2.1)  g <- g + lambda p
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::l2_exact {
 namespace {
 
 template <class T>
@@ -14,4 +14,4 @@ Matrix<T> gradient_with_decay(const Choice& weight_decay, const T&, const Matrix
 const RegisterExactDecay registered("l2", []<class T>(Scalar<T>) -> ExactDecay<T> { return gradient_with_decay<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::l2_exact

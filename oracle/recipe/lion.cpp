@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::lion_contract {
 namespace {
 
 const RegisterContract registered{
@@ -18,4 +18,4 @@ const RegisterContract registered{
      .definition = "p <- p - rate sign(beta1 m + (1 - beta1) g); m <- beta2 m + (1 - beta2) g"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_contract

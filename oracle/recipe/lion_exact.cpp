@@ -4,7 +4,7 @@
 // Chen et al. 2023, "Symbolic discovery of optimization algorithms". sign(0) = 0, and the sign of NaN is NaN.
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::lion_exact {
 namespace {
 
 template <class T>
@@ -27,4 +27,4 @@ Slot<T> lion(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<
 const RegisterExactOptimizer registered("lion", []<class T>(Scalar<T>) -> ExactStep<T> { return lion<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::lion_exact

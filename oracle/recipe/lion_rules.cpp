@@ -1,7 +1,7 @@
 #include "oracle/recipe/lion_bound.hpp"
 #include "oracle/recipe/optimizer_rules.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::lion_rules {
 namespace {
 
 class Lion final : public OptimizerRules {
@@ -27,4 +27,4 @@ const Lion lion;
 const RegisterOptimizerRules registered("lion", &lion);
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::lion_rules

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::list_contract {
 namespace {
 
 std::vector<Misfit> misfits(const Choice& schedule) {
@@ -19,4 +19,4 @@ const RegisterContract registered{
      .definition = "the rate of step t is rates[t - first]; the first one before, the last one after"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::list_contract

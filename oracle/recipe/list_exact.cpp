@@ -4,7 +4,7 @@
 
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::list_exact {
 namespace {
 
 template <class T>
@@ -18,4 +18,4 @@ T listed(const Choice& schedule, std::int64_t step) {
 const RegisterExactSchedule registered("list", []<class T>(Scalar<T>) -> ExactRate<T> { return listed<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::list_exact

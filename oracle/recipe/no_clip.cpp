@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::no_clip_contract {
 namespace {
 
 const RegisterContract registered{{.section = "clip",
@@ -10,4 +10,4 @@ const RegisterContract registered{{.section = "clip",
                                    .definition = "gradients are not clipped"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::no_clip_contract

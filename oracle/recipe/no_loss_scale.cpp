@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::no_loss_scale_contract {
 namespace {
 
 const RegisterContract registered{{.section = "loss_scale",
@@ -10,4 +10,4 @@ const RegisterContract registered{{.section = "loss_scale",
                                    .definition = "the loss is not scaled"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::no_loss_scale_contract

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::no_weight_decay_contract {
 namespace {
 
 const RegisterContract registered{{.section = "weight_decay",
@@ -10,4 +10,4 @@ const RegisterContract registered{{.section = "weight_decay",
                                    .definition = "parameters do not decay"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::no_weight_decay_contract

@@ -1,7 +1,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::rmsprop_contract {
 namespace {
 
 bool has_momentum(const Choice& rmsprop) { return compare_decimals(rmsprop.number("momentum").text, "0") != 0; }
@@ -26,4 +26,4 @@ const RegisterContract registered{
      .definition = "v <- alpha v + (1 - alpha) g g; q = g / (sqrt(v) + eps); b <- momentum b + q; p <- p - rate b"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_contract

@@ -6,7 +6,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rmsprop_exact {
 namespace {
 
 template <class T>
@@ -29,4 +29,4 @@ Slot<T> rmsprop(const Choice& optimizer, const T& rate, std::int64_t, const Matr
 const RegisterExactOptimizer registered("rmsprop", []<class T>(Scalar<T>) -> ExactStep<T> { return rmsprop<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rmsprop_exact

@@ -1,7 +1,7 @@
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/recipe/rmsprop_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rmsprop_rules {
 namespace {
 
 /// The momentum buffer, empty without.
@@ -36,4 +36,4 @@ const Rmsprop rmsprop;
 const RegisterOptimizerRules registered("rmsprop", &rmsprop);
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rmsprop_rules

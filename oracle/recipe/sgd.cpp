@@ -1,7 +1,7 @@
 #include "oracle/case/decimal.hpp"
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::sgd_contract {
 namespace {
 
 bool is_zero(const Choice& sgd, const char* option) { return compare_decimals(sgd.number(option).text, "0") == 0; }
@@ -34,4 +34,4 @@ const RegisterContract registered{
      .definition = "b <- momentum b + (1 - dampening) g, the first b being g; p <- p - rate b"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sgd_contract

@@ -4,7 +4,7 @@
 // (sgd.3)  p <- p - rate d
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::sgd_exact {
 namespace {
 
 template <class T>
@@ -29,4 +29,4 @@ Slot<T> sgd(const Choice& optimizer, const T& rate, std::int64_t, const Matrix<T
 const RegisterExactOptimizer registered("sgd", []<class T>(Scalar<T>) -> ExactStep<T> { return sgd<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sgd_exact

@@ -1,7 +1,7 @@
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/recipe/sgd_bound.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::sgd_rules {
 namespace {
 
 /// The momentum, empty without.
@@ -32,4 +32,4 @@ const Sgd sgd;
 const RegisterOptimizerRules registered("sgd", &sgd);
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sgd_rules

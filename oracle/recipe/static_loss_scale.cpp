@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::static_loss_scale_contract {
 namespace {
 
 const RegisterContract registered{
@@ -11,4 +11,4 @@ const RegisterContract registered{
      .definition = "one scale for all windows, which never skips"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::static_loss_scale_contract

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::step_contract {
 namespace {
 
 const RegisterContract registered{
@@ -12,4 +12,4 @@ const RegisterContract registered{
      .definition = "rate = base * factor^floor(t / every)"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_contract

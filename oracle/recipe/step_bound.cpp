@@ -2,7 +2,7 @@
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::step_bound {
 namespace {
 
 /// A power is off by its factor's rounding n times over and by its own; it may leave the range that base brings it
@@ -23,4 +23,4 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
 const RegisterScheduleRules registered("step", {.rate = rate});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::step_bound

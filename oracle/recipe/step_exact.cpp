@@ -3,7 +3,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::step_exact {
 namespace {
 
 template <class T>
@@ -16,4 +16,4 @@ T step_decay(const Choice& schedule, std::int64_t step) {
 const RegisterExactSchedule registered("step", []<class T>(Scalar<T>) -> ExactRate<T> { return step_decay<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::step_exact

@@ -1,6 +1,6 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::warmup_cosine_contract {
 namespace {
 
 const RegisterContract registered{
@@ -18,4 +18,4 @@ const RegisterContract registered{
      .definition = "a linear rise to base over warmup steps, then half a cosine down to floor at total"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::warmup_cosine_contract

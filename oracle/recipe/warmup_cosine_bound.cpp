@@ -2,7 +2,7 @@
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::warmup_cosine_bound {
 namespace {
 
 /// The cosine cancels against the larger of its ends.
@@ -20,4 +20,4 @@ StepRate rate(const Choice& schedule, long double exact, std::int64_t step) {
 const RegisterScheduleRules registered("warmup_cosine", {.rate = rate});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::warmup_cosine_bound

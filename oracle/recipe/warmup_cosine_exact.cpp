@@ -5,7 +5,7 @@
 #include "oracle/real/functions.hpp"
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::warmup_cosine_exact {
 namespace {
 
 template <class T>
@@ -22,4 +22,4 @@ const RegisterExactSchedule registered("warmup_cosine",
                                        []<class T>(Scalar<T>) -> ExactRate<T> { return warmup_cosine<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::warmup_cosine_exact

@@ -58,7 +58,7 @@ Interval quotient(Interval over, Interval by) {
   return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
 }
 
-Expected held(long double exact, Interval by_subject) {
+Expected held_factor(long double exact, Interval by_subject) {
   const auto e = static_cast<double>(std::max(std::fabs(exact - by_subject.low), std::fabs(by_subject.high - exact)));
   return scalar(exact, e > 0 ? e * inflation : e);
 }
@@ -124,7 +124,8 @@ Expected factor(const Declared& declared, const Case& c, std::size_t window, std
                 const Expected& scale) {
   const long double by = factor_divisor(declared, c, window, micro_batch);
   if (by == 0) return scalar(0);
-  return held(rank_multiple(c) * scale.v(0, 0) / by, factor_interval(declared, c, window, micro_batch, scale, by));
+  return held_factor(rank_multiple(c) * scale.v(0, 0) / by,
+                     factor_interval(declared, c, window, micro_batch, scale, by));
 }
 
 Expected predicted_factor(const Declared& declared, const Case& c, std::size_t window, std::size_t micro_batch,
@@ -141,7 +142,7 @@ Expected inverse_scale(const Declared& declared, const Case& c, std::size_t wind
   if (whole == 0) return scalar(0);
   const Interval s = around(scale);
   const Interval inverse = quotient({1 / whole, 1 / whole}, s);
-  return held(1 / (scale.v(0, 0) * whole), rounded_to_float(in_binary64(inverse, c, window)));
+  return held_factor(1 / (scale.v(0, 0) * whole), rounded_to_float(in_binary64(inverse, c, window)));
 }
 
 }  // namespace tally::oracle

@@ -14,14 +14,14 @@ namespace tally::oracle {
 namespace {
 
 constexpr unsigned double_digits = std::numeric_limits<double>::max_digits10;
-constexpr unsigned guard_digits = 20, smallest_step = 100;
-constexpr int doublings = 6;
+constexpr unsigned gap_guard_digits = 20, smallest_step = 100;
+constexpr int gap_doublings = 6;
 
 /// The second lies at least 100 digits above the first, so that a summand lost beside another up to 10^100 times as
 /// large shows as a disagreement.
 std::vector<unsigned> precisions_in_digits() {
-  std::vector<unsigned> all{double_digits + guard_digits};
-  for (int i = 0; i <= doublings; ++i) all.push_back(std::max(2 * all.back(), all.back() + smallest_step));
+  std::vector<unsigned> all{double_digits + gap_guard_digits};
+  for (int i = 0; i <= gap_doublings; ++i) all.push_back(std::max(2 * all.back(), all.back() + smallest_step));
   return all;
 }
 

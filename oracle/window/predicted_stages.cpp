@@ -7,8 +7,8 @@ namespace tally::oracle {
 namespace {
 
 /// (running_statistics.1), or with the correction n / (n - 1) (running_statistics.2), one operation a line, stored.
-Prediction moved(const Declared& declared, const Layer& layer, const Matrix<float>& running, const Matrix<float>& batch,
-                 HeldConstant correction) {
+Prediction predicted_moved(const Declared& declared, const Layer& layer, const Matrix<float>& running,
+                           const Matrix<float>& batch, HeldConstant correction) {
   const HeldConstant keep = held_one_minus(declared, layer.number("momentum"));
   if (!as_written(declared, "running_stats") || !keep || !correction) return {};
   const float take = held(layer.number("momentum"));
@@ -33,14 +33,14 @@ Prediction predicted_decayed(const Declared& declared, const Choice& decay, cons
 
 Prediction predicted_running_mean(const Declared& declared, const Layer& layer, const Matrix<float>& running,
                                   const Matrix<float>& mean) {
-  return moved(declared, layer, running, mean, 1.0F);
+  return predicted_moved(declared, layer, running, mean, 1.0F);
 }
 
 Prediction predicted_running_var(const Declared& declared, const Layer& layer, const Matrix<float>& running,
                                  const Matrix<float>& biased_var, std::int64_t rows) {
   if (rows < 2) return {};
   const long double correction = static_cast<long double>(rows) / static_cast<long double>(rows - 1);
-  return moved(declared, layer, running, biased_var, held(declared, correction, correction * 0x1p-49L));
+  return predicted_moved(declared, layer, running, biased_var, held(declared, correction, correction * 0x1p-49L));
 }
 
 }  // namespace tally::oracle

@@ -10,7 +10,7 @@
 
 #include "properties/campaign/law_task.hpp"
 #include "properties/digits/training.hpp"
-#include "properties/faults/fault.hpp"
+#include "properties/faults/fault_names.hpp"
 #include "properties/triggers/coverage.hpp"
 #include "reports/record/totals.hpp"
 

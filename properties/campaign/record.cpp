@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "oracle/case/io.hpp"
+#include "oracle/case/title.hpp"
 #include "properties/campaign/campaign.hpp"
 #include "properties/compare/bound_terms.hpp"
 #include "properties/compare/gradient_drift.hpp"

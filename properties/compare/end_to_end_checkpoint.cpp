@@ -17,7 +17,7 @@ const Tensor* tapped(const EndToEndWalk& walk, const std::string& name) {
 }
 
 /// Any number where it is not known.
-Expected as_tapped(const EndToEndWalk& walk, const std::string& name, const Expected& shape) {
+Expected as_begun(const EndToEndWalk& walk, const std::string& name, const Expected& shape) {
   if (const Tensor* known = tapped(walk, name)) return oracle::as_read(*known);
   Expected any = shape;
   any.e.setConstant(oracle::infinite);
@@ -30,17 +30,17 @@ ExpectedState state_as_tapped(const EndToEndWalk& walk) {
   const auto kept = state_of(walk.c.recipe.optimizer);
   for (const std::string& p : walk.parameters) {
     ExpectedState::Slot& slot = state.slots[p];
-    slot.parameter = as_tapped(walk, p, slot.parameter);
+    slot.parameter = as_begun(walk, p, slot.parameter);
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const Tensor* begun = tapped(walk, kept[i]->name + "." + p);
       slot.state[i] = begun == nullptr ? Expected{} : oracle::as_read(*begun);
     }
   }
   for (const std::string& label : moved_layers(walk.layers)) {
-    state.running_mean[label] = as_tapped(walk, label + ".running_mean", state.running_mean[label]);
-    state.running_var[label] = as_tapped(walk, label + ".running_var", state.running_var[label]);
+    state.running_mean[label] = as_begun(walk, label + ".running_mean", state.running_mean[label]);
+    state.running_var[label] = as_begun(walk, label + ".running_var", state.running_var[label]);
   }
-  state.scale.scale = as_tapped(walk, "scale", state.scale.scale);
+  state.scale.scale = as_begun(walk, "scale", state.scale.scale);
   if (const Tensor* counter = tapped(walk, "growth_counter")) state.scale.growth_counter = counter->integer(0);
   if (const Tensor* step = tapped(walk, "step")) state.step = step->integer(0);
   state.state_from_zero = false;

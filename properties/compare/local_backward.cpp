@@ -99,7 +99,7 @@ bool goes_on(const LocalWalk& walk, LayerInput from) {
   return from != model_input && walk.layers[static_cast<std::size_t>(from)].has_gradient;
 }
 
-void check_layer(LocalWalk& walk, std::size_t i) {
+void check_backward(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   LayerGradients read = backward_inputs(walk, i);
   if (pools(walk.c, layer)) check_step_gradients(walk, layer, read.x, read.dy, read.inputs);
@@ -129,7 +129,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
 
 /// A layer with window statistics. The gradient flows through statistics that all rows share; a micro-batch's own
 /// parameter gradients are those of its own rows of dy.
-void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
+void check_backward_together(LocalWalk& walk, std::size_t i, int first, int last) {
   const LayerView& layer = walk.layers[i];
   std::vector<const Tensor*> x, dy;
   LayerGradients read;
@@ -210,10 +210,10 @@ void check_backward(LocalWalk& walk, int first, int last) {
     if (layer.forked()) check_fork(walk, layer, first, last);
     if (!layer.has_gradient || layer.hands_on) continue;
     if (layer.window_statistics) {
-      check_together(walk, i, first, last);
+      check_backward_together(walk, i, first, last);
       continue;
     }
-    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_layer(walk, i);
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_backward(walk, i);
     walk.micro_batch = -1;
   }
   check_shared_parameters(walk, first, last);

@@ -60,7 +60,7 @@ oracle::Prediction ordered_output(const LocalWalk& walk, const Tensor& x, const 
       [&](float z) { return static_cast<float>(oracle::rounded(walk.declared.storage, static_cast<double>(z))); });
 }
 
-void check_layer(LocalWalk& walk, std::size_t i) {
+void check_forward(LocalWalk& walk, std::size_t i) {
   const LayerView& layer = walk.layers[i];
   const Tensor* x = layer_input(walk, i);
   const OtherInputs others = other_inputs(walk, i, "forward");
@@ -84,7 +84,7 @@ void check_layer(LocalWalk& walk, std::size_t i) {
 }
 
 /// A layer with window statistics: all micro-batches of the group at once.
-void check_together(LocalWalk& walk, std::size_t i, int first, int last) {
+void check_forward_together(LocalWalk& walk, std::size_t i, int first, int last) {
   const LayerView& layer = walk.layers[i];
   std::vector<const Tensor*> parts;
   LayerInputs inputs;
@@ -188,10 +188,10 @@ void check_forward(LocalWalk& walk, int first, int last) {
   if (is_opaque(walk.c.model)) return;  // its outputs are given
   for (std::size_t i = 0; i < walk.layers.size(); ++i) {
     if (walk.layers[i].window_statistics) {
-      check_together(walk, i, first, last);
+      check_forward_together(walk, i, first, last);
       continue;
     }
-    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_layer(walk, i);
+    for (walk.micro_batch = first; walk.micro_batch < last; ++walk.micro_batch) check_forward(walk, i);
     walk.micro_batch = -1;
   }
 }

@@ -2,8 +2,8 @@
 
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/sentences.hpp"
 #include "properties/diagnosis/telling_factor.hpp"
-#include "properties/laws/sentences.hpp"
 
 namespace tally {
 namespace {

@@ -20,7 +20,7 @@ namespace {
 
 using ChecksByTap = std::unordered_map<std::string, std::vector<TensorCheck>>;
 
-bool fails(const TensorCheck& check) { return check.status == Status::fail || check.status == Status::error; }
+bool fails_somehow(const TensorCheck& check) { return check.status == Status::fail || check.status == Status::error; }
 bool is_input(const TapName& name) { return name.tensor.starts_with("in."); }
 
 /// Inputs that the walk did not hold, against what their producers left: its bits, or where it left no tap what it was
@@ -62,7 +62,7 @@ void judge_counts(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
   std::ranges::move(walk.checks, std::back_inserter(checks));
 }
 
-/// Every tap from those before it; nothing where one fails.
+/// Every tap from those before it; nothing where one fails_somehow.
 std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trace& trace, const Departure& departure) {
   EndToEndWalk walk(c, trace);
   std::map<std::string, oracle::Expected> expected;
@@ -75,7 +75,7 @@ std::optional<std::vector<TensorCheck>> stage_by_stage(const Case& c, const Trac
   std::vector<TensorCheck> checks = std::move(walk.checks);
   judge_inputs(walk, expected, checks);
   judge_counts(c, trace, checks);
-  if (std::any_of(checks.begin(), checks.end(), fails)) return std::nullopt;
+  if (std::any_of(checks.begin(), checks.end(), fails_somehow)) return std::nullopt;
   return checks;
 }
 
@@ -95,18 +95,18 @@ struct Held {
 };
 
 Held held_as_well(const TensorCheck& stated, const std::vector<TensorCheck>* now) {
-  const bool informative = fails(stated) || stated.status == Status::pass;
-  if (now == nullptr) return {!informative || (!fails(stated) && is_input(tap_name_of(stated.tap))), false};
+  const bool informative = fails_somehow(stated) || stated.status == Status::pass;
+  if (now == nullptr) return {!informative || (!fails_somehow(stated) && is_input(tap_name_of(stated.tap))), false};
   Held held;
   for (const TensorCheck& check : *now) {
     if (check.status != Status::pass) held.as_well = !informative;
     const bool by_norm = 2 * check.norm_bound <= stated.norm_error, by_element = 2 * check.bound <= stated.error;
-    held.told_apart = held.told_apart || (fails(stated) && (by_norm || by_element));
+    held.told_apart = held.told_apart || (fails_somehow(stated) && (by_norm || by_element));
   }
   return held;
 }
 
-/// Whether the restatement, which fails nowhere, was judged by all that the statement was judged by.
+/// Whether the restatement, which fails_somehow nowhere, was judged by all that the statement was judged by.
 bool judged_no_less(const Case& c, const Restated& way, const std::vector<TensorCheck>& stated,
                     const std::vector<TensorCheck>& restated) {
   ChecksByTap now;
@@ -158,7 +158,7 @@ bool small_enough_to_restate(const Case& c, const Trace& trace) {
 }
 
 std::vector<Suspicion> restated_causes(const Case& c, const Trace& trace, const std::vector<TensorCheck>& checks) {
-  if (std::none_of(checks.begin(), checks.end(), fails)) return {};
+  if (std::none_of(checks.begin(), checks.end(), fails_somehow)) return {};
   std::vector<Cause> causes;
   for (const Restatement* restatement : restatements()) {
     std::vector<Restated> ways = restatement->ways(c, trace);

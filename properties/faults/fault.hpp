@@ -32,7 +32,4 @@ struct RegisterFault {
 std::vector<const Fault*> faults();
 const Fault* find_fault(std::string_view name);
 
-/// Names of the faults that break this law, which faults alone say: first those whose best law it is, then by name.
-std::vector<std::string> faults_of(std::string_view law);
-
 }  // namespace tally

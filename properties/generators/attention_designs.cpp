@@ -10,32 +10,32 @@ namespace {
 
 /// Heads of q, heads of k and v, and the rows of the two micro-batches. Blocks hold 256 threads, one a row and head:
 /// one full or cut, several of which the last is full or cut, and strides.
-struct Sizes {
+struct AttentionSizes {
   std::int64_t heads, groups;
   std::array<std::int64_t, 2> rows;
   const char* most_blocks = "";
 };
 
-constexpr std::array<Sizes, 5> sizes{
+constexpr std::array<AttentionSizes, 5> attention_sizes{
     {{1, 1, {32, 5}}, {1, 1, {512, 300}}, {2, 1, {256, 40}, "1"}, {2, 2, {16, 150}}, {4, 2, {160, 3}, "1"}}};
 
-struct Variants {
+struct AttentionVariants {
   const char *forward, *backward;
 };
-constexpr std::array<Variants, 7> variants{{{"naive", "naive"},
-                                            {"online_blocks", "recompute_blocks"},
-                                            {"online_pairs", "recompute_cast"},
-                                            {"eager", "naive"},
-                                            {"online_cast", "recompute_cast"},
-                                            {"online_cast_sum", "recompute_blocks"},
-                                            {"online_exp2", "recompute_atomic"}}};
-static_assert(sizes.size() * variants.size() == attention_designs);
+constexpr std::array<AttentionVariants, 7> attention_variants{{{"naive", "naive"},
+                                                               {"online_blocks", "recompute_blocks"},
+                                                               {"online_pairs", "recompute_cast"},
+                                                               {"eager", "naive"},
+                                                               {"online_cast", "recompute_cast"},
+                                                               {"online_cast_sum", "recompute_blocks"},
+                                                               {"online_exp2", "recompute_atomic"}}};
+static_assert(attention_sizes.size() * attention_variants.size() == attention_designs);
 
 }  // namespace
 
 void design_attention(Plan& plan) {
-  const Sizes& size = sizes[plan.seed % sizes.size()];
-  const Variants& variant = variants[plan.seed / sizes.size() % variants.size()];
+  const AttentionSizes& size = attention_sizes[plan.seed % attention_sizes.size()];
+  const AttentionVariants& variant = attention_variants[plan.seed / attention_sizes.size() % attention_variants.size()];
   constexpr std::int64_t features = 2;
   plan.input = plan.outputs = 3;
   plan.tokens = {.width = 2, .longest = 3, .positions = false};

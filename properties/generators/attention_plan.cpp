@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x510e527fu, of_parts = 0x1f83d9abu, of_drops = 0x5be0cd19u;
+constexpr std::uint64_t apart_of_blocks = 0x510e527fu, of_parts = 0x1f83d9abu, of_drops = 0x5be0cd19u;
 
 /// Heads of q, heads of k and v, features of each.
 struct Heads {
@@ -22,12 +22,12 @@ struct Heads {
 constexpr std::array<Heads, 9> all_heads{
     {{1, 1, 1}, {1, 1, 2}, {2, 2, 1}, {2, 1, 2}, {2, 2, 2}, {4, 2, 1}, {4, 2, 2}, {4, 1, 2}, {3, 3, 4}}};
 
-class Blocks {
+class AttentionBlocks {
  public:
-  Blocks(Plan& plan, QueriesAndKeys made)
+  AttentionBlocks(Plan& plan, QueriesAndKeys made)
       : plan_(plan),
         made_(made),
-        random_(plan.seed ^ apart),
+        random_(plan.seed ^ apart_of_blocks),
         parts_(plan.seed ^ of_parts),
         drops_(plan.seed ^ of_drops),
         last_(plan.tokens.positions ? "wpe" : "wte") {}
@@ -161,7 +161,7 @@ class Blocks {
 void attend(Plan& plan, QueriesAndKeys made) {
   read_tokens(plan);
   if (made == QueriesAndKeys::turned) plan.tokens.positions = false;
-  Blocks(plan, made).draw();
+  AttentionBlocks(plan, made).draw();
   executor::Schedule random(~plan.seed);
   // Blocks of 2 and of 16 keys: one less, as many, one more.
   static constexpr std::array<std::int64_t, 6> longest{2, 3, 5, 15, 16, 17};

@@ -12,7 +12,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t one_in = 4;
+constexpr std::uint64_t one_case_in = 4;
 
 /// Whether the plan's case would keep the rules, but for those of its tensors, which are not drawn yet.
 bool is_legal(const Plan& plan) {
@@ -48,7 +48,7 @@ class OptionDrawer {
     for (const Option& option : contract.options) {
       if (option.since > 1) continue;  // drawn with the models that it is for
       const auto values = values_worth_drawing(contract, option);
-      if (random_.below(one_in) != 0 || values.empty()) continue;
+      if (random_.below(one_case_in) != 0 || values.empty()) continue;
       const OptionValue before = choice.options.at(option.name);
       choice.options[option.name] = as_long_as_needed(values[random_.below(values.size())], plan_.outputs);
       if (!is_legal(plan_)) choice.options[option.name] = before;

@@ -16,24 +16,24 @@ namespace {
 /// Features of the layers, rows of the two micro-batches. Each is the smallest that shows its ways: a warp takes rows
 /// from 33 features on, eight threads a column from 64 rows on; blocks hold 32 columns, 128 rows or 4 of a warp's, 256
 /// elements; chunks of tensors 4096, of rows 16.
-struct Sizes {
+struct LaunchSizes {
   std::int64_t features;
   std::array<std::int64_t, 2> rows;
   std::int64_t input = 2;
   const char* most_blocks = "";
 };
 
-constexpr std::array<Sizes, 10> sizes{{{777, {2, 2}},
-                                       {64, {8, 5}},
-                                       {33, {67, 64}},
-                                       {64, {64, 2}},
-                                       {32, {64, 3}},
-                                       {5, {129, 2}},
-                                       {4, {256, 8}},
-                                       {512, {2, 2}, 16},
-                                       {300, {5, 2}, 16, "1"},
-                                       {2, {770, 2}, 2, "1"}}};
-constexpr std::uint64_t rounds = launch_designs / sizes.size();
+constexpr std::array<LaunchSizes, 10> launch_sizes{{{777, {2, 2}},
+                                                    {64, {8, 5}},
+                                                    {33, {67, 64}},
+                                                    {64, {64, 2}},
+                                                    {32, {64, 3}},
+                                                    {5, {129, 2}},
+                                                    {4, {256, 8}},
+                                                    {512, {2, 2}, 16},
+                                                    {300, {5, 2}, 16, "1"},
+                                                    {2, {770, 2}, 2, "1"}}};
+constexpr std::uint64_t rounds = launch_designs / launch_sizes.size();
 
 /// Which of the variants and formats: `round` runs through all sizes; `precision` is the storage's number. In six
 /// rounds every variant that knows the storage format meets every size, in those of three precisions every other one
@@ -55,12 +55,12 @@ struct Round {
 Round round_of(const Plan& plan) {
   const std::vector<Dtype>& formats = storage_formats();
   const auto precision = std::find(formats.begin(), formats.end(), plan.precision.storage) - formats.begin();
-  return {plan.seed % launch_designs / sizes.size() % rounds, static_cast<std::uint64_t>(precision)};
+  return {plan.seed % launch_designs / launch_sizes.size() % rounds, static_cast<std::uint64_t>(precision)};
 }
 
 const Layer& activation(std::uint64_t number) { return activations()[number % activations().size()]; }
 
-void design_model(Plan& plan, const Sizes& size, const Round& round) {
+void design_model(Plan& plan, const LaunchSizes& size, const Round& round) {
   const std::string statistics = round.is_odd() ? "window" : "micro_batch";
   plan.input = size.input;
   plan.outputs = size.features;
@@ -131,7 +131,7 @@ void design_recipe(Plan& plan, const Round& round) {
   recipe.loss_scale = choice("loss_scale", "dynamic", {{"initial", Decimal{"8"}}});
 }
 
-void design_execution(Plan& plan, const Sizes& size, const Round& round) {
+void design_execution(Plan& plan, const LaunchSizes& size, const Round& round) {
   static const std::array layer_norms{"two_pass", "one_pass", "welford"};
   static const std::array bias_gradients{"column_lanes", "atomic_add", "two_stage", "warp_shuffle"};
   static const std::array norms{"two_stage", "atomic_add", "shared_tree", "tiled_partition"};
@@ -162,7 +162,7 @@ void design_execution(Plan& plan, const Sizes& size, const Round& round) {
 }  // namespace
 
 void design_launches(Plan& plan) {
-  const Sizes& size = sizes[plan.seed % sizes.size()];
+  const LaunchSizes& size = launch_sizes[plan.seed % launch_sizes.size()];
   const Round round = round_of(plan);
   const std::vector<Dtype> buffers = formats_for(&FormatUses::accumulate), masters = formats_for(&FormatUses::master);
   plan.precision = {.storage = plan.precision.storage,

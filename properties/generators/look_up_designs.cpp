@@ -10,21 +10,21 @@ namespace {
 
 /// The vocabulary, the width, and the rows of the two micro-batches. Blocks hold 256 elements, of rows times width, of
 /// rows, or of vocabulary times width: one full or cut, several of which the last is full or cut, and strides.
-struct Sizes {
+struct LookUpSizes {
   std::int64_t vocabulary, width;
   std::array<std::int64_t, 2> rows;
   const char* most_blocks = "";
 };
 
-constexpr std::array<Sizes, 5> sizes{
+constexpr std::array<LookUpSizes, 5> look_up_sizes{
     {{4, 8, {32, 5}}, {3, 1, {512, 300}}, {300, 1, {300, 2}, "1"}, {256, 2, {2, 2}}, {100, 3, {3, 2}}}};
-constexpr std::array variants{"sorted", "atomic_add"};
-static_assert(sizes.size() * variants.size() == look_up_designs);
+constexpr std::array look_up_variants{"sorted", "atomic_add"};
+static_assert(look_up_sizes.size() * look_up_variants.size() == look_up_designs);
 
 }  // namespace
 
 void design_look_ups(Plan& plan) {
-  const Sizes& size = sizes[plan.seed % sizes.size()];
+  const LookUpSizes& size = look_up_sizes[plan.seed % look_up_sizes.size()];
   plan.input = plan.outputs = size.vocabulary;
   plan.tokens = {.width = size.width, .longest = 2, .positions = true};
   plan.hidden.clear();
@@ -35,7 +35,7 @@ void design_look_ups(Plan& plan) {
   plan.values.clear();
   plan.normalisation = Normalisation::window_items;
   auto& kernels = plan.execution.kernels;
-  kernels = {{"embedding.gradient", variants[plan.seed / sizes.size() % variants.size()]}};
+  kernels = {{"embedding.gradient", look_up_variants[plan.seed / look_up_sizes.size() % look_up_variants.size()]}};
   if (*size.most_blocks != 0) kernels[std::string(most_blocks_key)] = size.most_blocks;
   plan.execution.recompute = false;
 }

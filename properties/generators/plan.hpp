@@ -53,11 +53,6 @@ struct Plan {
 /// plan makes an invalid case: a bug of the generator.
 Case case_of(const Plan& plan);
 
-/// One line for people: "fp16, linear 8-16-3, batch_norm, K = 3, 2 windows, sgd".
-std::string title_of(const Case& c);
-/// The storage format, and what differs from it as it usually is: "fp16, buffer bf16, master fp16".
-std::string formats_of(const Precision& precision);
-
 /// The layers before the last one.
 std::vector<Layer> earlier_layers(const Plan& plan);
 /// Features entering the last layer.

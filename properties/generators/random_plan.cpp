@@ -10,6 +10,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/case/formats.hpp"
 #include "oracle/case/micro_steps.hpp"
+#include "oracle/case/title.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/activations.hpp"
 #include "properties/generators/choices.hpp"

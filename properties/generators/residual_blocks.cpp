@@ -10,7 +10,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t one_in = 4;
+constexpr std::uint64_t one_plan_in = 4;
 
 /// The name that no other layer of the model has.
 std::string free_name(const std::vector<Layer>& layers, const std::string& word) {
@@ -32,7 +32,7 @@ class Blocks {
     if (layers_.empty()) layers_.push_back(layer("linear", "stem", {{"out", width_}}));
   }
 
-  bool wanted() { return random_.below(one_in) == 0; }
+  bool wanted() { return random_.below(one_plan_in) == 0; }
 
   /// Two blocks where a second is drawn, which adds the stem once more.
   void draw() {

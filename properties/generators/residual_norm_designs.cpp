@@ -11,21 +11,21 @@ namespace {
 
 /// Features of the sum, and the rows of the two micro-batches. A warp takes a row from 33 features on; blocks hold 128
 /// rows, or 4 of a warp's: one, several of which the last is full or cut, and strides.
-struct Sizes {
+struct ResidualNormSizes {
   std::int64_t features;
   std::array<std::int64_t, 2> rows;
   const char* most_blocks = "";
 };
 
-constexpr std::array<Sizes, 5> sizes{
+constexpr std::array<ResidualNormSizes, 5> residual_norm_sizes{
     {{2, {129, 256}}, {3, {130, 3}, "1"}, {64, {8, 5}}, {33, {5, 4}, "1"}, {777, {2, 2}}}};
-static_assert(residual_norm_designs % sizes.size() == 0);
+static_assert(residual_norm_designs % residual_norm_sizes.size() == 0);
 
 }  // namespace
 
 void design_residual_norms(Plan& plan) {
-  const Sizes& size = sizes[plan.seed % sizes.size()];
-  const bool plain = plan.seed / sizes.size() % 2 == 0;
+  const ResidualNormSizes& size = residual_norm_sizes[plan.seed % residual_norm_sizes.size()];
+  const bool plain = plan.seed / residual_norm_sizes.size() % 2 == 0;
   Layer beside = layer("linear", "fc2", {{"out", size.features}});
   beside.inputs = {"input"};
   plan.tokens = {};

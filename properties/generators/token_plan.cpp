@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint64_t apart = 0x3c6ef372u;
+constexpr std::uint64_t apart_of_tokens = 0x3c6ef372u;
 
 template <std::size_t n>
 std::int64_t any_of(executor::Schedule& random, const std::array<std::int64_t, n>& sizes) {
@@ -35,7 +35,7 @@ std::vector<Layer> drawn_layers(const TokenPlan& tokens, executor::Schedule& ran
 }  // namespace
 
 void read_tokens(Plan& plan) {
-  executor::Schedule random(plan.seed ^ apart);
+  executor::Schedule random(plan.seed ^ apart_of_tokens);
   plan.input = any_of<6>(random, {2, 3, 5, 8, 11, 33});
   plan.tokens = {.width = any_of<6>(random, {1, 2, 3, 4, 7, 8}),
                  .longest = any_of<4>(random, {2, 3, 5, 8}),

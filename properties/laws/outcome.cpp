@@ -4,8 +4,8 @@
 
 #include "properties/compare/absent_stages.hpp"
 #include "properties/compare/lens.hpp"
+#include "properties/diagnosis/sentences.hpp"
 #include "properties/laws/promised_bits.hpp"
-#include "properties/laws/sentences.hpp"
 
 namespace tally {
 namespace {

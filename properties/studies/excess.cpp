@@ -9,7 +9,7 @@
 #include "properties/studies/evidence/gather.hpp"
 #include "properties/studies/study.hpp"
 
-namespace tally {
+namespace tally::excess_study {
 namespace {
 
 constexpr double clean_cases = 9000, ordinary_networks = 600;
@@ -55,4 +55,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::excess_study

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "oracle/case/formats.hpp"
+#include "oracle/case/title.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/studies/jobs.hpp"
 #include "properties/studies/language_models/held_run.hpp"
 #include "properties/studies/language_models/sentences.hpp"
 #include "properties/studies/language_models/tables.hpp"
 
-namespace tally {
+namespace tally::language_models_study {
 namespace {
 
 constexpr double cases_at_effort_one = 30;  // of each way and format
@@ -98,4 +99,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::language_models_study

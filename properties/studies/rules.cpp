@@ -5,12 +5,13 @@
 #include <sstream>
 
 #include "oracle/case/formats.hpp"
+#include "oracle/case/title.hpp"
 #include "properties/campaign/workers.hpp"
 #include "properties/studies/rules/draw.hpp"
 #include "properties/studies/rules/tables.hpp"
 #include "properties/studies/study.hpp"
 
-namespace tally {
+namespace tally::rules_study {
 namespace {
 
 constexpr int faulty_trials_at_effort_one = 4, clean_trials_at_effort_one = 60;  // of each setting
@@ -180,4 +181,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rules_study

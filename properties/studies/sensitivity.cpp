@@ -14,7 +14,7 @@
 #include "properties/studies/stage_sensitivity.hpp"
 #include "properties/studies/study.hpp"
 
-namespace tally {
+namespace tally::sensitivity_study {
 namespace {
 
 constexpr std::int64_t features = 64, rows = 16, micro_batches = 4;
@@ -219,4 +219,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sensitivity_study

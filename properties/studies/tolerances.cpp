@@ -1,7 +1,7 @@
 // The evidence that the tolerances are right: no false alarm, no slack that hides a fault, no way found over a bound.
 #include "properties/studies/evidence/tables.hpp"
 
-namespace tally {
+namespace tally::tolerances_study {
 namespace {
 
 std::string missed(const GatheredEvidence& evidence) {
@@ -67,4 +67,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tolerances_study

@@ -6,7 +6,7 @@
 #include "oracle/case/graph.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::adapters_trigger {
 namespace {
 
 bool adapts(const Sight& s) { return !adapted_layers(s.c.model).empty(); }
@@ -53,4 +53,4 @@ const RegisterTriggers registered{
      {"adapter whose B is 0", TriggerKind::of_case, "A has no gradient", zero_b}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adapters_trigger

@@ -5,7 +5,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::attention_trigger {
 namespace {
 
 bool is_attention(const Layer& l) { return l.kind == "attention"; }
@@ -72,4 +72,4 @@ const RegisterTriggers registered{
       drops_and_recomputes}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::attention_trigger

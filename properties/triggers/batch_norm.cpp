@@ -5,7 +5,7 @@
 #include "oracle/layers/contract.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::batch_norm_trigger {
 namespace {
 
 template <char first>
@@ -70,4 +70,4 @@ const RegisterTriggers registered{
       nullptr}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_norm_trigger

@@ -3,7 +3,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::clip_trigger {
 namespace {
 
 bool off(const Sight& s) { return s.c.recipe.clip.kind == "none"; }
@@ -96,4 +96,4 @@ const RegisterTriggers registered{
      {"norm + epsilon = 0", TriggerKind::of_case, "a gradient of zero, and no epsilon", nothing_to_divide_by}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_trigger

@@ -3,7 +3,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::graph_trigger {
 namespace {
 
 /// Some output is read by at least and at most so many layers, and a gradient reaches it.
@@ -37,4 +37,4 @@ const RegisterTriggers registered{
      {"sum of three layers or more", TriggerKind::of_case, "its sums are stored on the way", sum_of_more}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::graph_trigger

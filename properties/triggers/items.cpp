@@ -3,7 +3,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::items_trigger {
 namespace {
 
 using Items = std::vector<double>;
@@ -68,4 +68,4 @@ const RegisterTriggers registered{
      {"micro-batches differ", TriggerKind::of_case, "no micro-batch repeats the rows before it", all_differ}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::items_trigger

@@ -3,7 +3,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::loss_scale_trigger {
 namespace {
 
 double scale_of(const Sight& s) {
@@ -81,4 +81,4 @@ const RegisterTriggers registered{
      {"scaler resumed", TriggerKind::of_run, "started with clean windows already counted", resumed}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_scale_trigger

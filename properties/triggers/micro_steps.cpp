@@ -6,7 +6,7 @@
 #include "oracle/case/ranks.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::micro_steps_trigger {
 namespace {
 
 bool shares(const Sight& s) { return most_ranks_of(s.c) > 1 && pools_steps(s.c); }
@@ -61,4 +61,4 @@ const RegisterTriggers registered{
      {"recomputation beside shared statistics", TriggerKind::of_case, "ranks meet once", beside_recomputation}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::micro_steps_trigger

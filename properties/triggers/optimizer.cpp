@@ -1,7 +1,7 @@
 // Optimizer, decay and learning rate.
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::optimizer_trigger {
 namespace {
 
 bool sgd(const Sight& s) { return s.c.recipe.optimizer.kind == "sgd"; }
@@ -58,4 +58,4 @@ const RegisterTriggers registered{
      {"tied parameters", TriggerKind::later, "a case names each parameter in one layer alone", nullptr}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::optimizer_trigger

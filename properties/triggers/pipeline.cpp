@@ -10,7 +10,7 @@
 #include "oracle/case/shards.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::pipeline_trigger {
 namespace {
 
 bool pipelined(const Sight& s) { return is_pipelined(s.c); }
@@ -91,4 +91,4 @@ const RegisterTriggers registered{
      {"overflow on one stage only", TriggerKind::of_case, "of its sums one is not finite", overflow_on_one}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipeline_trigger

@@ -9,7 +9,7 @@
 #include "oracle/case/shards.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::ranks_trigger {
 namespace {
 
 /// Some window's ranks satisfy it.
@@ -267,4 +267,4 @@ const RegisterTriggers registered{
      {"replicas that each keep everything", TriggerKind::of_case, "groups of one", groups_of_one}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_trigger

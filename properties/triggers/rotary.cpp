@@ -4,7 +4,7 @@
 #include "oracle/case/sequences.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::rotary_trigger {
 namespace {
 
 bool is_rotary(const Layer& l) { return l.kind == "rotary"; }
@@ -51,4 +51,4 @@ const RegisterTriggers registered{
      {"q, k and v as slices of one product", TriggerKind::of_case, "", slices}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_trigger

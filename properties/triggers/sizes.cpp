@@ -4,7 +4,7 @@
 
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::sizes_trigger {
 namespace {
 
 /// Features of any layer, or rows of any micro-batch.
@@ -38,4 +38,4 @@ const RegisterTriggers registered{
      {"index above 2^31", TriggerKind::later, "a tensor of that size takes more memory than a test has", nullptr}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sizes_trigger

@@ -8,7 +8,7 @@
 #include "oracle/case/z_loss.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::tokens_trigger {
 namespace {
 
 bool any_tokens(const Sight& s) { return s.c.model.tokens; }
@@ -108,4 +108,4 @@ const RegisterTriggers registered{
      {"z-loss", TriggerKind::of_case, "", squares_the_sum}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tokens_trigger

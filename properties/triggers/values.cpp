@@ -7,7 +7,7 @@
 #include "oracle/tolerance/format.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::values_trigger {
 namespace {
 
 template <Dtype storage>
@@ -136,4 +136,4 @@ const RegisterTriggers registered{
           cancelling_sum}})};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::values_trigger

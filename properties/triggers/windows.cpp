@@ -4,7 +4,7 @@
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/triggers/trigger.hpp"
 
-namespace tally {
+namespace tally::windows_trigger {
 namespace {
 
 bool has_state(const Case& c) {
@@ -62,4 +62,4 @@ const RegisterTriggers registered{
       "a case states the micro-batches that each window really has; no K stands beside them", nullptr}}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::windows_trigger

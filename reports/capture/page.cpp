@@ -23,7 +23,7 @@ void body(Markup& page, const CaptureRecord& capture, std::string_view document)
   }
   const auto footer = page.open("footer");
   page.element("p", {}, "Made by Tally from check.json, SHA-256 ");
-  page.element("code", {}, hex(sha256(document)));
+  page.element("code", {}, hex(sha256_digest(document)));
 }
 
 }  // namespace

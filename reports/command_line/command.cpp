@@ -10,6 +10,11 @@ std::multimap<int, Command>& registry() {
   static std::multimap<int, Command> all;
   return all;
 }
+
+std::vector<Requirement>& required() {
+  static std::vector<Requirement> all;
+  return all;
+}
 }  // namespace
 
 RegisterCommand::RegisterCommand(Command command, std::source_location at) {
@@ -22,5 +27,9 @@ std::vector<const Command*> commands() {
   for (const auto& [place, command] : registry()) all.push_back(&command);
   return all;
 }
+
+RegisterRequirement::RegisterRequirement(Requirement requirement) { required().push_back(requirement); }
+
+std::vector<Requirement> requirements() { return required(); }
 
 }  // namespace tally::command_line

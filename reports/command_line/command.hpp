@@ -23,8 +23,8 @@ struct Command {
   /// Adds its options to the parser of the command; the action reads what they were given. None for a command that has
   /// commands of its own.
   std::function<Action(CLI::App& command)> bind = nullptr;
-  /// Whether what its kernels do to their process must not end the program in silence (own_process.hpp).
-  bool own_process = false;
+  /// What runs the action, which throws nothing, where the program should not by itself (verify/own_process.hpp).
+  int (*around)(const Action& action) = nullptr;
 };
 
 struct RegisterCommand {
@@ -33,6 +33,13 @@ struct RegisterCommand {
 
 /// All commands, by place.
 std::vector<const Command*> commands();
+
+/// What must hold before any command runs; throws UsageError.
+using Requirement = void (*)();
+struct RegisterRequirement {
+  explicit RegisterRequirement(Requirement requirement);
+};
+std::vector<Requirement> requirements();
 
 /// For Command::bind: options that are made anew for every parser; `add` binds them to it, `run` reads them.
 template <class Options>

@@ -13,6 +13,8 @@ enum Exit {
   environment = 3,
   nothing_ran = 4,
   only_new = 5,
+  of_verify = 74,  // to the launcher alone: a larger part of Tally has it
+  of_the_lab = 75,
   absent = 77,
   interrupted = 130
 };

@@ -14,9 +14,8 @@
 #include "oracle/window/answer.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
-#include "reports/command_line/own_process.hpp"
 #include "reports/command_line/parser.hpp"
-#include "reports/command_line/plugins.hpp"
+#include "reports/command_line/part.hpp"
 #include "reports/text/nearest.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -35,10 +34,21 @@ int say_all(const InvalidTrace& problem) {
   return usage;
 }
 
+char** arguments = nullptr;  // of main
+
+/// The larger program goes on where it stands beside this one. The launcher would rather build it first.
+int hand_over_or_say(const BeyondThisPart& problem) {
+  if (std::getenv("TALLY_PARTS") != nullptr) return problem.where == Part::lab ? of_the_lab : of_verify;
+  hand_over(problem.where, arguments);
+  return say(problem, usage);
+}
+
 /// Runs the chosen command; every kind of trouble has its exit code.
 int run_action(const Action& action) {
   try {
     return action();
+  } catch (const BeyondThisPart& problem) {
+    return hand_over_or_say(problem);
   } catch (const StepInterrupted& problem) {
     return say(problem, interrupted);
   } catch (const DeviceAbsent& problem) {
@@ -72,8 +82,8 @@ int when_written(int code) {
 int finished(const Action& action) { return when_written(run_action(action)); }
 
 int run_chosen(const Chosen& chosen) {
-  if (!chosen.command->own_process) return finished(chosen.action);
-  return finished([&chosen] { return in_own_process([&chosen] { return finished(chosen.action); }); });
+  if (!chosen.command->around) return finished(chosen.action);
+  return finished([&chosen] { return chosen.command->around([&chosen] { return finished(chosen.action); }); });
 }
 
 /// What no option and no command takes: an empty word is no value, and an unknown command is named.
@@ -86,6 +96,7 @@ void require_words(const std::vector<std::string>& words) {
   std::vector<std::string> names;
   for (const Command* command : commands()) names.push_back(command->name.substr(0, command->name.find(' ')));
   if (std::find(names.begin(), names.end(), words.front()) != names.end()) return;
+  require_within_this_part(words.front());
   throw UsageError("'" + words.front() + "' is no command; did you mean " +
                    nearest_names(words.front(), names, 1).front() + "? ./tally --help lists them");
 }
@@ -122,7 +133,11 @@ int main(int argc, char** argv) {
   using namespace tally::command_line;
   std::set_terminate(before_main.own);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the program
-  const auto require_start = [&] { return require_plugins(), require_words({argv + 1, argv + argc}), pass; };
+  arguments = argv;
+  const auto require_start = [&] {
+    for (const auto require : requirements()) require();
+    return require_words({argv + 1, argv + argc}), pass;
+  };
   if (const int code = run_action(require_start); code != pass) return code;
   Chosen chosen;
   const auto parser = parser_of_commands(chosen);

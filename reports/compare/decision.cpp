@@ -17,13 +17,13 @@ std::string listed(const std::set<std::string>& names) {
 }
 
 /// Kernels by what became of their accuracy.
-struct Names {
+struct ChangedNames {
   std::set<std::string> changed, worse, better, open, grown;  // grown: on other inputs alone
 };
 
-Names names_of(const Comparison& comparison) {
+ChangedNames names_of(const Comparison& comparison) {
   const KernelChanges changes = kernel_changes_of(comparison);
-  Names names;
+  ChangedNames names;
   for (const KernelChange& kernel : changes.own) {
     names.changed.insert(kernel.name());
     for (const OperationChange* part : kernel.parts) {
@@ -38,7 +38,7 @@ Names names_of(const Comparison& comparison) {
   return names;
 }
 
-std::string accuracy_of(const Names& names) {
+std::string accuracy_of(const ChangedNames& names) {
   if (names.changed.empty()) return "";
   if (!names.worse.empty()) return ", less accurate" + (names.worse == names.changed ? "" : listed(names.worse));
   if (!names.open.empty()) return ", accuracy undecided by these cases";
@@ -54,7 +54,7 @@ std::string broken_text(const Besides& besides) {
 }  // namespace
 
 std::string decision_text(const Comparison& comparison, const Besides& besides) {
-  const Names names = names_of(comparison);
+  const ChangedNames names = names_of(comparison);
   std::string text = names.changed.empty() ? "no kernel's bits changed in " + counted(comparison.cases, "case")
                                            : counted(names.changed.size(), "kernel") + " changed";
   text += listed(names.changed) + accuracy_of(names);

@@ -39,7 +39,7 @@ std::string digest_of(const CaseEntry& entry) {
   for (const OperationRecord& o : entry.operations)
     text += o.operation + " " + o.variant + " " + o.inputs + " " + o.bits + " " + (o.repeats ? "" : "varies ") +
             hexadecimal_text(o.drift) + "\n";
-  return hex(sha256(text)).substr(0, digest_digits);
+  return hex(sha256_digest(text)).substr(0, digest_digits);
 }
 
 CaseEntry entry_of(const CaseRecord& c) {

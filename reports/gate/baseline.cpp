@@ -33,7 +33,7 @@ std::string key_of(const Blessing& b) {
   for (const std::string& part : {b.commit, b.reason, b.machine.executor, b.machine.device, b.machine.toolchain,
                                   b.drawn.campaign, std::to_string(b.drawn.seed), hexadecimal_text(b.drawn.effort)})
     text += std::to_string(part.size()) + ":" + part;
-  return hex(sha256(text)).substr(0, key_digits);
+  return hex(sha256_digest(text)).substr(0, key_digits);
 }
 
 const Blessing& Baseline::blessing(const std::string& key) const {

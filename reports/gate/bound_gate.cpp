@@ -6,8 +6,6 @@ namespace {
 
 using Kind = GateFinding::Kind;
 
-bool is_broken(Status status) { return status == Status::fail || status == Status::error; }
-
 void hold_cases(const Results& results, Findings& out) {
   for (const CaseRecord& c : results.cases) {
     const std::string place = place_of(c.law, c.precision) + " [c-" + c.id + "]";

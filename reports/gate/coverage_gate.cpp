@@ -19,8 +19,6 @@ struct Lists {
   Ids gone, fresh, vacuous, not_run;
 };
 
-bool is_broken(Status status) { return status == Status::fail || status == Status::error; }
-
 /// "3 cases gone: 1a…, 2b…, 3c…".
 std::string listed(const Ids& ids, const std::string& what) {
   std::string text = counted(ids.size(), "case") + " " + what + ": ";

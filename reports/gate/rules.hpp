@@ -25,4 +25,7 @@ Sides sides_of(const Results& results, const Baseline& blessed);
 void coverage_gate(const Sides& sides, const Results& results, const Baseline& blessed, Findings& out);
 void drift_gate(const Sides& sides, const Comparison& comparison, const Results& results, Findings& out);
 
+/// Whether it was judged, and found wrong.
+inline bool is_broken(Status status) { return status == Status::fail || status == Status::error; }
+
 }  // namespace tally

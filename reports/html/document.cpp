@@ -1,17 +1,17 @@
 #include "reports/html/document.hpp"
 
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/text/sha256.hpp"
 
 namespace tally {
 
 void page_head(Markup& page, const std::string& title, const std::string& script) {
   const std::string style = style_sheet();
-  const std::string allowed = script.empty() ? "" : "; script-src 'sha256-" + base64(sha256(script)) + "'";
+  const std::string allowed = script.empty() ? "" : "; script-src 'sha256-" + base64(sha256_digest(script)) + "'";
   const auto open = page.open("head");
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
-                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256(style)) + "'" + allowed +
+                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256_digest(style)) + "'" + allowed +
                                       "; img-src data:; base-uri 'none'; form-action 'none'"}});
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   page.element("title", {}, title);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/html/sections.hpp"
-#include "reports/study/figure.hpp"
+#include "reports/html/figure.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/text/numbers.hpp"
 
 namespace tally {

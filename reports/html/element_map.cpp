@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "reports/census/census.hpp"
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/html/svg.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/numbers.hpp"
 #include "reports/text/words.hpp"

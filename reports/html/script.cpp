@@ -1,6 +1,6 @@
 // The page's script: sorting, the text filter and copying. Well-formed as XML too, so it has no less-than sign and no
 // ampersand.
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 
 namespace tally {
 namespace {

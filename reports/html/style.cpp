@@ -1,4 +1,4 @@
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/html/view.hpp"
 
 namespace tally {

@@ -1,6 +1,6 @@
 #include "reports/html/tensors.hpp"
 
-#include "reports/html/sections.hpp"
+#include "reports/html/pieces.hpp"
 #include "reports/html/table.hpp"
 #include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"

@@ -14,7 +14,7 @@ foreach(library ${ARB_LIBRARY} ${FLINT_LIBRARY} ${MPFR_LIBRARY} ${GMP_LIBRARY} $
   endif()
 endforeach()
 
-set(parts tally tally_command_line tally_oracle tally_kernels tally_properties tally_faults tally_reports)
+set(parts tally_main ${TALLY_LAB})
 foreach(part tally_kernels_checked tally_kernels_cuda tally_faults_checked tally_faults_cuda)
   if(TARGET ${part})
     list(APPEND parts ${part})

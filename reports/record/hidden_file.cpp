@@ -19,18 +19,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char prefix[] = ".tally-";
-constexpr std::size_t digits = 16;
+constexpr std::size_t digits_of_a_name = 16;
 constexpr char digit_words[] = "0123456789abcdef";
 
 std::string hidden_name() {
   static std::random_device random;
   std::string name = prefix;
-  for (std::size_t i = 0; i < digits; ++i) name += digit_words[random() % (sizeof digit_words - 1)];
+  for (std::size_t i = 0; i < digits_of_a_name; ++i) name += digit_words[random() % (sizeof digit_words - 1)];
   return name;
 }
 
 bool is_hidden_name(const std::string& name) {
-  return name.size() == sizeof prefix - 1 + digits && name.starts_with(prefix) &&
+  return name.size() == sizeof prefix - 1 + digits_of_a_name && name.starts_with(prefix) &&
          name.find_first_not_of(digit_words, sizeof prefix - 1) == std::string::npos;
 }
 

@@ -8,7 +8,7 @@
 namespace tally {
 namespace {
 
-std::string table_text(const StudyTable& table) {
+std::string markdown_table(const StudyTable& table) {
   std::string head = "|", rule = "|", body;
   std::vector<std::vector<std::string>> cells;
   for (const StudyColumn& column : table.columns) {
@@ -32,7 +32,7 @@ std::string study_markdown(const Study& study) {
                     markdown(study.answer) + "\n\n";
   if (!study.message.empty()) out += markdown(study.message) + "\n\n";
   if (study.partial) out += "**Incomplete: interrupted.**\n\n";
-  for (const StudyTable& table : study.tables) out += table_text(table);
+  for (const StudyTable& table : study.tables) out += markdown_table(table);
   for (const std::string& note : study.notes) out += "- " + markdown(note) + "\n";
   if (!study.notes.empty()) out += "\n";
   return out + markdown(study.family + " " + study.name) + ", seed " + std::to_string(study.seed) + ", effort " +

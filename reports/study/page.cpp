@@ -1,7 +1,7 @@
 // The page of a study.
 #include "reports/html/document.hpp"
-#include "reports/html/sections.hpp"
-#include "reports/study/figure.hpp"
+#include "reports/html/figure.hpp"
+#include "reports/page/sections.hpp"
 #include "reports/study/parts.hpp"
 #include "reports/study/study.hpp"
 #include "reports/text/numbers.hpp"

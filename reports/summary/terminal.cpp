@@ -147,7 +147,7 @@ std::string certified(const Results& results) {
 }
 
 /// How many were reached, and the ones that were not.
-std::string triggers(const Results& results) {
+std::string terminal_triggers(const Results& results) {
   if (results.triggers.empty()) return "";
   std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
   for (const TriggerRecord& trigger : results.triggers) {
@@ -159,7 +159,7 @@ std::string triggers(const Results& results) {
   return text;
 }
 
-std::string where(const Results& results) {
+std::string where_it_is(const Results& results) {
   std::string text =
       "  host executor: " + counted(results.ran_on_host, "tensor check") + "; GPU: " + grouped(results.ran_on_device);
   if (results.ran_on_device == 0) text += " (not run)";
@@ -169,8 +169,8 @@ std::string where(const Results& results) {
 }  // namespace
 
 std::string terminal_summary(const Results& results) {
-  return verdict_sentence(results) + "\n" + where(results) + cause(results) + clean_cases(results) +
-         statistical_lens(results) + certified(results) + triggers(results) + law_table(results) +
+  return verdict_sentence(results) + "\n" + where_it_is(results) + cause(results) + clean_cases(results) +
+         statistical_lens(results) + certified(results) + terminal_triggers(results) + law_table(results) +
          fault_table(results) + training_table(results) + worst_table(results) + failures(results);
 }
 

@@ -6,7 +6,7 @@
 
 namespace tally {
 
-Digest sha256(std::string_view text) {
+Digest sha256_digest(std::string_view text) {
   Digest digest{};
   if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("cannot compute a SHA-256");

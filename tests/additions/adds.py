@@ -21,7 +21,7 @@ class Program:
 
     def __init__(self, build):
         self.build = pathlib.Path(build).resolve()
-        told = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "reports/tally"], check=True,
+        told = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "reports/tally-lab"], check=True,
                               capture_output=True, text=True).stdout.splitlines()
         self.compiling = [shlex.split(line) for line in told if " -c " in line]
         self.linking = told[-1]
@@ -32,7 +32,8 @@ class Program:
         for words in self.compiling:
             at = pathlib.Path(words[-1])
             host = "-DTALLY_CHECKED" not in words and not any(word.endswith("nvcc") for word in words)
-            if host and at.parent == ROOT / place and at.suffix == source.suffix:
+            unit = re.search(rf"(^|/){place}(/(bound|exact|predicted))?$", str(at.parent))
+            if host and unit and at.suffix == source.suffix:
                 break
         else:
             raise AssertionError(f"{place}: nothing there is compiled for the host as {source.suffix}")
@@ -40,7 +41,7 @@ class Program:
         subprocess.run(words, cwd=self.build, check=True)
 
     def link(self, objects, out):
-        line = self.linking.replace(" -o reports/tally ", f" {shlex.join(map(str, objects))} -o {shlex.quote(str(out))} ")
+        line = self.linking.replace(" -o reports/tally-lab ", f" {shlex.join(map(str, objects))} -o {shlex.quote(str(out))} ")
         assert str(out) in line, line
         subprocess.run(["bash", "-c", line], cwd=self.build, check=True)
 

@@ -17,25 +17,20 @@ if(benchmark_FOUND)
   tally_add_kernel_sources(executor_work ${CMAKE_CURRENT_LIST_DIR}/executor_kernels.cu)
   target_link_libraries(executor_work PUBLIC tally_base)
   add_executable(executor_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/equivalence_benchmark.cpp)
-  target_link_libraries(executor_benchmarks PRIVATE tally_base tally_oracle tally_kernels executor_work
+  target_link_libraries(executor_benchmarks PRIVATE tally_base tally_oracle tally_trace tally_kernels executor_work
     benchmark::benchmark_main)
   add_executable(bounds_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/bounds_benchmark.cpp)
-  target_link_libraries(bounds_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
-    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  target_link_libraries(bounds_benchmarks PRIVATE tally_base ${TALLY_LAB} rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
   add_executable(ranks_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/ranks_benchmark.cpp)
-  target_link_libraries(ranks_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
-    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  target_link_libraries(ranks_benchmarks PRIVATE tally_base ${TALLY_LAB} rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
   add_executable(dealing_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/dealing_benchmark.cpp)
-  target_link_libraries(dealing_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
-    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest)
+  target_link_libraries(dealing_benchmarks PRIVATE tally_base ${TALLY_LAB} rapidcheck nlohmann_json::nlohmann_json GTest::gtest)
   add_executable(wide_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/wide_benchmark.cpp)
-  target_link_libraries(wide_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
-    tally_reports rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
+  target_link_libraries(wide_benchmarks PRIVATE tally_base ${TALLY_LAB} rapidcheck nlohmann_json::nlohmann_json GTest::gtest benchmark::benchmark_main)
   add_executable(step_benchmarks EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/step_benchmark.cpp)
   target_compile_definitions(step_benchmarks PRIVATE
     TALLY_EXAMPLE_STEP="${CMAKE_CURRENT_BINARY_DIR}/subjects/right_step.so")
-  target_link_libraries(step_benchmarks PRIVATE tally_base tally_oracle tally_kernels tally_properties tally_faults
-    tally_reports benchmark::benchmark_main)
+  target_link_libraries(step_benchmarks PRIVATE tally_base ${TALLY_LAB} benchmark::benchmark_main)
   add_dependencies(step_benchmarks right_step)
   add_library(device_work OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/window_sizes.cpp
     ${CMAKE_CURRENT_LIST_DIR}/window_state.cpp)
@@ -47,7 +42,7 @@ if(benchmark_FOUND)
     set(tally_toolkit ${CUDAToolkit_VERSION})
   endif()
   target_compile_definitions(device_benchmarks PRIVATE TALLY_CUDA_TOOLKIT="${tally_toolkit}")
-  target_link_libraries(device_benchmarks PRIVATE tally_base tally_oracle tally_kernels device_work
+  target_link_libraries(device_benchmarks PRIVATE tally_base tally_oracle tally_trace tally_kernels device_work
     benchmark::benchmark)
 endif()
 

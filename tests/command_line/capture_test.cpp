@@ -1,12 +1,12 @@
 // Judging a large capture: what it says before and on its way.
 #include <gtest/gtest.h>
 
-#include "reports/command_line/capture_progress.hpp"
-#include "reports/command_line/capture_room.hpp"
+#include "reports/command_line/check/capture_progress.hpp"
+#include "reports/command_line/check/capture_room.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::capture_test {
 namespace {
 
 TEST(CaptureRoom, AsksForMoreOfALargerModel) {
@@ -56,4 +56,4 @@ TEST(CaptureProgress, IsSilentOnASmallTrace) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::capture_test

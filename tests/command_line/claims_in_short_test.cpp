@@ -1,8 +1,8 @@
-#include "reports/command_line/claims_in_short.hpp"
+#include "reports/command_line/check/claims_in_short.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tally::command_line {
+namespace tally::command_line::claims_in_short_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -34,4 +34,4 @@ TEST(ClaimsInShort, AreBounded) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::claims_in_short_test

@@ -9,7 +9,7 @@
 #include "reports/command_line/parser.hpp"
 #include "tests/registered_records.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::commands_test {
 namespace {
 
 const std::filesystem::path root = TALLY_SOURCE_DIR;
@@ -77,4 +77,4 @@ TEST(Commands, forget_what_an_earlier_parser_was_given) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::commands_test

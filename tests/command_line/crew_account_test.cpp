@@ -1,4 +1,4 @@
-#include "reports/command_line/crew_account.hpp"
+#include "reports/command_line/verify/crew_account.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -7,9 +7,9 @@
 
 #include <csignal>
 
-#include "reports/command_line/crew_post.hpp"
+#include "reports/command_line/verify/crew_post.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::crew_account_test {
 namespace {
 
 using Why = StepFailed::Why;
@@ -239,4 +239,4 @@ TEST(CrewPost, NotesNothingWithoutABoard) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::crew_account_test

@@ -1,11 +1,11 @@
 // The least that a recorder sees of a loop: gradients and parameters after every window, no optimizer's state.
 #include "properties/compare/groups.hpp"
+#include "reports/command_line/check/stage_table.hpp"
+#include "reports/command_line/check/vacuous_tensors.hpp"
 #include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/stage_table.hpp"
-#include "reports/command_line/vacuous_tensors.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::minimum_test {
 namespace {
 
 enum class Gradient { unscaled, buffer };
@@ -163,4 +163,4 @@ TEST(TheMinimum, ShowsThatNoStepWasTakenWhereTheBoundsTell) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::minimum_test

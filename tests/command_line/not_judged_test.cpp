@@ -1,10 +1,10 @@
-#include "reports/command_line/not_judged.hpp"
+#include "reports/command_line/check/not_judged.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::not_judged_test {
 namespace {
 
 TensorCheck check(const std::string& stage, Status status) {
@@ -47,4 +47,4 @@ TEST(NotJudged, SaysWhatTheLocalLensDoesNotAsk) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::not_judged_test

@@ -1,10 +1,10 @@
-#include "reports/command_line/own_step_subject.hpp"
+#include "reports/command_line/verify/own_step_subject.hpp"
 
 #include <gtest/gtest.h>
 
 #include "reports/command_line/exit_codes.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::own_step_subject_test {
 namespace {
 
 TEST(OwnStepSubject, MemoryIsSaidInWords) {
@@ -31,4 +31,4 @@ TEST(OwnStepSubject, OptionsThatSpeakOfTallysKernelsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::own_step_subject_test

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "oracle/case/formats.hpp"
-#include "reports/command_line/commands/verify.hpp"
 #include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/subject.hpp"
+#include "reports/command_line/verify/commands/verify.hpp"
+#include "reports/command_line/verify/subject.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::precisions_test {
 namespace {
 
 TEST(Precisions, are_every_storage_format) {
@@ -29,4 +29,4 @@ TEST(Precisions, refuse_another_word_and_name_those_there_are) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::precisions_test

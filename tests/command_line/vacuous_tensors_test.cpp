@@ -1,13 +1,13 @@
-#include "reports/command_line/vacuous_tensors.hpp"
+#include "reports/command_line/check/vacuous_tensors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "reports/command_line/check/stage_table.hpp"
 #include "reports/command_line/exit_codes.hpp"
-#include "reports/command_line/stage_table.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::vacuous_tensors_test {
 namespace {
 
 TensorCheck check(const std::string& tap, const std::string& lens, Status status) {
@@ -46,4 +46,4 @@ TEST(VacuousTensors, LeaveAWindowOpenOfWhichNoParameterIsShown) {
 }
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::vacuous_tensors_test

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace tally {
+namespace tally::claims_page_test {
 namespace {
 
 std::string content_of(const std::string& file) {
@@ -43,4 +43,4 @@ TEST(ClaimsPage, is_linked_field_by_field_where_kernels_are_added) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::claims_page_test

@@ -31,7 +31,7 @@ tally_add_kernel_sources(device_faults ${fault_kernels})
 target_link_libraries(device_faults PUBLIC tally_base)
 target_link_libraries(kernels_tests PRIVATE device_faults)
 add_executable(device_fault_table kernels/checker/device_fault_table.cpp)
-target_link_libraries(device_fault_table PRIVATE tally_base tally_oracle tally_kernels device_faults)
+target_link_libraries(device_fault_table PRIVATE tally_base tally_oracle tally_trace tally_kernels device_faults)
 add_test(NAME device_fault_table COMMAND device_fault_table 10)
 set_tests_properties(device_fault_table PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 add_test(NAME device_fault_table.many_schedules COMMAND device_fault_table 10000 CONFIGURATIONS nightly)
@@ -47,7 +47,7 @@ set_tests_properties(gpu.gemm_on_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 7
 set(sanitizer ${CMAKE_CURRENT_LIST_DIR}/compute_sanitizer)
 foreach(tool memcheck racecheck synccheck)
   add_test(NAME gpu.compute_sanitizer.${tool}
-    COMMAND ${sanitizer}/run.sh ${tool} $<TARGET_FILE:tally> ${CMAKE_CURRENT_BINARY_DIR}/rows/gpu_${tool})
+    COMMAND ${sanitizer}/run.sh ${tool} $<TARGET_FILE:tally-lab> ${CMAKE_CURRENT_BINARY_DIR}/rows/gpu_${tool})
   set_tests_properties(gpu.compute_sanitizer.${tool} PROPERTIES
     LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 1800)
 endforeach()

@@ -93,7 +93,7 @@ def tried(mutants, options, built):
             print(f"  - {mutant.before}\n  + {mutant.after}", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        laws = laws_of(f"{built.build}/reports/tally", folder)
+        laws = laws_of(f"{built.build}/reports/tally-lab", folder)
         trial = Trial(built, Campaign(laws, [int(n) for n in options.cases.split(",")], options.seed), folder)
         started = time.monotonic()
         trial.prove()

@@ -72,7 +72,7 @@ class Program:
         return subprocess.run(["ninja", "-C", self.build, *arguments], check=True, capture_output=True, text=True).stdout
 
     def _link_line(self):
-        link = self._ninja("-t", "commands", "reports/tally").strip().splitlines()[-1]
+        link = self._ninja("-t", "commands", "reports/tally-lab").strip().splitlines()[-1]
         return shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
 
     def text(self, path):
@@ -94,7 +94,7 @@ class Program:
     def objects_with(self, path):
         """Shipped objects that a change of `path` touches. Seeded faults that include it stay: no mutant runs them."""
         return sorted(built for built, source in self.sources.items()
-                      if source.startswith("kernels/") and path in self.included_by(source))
+                      if built.startswith("kernels/") and path in self.included_by(source))
 
     def compile(self, built, path, text, folder):
         """The object `built` with `path` holding `text`, made anew below `folder`; None where it does not compile.

@@ -7,7 +7,7 @@
 
 #include "tests/sanitized.hpp"
 
-namespace tally {
+namespace tally::kept_heap_test {
 namespace {
 
 long faults() {
@@ -37,4 +37,4 @@ TEST(KeptHeap, FaultsEachPageInOnce) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kept_heap_test

@@ -6,7 +6,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rms_norm_test {
 namespace {
 
 using Wide = long double;
@@ -93,4 +93,4 @@ TEST(RmsNorm, IsTheSlopeOfTheLoss) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rms_norm_test

@@ -3,7 +3,7 @@
 
 #include "tests/registered_records.hpp"
 
-namespace tally {
+namespace tally::registration_test {
 namespace {
 
 const std::filesystem::path root = TALLY_SOURCE_DIR;
@@ -35,4 +35,4 @@ TEST(Registration, every_registered_file_holds_a_record_that_a_reader_finds) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::registration_test

@@ -4,7 +4,7 @@ foreach(script IN LISTS recorder_tests)
   cmake_path(GET script STEM name)
   add_test(NAME subjects.pytorch.${name} COMMAND /usr/bin/python3 -B ${script})
   set_tests_properties(subjects.pytorch.${name} PROPERTIES LABELS "unit;torch" TIMEOUT 900 SKIP_RETURN_CODE 77
-    ENVIRONMENT "TALLY=$<TARGET_FILE:tally>;OMP_NUM_THREADS=1")
+    ENVIRONMENT "TALLY=$<TARGET_FILE:tally-lab>;OMP_NUM_THREADS=1")
 endforeach()
 
 # Training steps of one's own: libraries and programs, right, wrong and hostile.
@@ -27,7 +27,7 @@ endforeach()
 file(GLOB step_tests CONFIGURE_DEPENDS ${steps}/*_test.py)
 foreach(script IN LISTS step_tests)
   cmake_path(GET script STEM name)
-  add_test(NAME subjects.step.${name} COMMAND /usr/bin/env python3 -B ${script} $<TARGET_FILE:tally>
+  add_test(NAME subjects.step.${name} COMMAND /usr/bin/env python3 -B ${script} $<TARGET_FILE:tally-lab>
     ${CMAKE_CURRENT_BINARY_DIR}/subjects)
   set_tests_properties(subjects.step.${name} PROPERTIES LABELS unit TIMEOUT 900 SKIP_RETURN_CODE 77)
 endforeach()
@@ -44,5 +44,5 @@ foreach(script IN LISTS framework_tests recorder_tests)
   add_test(NAME subjects.frameworks.${name} COMMAND /usr/bin/python3 -B ${frameworks}/run.py
     ${PROJECT_SOURCE_DIR}/build/frameworks ${script} CONFIGURATIONS frameworks)
   set_tests_properties(subjects.frameworks.${name} PROPERTIES LABELS frameworks RUN_SERIAL ON TIMEOUT 3600
-    SKIP_RETURN_CODE 77 ENVIRONMENT "TALLY=$<TARGET_FILE:tally>;OMP_NUM_THREADS=1")
+    SKIP_RETURN_CODE 77 ENVIRONMENT "TALLY=$<TARGET_FILE:tally-lab>;OMP_NUM_THREADS=1")
 endforeach()

@@ -28,7 +28,7 @@ struct Memory {
   std::vector<std::uint32_t> free_entries;
 };
 
-Memory& mine() {
+Memory& own_memory() {
   static Memory one;
   return one;
 }
@@ -78,7 +78,7 @@ std::size_t line_of(const Memory& m, const void* address) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  Memory& m = mine();
+  Memory& m = own_memory();
   const std::lock_guard lock(m.mutex);
   if (m.base == nullptr) reserve_all(m);
   const std::size_t lines = bytes / line_bytes + 1;
@@ -101,7 +101,7 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* address) noexcept {
-  Memory& m = mine();
+  Memory& m = own_memory();
   const std::lock_guard lock(m.mutex);
   const std::size_t first = line_of(m, address);
   const std::uint32_t entry = owners[first];
@@ -112,7 +112,7 @@ void release(void* address) noexcept {
 }
 
 void note_buffer(const void* data, std::size_t bytes, const std::string& name) {
-  Memory& m = mine();
+  Memory& m = own_memory();
   const std::lock_guard lock(m.mutex);
   const std::uint32_t owner = owners[line_of(m, data)];
   const std::size_t first_byte = static_cast<std::size_t>(static_cast<const std::byte*>(data) - m.base);
@@ -130,7 +130,7 @@ std::size_t bytes_of_buffer(std::uintptr_t address) {
 }
 
 std::string describe_memory(std::uintptr_t address) {
-  Memory& m = mine();
+  Memory& m = own_memory();
   const std::uint32_t entry = memory.has(address) ? owners[(address - memory.begin) / line_bytes] : 0;
   if (entry == 0) return "memory of no buffer";
   const Shadowed& it = buffers[entry];

@@ -26,14 +26,14 @@ struct Block {
   HandedOn handed;
 };
 
-Block& mine() {
+Block& own_block() {
   static thread_local Block one;
   return one;
 }
 
 std::atomic<std::uint32_t> blocks_so_far{0};
 
-WarpClocks& known_by(unsigned thread) { return mine().known[thread]; }
+WarpClocks& known_by(unsigned thread) { return own_block().known[thread]; }
 
 unsigned running_thread() { return running.who & ((1u << Stamp::thread_bits) - 1); }
 
@@ -47,7 +47,7 @@ LaunchScope::LaunchScope(bool checked, std::uint64_t blocks) : checked_(checked)
   running.block = running.first_block - 1;
   running.unordered = begin_placed_launch(running.first_block, running.blocks);
   running.unordered_blocks = running.first_block + running.blocks - running.unordered;
-  mine().handed = {};
+  own_block().handed = {};
 }
 
 LaunchScope::~LaunchScope() {
@@ -66,7 +66,7 @@ void begin_block() {
   running.block_position = std::uint64_t{running.block - running.first_block} * running.threads;
   const bool in_order = !executor::state().schedule.free() && executor::pending_work == nullptr;
   running.noting = in_order ? std::uint64_t{running.first_block} << 32 : Running::never;
-  HandedOn& handed = mine().handed;
+  HandedOn& handed = own_block().handed;
   if (!handed.any) return;
   handed.to_block = handed.fenced_by_block = {};
   handed.to_thread.clear();
@@ -78,7 +78,7 @@ void use_clocks() {
   running.noting = Running::never;
   if (running.clocks) return;
   running.clocks = true;
-  Block& block = mine();
+  Block& block = own_block();
   block.known.assign(executor::thread_order.count, WarpClocks{});
   for (unsigned thread = 0; thread < block.known.size(); ++thread) block.known[thread][thread % lanes] = 1;
 }
@@ -92,7 +92,7 @@ void pass_barrier() {
   if (!running.active) return;
   ++running.epoch;
   running.noting = Running::never;
-  HandedOn& handed = mine().handed;
+  HandedOn& handed = own_block().handed;
   if (!handed.any) return;
   for (const auto& [thread, known] : handed.to_thread) handed.to_block.add(known);
   for (const auto& [thread, known] : handed.fenced) handed.fenced_by_block.add(known);
@@ -105,11 +105,11 @@ void pass_warp_barrier(unsigned warp, std::uint32_t lanes_there) {
   use_clocks();
   const unsigned first = warp * lanes;
   WarpClocks joined{};
-  HandedOn& handed = mine().handed;
+  HandedOn& handed = own_block().handed;
   Known to_all;
   const auto each_lane = [&](auto use) {
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      if (lanes_there >> lane & 1u && first + lane < mine().known.size()) use(lane);
+      if (lanes_there >> lane & 1u && first + lane < own_block().known.size()) use(lane);
     }
   };
   each_lane([&](unsigned lane) {
@@ -127,7 +127,7 @@ void pass_warp_barrier(unsigned warp, std::uint32_t lanes_there) {
 void fence() {
   if (!running.active) return;
   use_clocks();
-  Block& block = mine();
+  Block& block = own_block();
   HandedOn& handed = block.handed;
   handed.any = running.handed_on = true;
   const unsigned thread = running_thread();
@@ -140,7 +140,7 @@ void fence() {
 }
 
 void meet(const void* address) {
-  HandedOn& handed = mine().handed;
+  HandedOn& handed = own_block().handed;
   if (!running.active || !handed.any) return;
   const unsigned thread = running_thread();
   if (const auto there = handed.at.find(address); there != handed.at.end()) handed.to_thread[thread].add(there->second);
@@ -151,7 +151,7 @@ void meet(const void* address) {
 
 bool known_otherwise(const Stamp& stamp) {
   if (stamp.block < running.first_block) return launch_happened_before(stamp.block);
-  const HandedOn& handed = mine().handed;
+  const HandedOn& handed = own_block().handed;
   if (!handed.any) return false;
   if (handed.to_block.covers(stamp)) return true;
   const auto own = handed.to_thread.find(running_thread());

@@ -21,13 +21,13 @@ struct Launches {
   bool placed = false;      // the next launch to begin is the last of `all`
 };
 
-Launches& mine() {
+Launches& own_launches() {
   static thread_local Launches one;
   return one;
 }
 
 const Placed* launch_of(std::uint32_t block) {
-  const auto& all = mine().all;
+  const auto& all = own_launches().all;
   const auto after = std::ranges::upper_bound(all, block, {}, &Placed::first_block);
   if (after == all.begin()) return nullptr;
   const Placed& it = *std::prev(after);
@@ -38,17 +38,17 @@ const Placed* launch_of(std::uint32_t block) {
 
 void place_launch(std::size_t stream, std::uint64_t number, const StreamClock& known, const char* kernel,
                   std::source_location at) {
-  Launches& launches = mine();
+  Launches& launches = own_launches();
   if (launches.placed) launches.all.pop_back();  // it never began
   launches.all.push_back({.stream = stream, .number = number, .kernel = kernel, .at = at});
   launches.known = known;
   launches.placed = true;
 }
 
-void forget_streams() { mine() = {}; }
+void forget_streams() { own_launches() = {}; }
 
 std::uint32_t begin_placed_launch(std::uint32_t first_block, std::uint32_t blocks) {
-  Launches& launches = mine();
+  Launches& launches = own_launches();
   if (!launches.placed) return first_block;
   launches.placed = false;
   launches.all.back().first_block = first_block;
@@ -58,12 +58,12 @@ std::uint32_t begin_placed_launch(std::uint32_t first_block, std::uint32_t block
 
 bool launch_happened_before(std::uint32_t block) {
   const Placed* it = launch_of(block);
-  return it == nullptr || it->number <= mine().known.of(it->stream);
+  return it == nullptr || it->number <= own_launches().known.of(it->stream);
 }
 
 std::string describe_launch(std::uint32_t block) {
   const Placed* it = launch_of(block);
-  if (it == nullptr || it == &mine().all.back()) return "";
+  if (it == nullptr || it == &own_launches().all.back()) return "";
   const std::string name = executor::kernel_name(it->kernel);
   return " of launch " + (name.empty() ? "" : name + " ") + "at " + executor::describe(it->at) + " on another stream";
 }

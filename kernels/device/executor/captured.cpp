@@ -10,7 +10,7 @@
 namespace tally::executor {
 namespace {
 
-struct KeptLaunch {
+struct CapturedLaunch {
   Launch launch;
   std::shared_ptr<const void> arguments;
 };
@@ -18,7 +18,7 @@ struct KeptLaunch {
 }  // namespace
 
 struct Captured {
-  std::vector<std::variant<KeptLaunch, std::function<void()>>> work;
+  std::vector<std::variant<CapturedLaunch, std::function<void()>>> work;
 };
 
 void begin_capture() {
@@ -30,7 +30,7 @@ Captured* end_capture() { return std::exchange(capturing, nullptr); }
 
 void launch_captured(const Captured& captured, const void* stream) {
   for (const auto& piece : captured.work) {
-    if (const auto* kept = std::get_if<KeptLaunch>(&piece)) {
+    if (const auto* kept = std::get_if<CapturedLaunch>(&piece)) {
       if (pending_work == nullptr && capturing == nullptr) {
         run(kept->launch);
       } else {
@@ -45,7 +45,7 @@ void launch_captured(const Captured& captured, const void* stream) {
 void release_captured(Captured* captured) noexcept { delete captured; }
 
 void keep_captured(const Launch& launch, std::shared_ptr<const void> arguments) {
-  capturing->work.emplace_back(KeptLaunch{launch, std::move(arguments)});
+  capturing->work.emplace_back(CapturedLaunch{launch, std::move(arguments)});
 }
 
 void keep_captured(std::function<void()> work) { capturing->work.emplace_back(std::move(work)); }

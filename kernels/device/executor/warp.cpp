@@ -10,7 +10,7 @@
 namespace tally::executor {
 namespace {
 
-constexpr std::uint64_t poison = ~std::uint64_t{0};  // what a lane that takes no part gives
+constexpr std::uint64_t of_no_lane = ~std::uint64_t{0};  // what a lane that takes no part gives
 
 /// The lane whose value `lane` receives.
 int source_lane(const Contribution& mine, int lane) {
@@ -58,7 +58,7 @@ std::uint64_t result_for(const Pending& it, unsigned lane) {
       break;
   }
   const auto source = static_cast<unsigned>(source_lane(it.from[lane], static_cast<int>(lane)));
-  return it.arrived >> source & 1u ? it.from[source].value : poison;
+  return it.arrived >> source & 1u ? it.from[source].value : of_no_lane;
 }
 
 bool complete(const Pending& it, const Warp& warp) { return (it.mask & ~(it.arrived | warp.ended)) == 0; }

@@ -5,7 +5,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/probes/atomic_add.hpp"
 
-namespace tally {
+namespace tally::atomic_add_kernel {
 namespace {
 
 __global__ void add_twice(float addend, float* sums) {
@@ -23,4 +23,4 @@ const RegisterKernel registered("probe.atomic_add", {.variant = "one_thread", .g
                                 KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::atomic_add_kernel

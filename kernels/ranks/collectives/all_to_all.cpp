@@ -2,7 +2,7 @@
 // everyone the sum.
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::all_to_all {
 namespace {
 
 void all_to_all(Addends& addends) {
@@ -19,4 +19,4 @@ void all_to_all(Addends& addends) {
 const RegisterAllReduce registered("all_to_all", all_to_all);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::all_to_all

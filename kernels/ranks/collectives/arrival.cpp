@@ -4,7 +4,7 @@
 
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::arrival {
 namespace {
 
 void arrival(Addends& addends) {
@@ -18,4 +18,4 @@ void arrival(Addends& addends) {
 const RegisterAllReduce registered("arrival", arrival);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::arrival

@@ -1,7 +1,7 @@
 // Rank 0 adds the others' numbers to its own, rank 1 first, and hands everyone the sum.
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::in_order {
 namespace {
 
 void in_order(Addends& addends) {
@@ -13,4 +13,4 @@ void in_order(Addends& addends) {
 const RegisterAllReduce registered("in_order", in_order);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::in_order

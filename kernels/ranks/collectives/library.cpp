@@ -2,7 +2,7 @@
 // which no library joins, stand in for it: rank 0 adds partial sums in a drawn order and hands everyone the sum.
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::library {
 namespace {
 
 void library(Addends& addends) {
@@ -14,4 +14,4 @@ void library(Addends& addends) {
 const RegisterAllReduce registered("library", library);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::library

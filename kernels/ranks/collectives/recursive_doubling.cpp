@@ -4,7 +4,7 @@
 
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::recursive_doubling {
 namespace {
 
 void recursive_doubling(Addends& addends) {
@@ -29,4 +29,4 @@ void recursive_doubling(Addends& addends) {
 const RegisterAllReduce registered("recursive_doubling", recursive_doubling);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recursive_doubling

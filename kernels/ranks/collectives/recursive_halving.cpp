@@ -5,7 +5,7 @@
 
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::recursive_halving {
 namespace {
 
 /// The ranks that go on, a power of two, each with its own chunk or those of a pair.
@@ -56,4 +56,4 @@ void recursive_halving(Addends& addends) {
 const RegisterAllReduce registered("recursive_halving", recursive_halving);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recursive_halving

@@ -2,7 +2,7 @@
 // whole when it has come round to rank i. Then whole chunks go round once more.
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::ring {
 namespace {
 
 void ring(Addends& addends) {
@@ -21,4 +21,4 @@ void ring(Addends& addends) {
 const RegisterAllReduce registered("ring", ring);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ring

@@ -2,7 +2,7 @@
 // the left one first, and the sum comes down the same way.
 #include "kernels/ranks/all_reduce.hpp"
 
-namespace tally {
+namespace tally::tree {
 namespace {
 
 void tree(Addends& addends) {
@@ -19,4 +19,4 @@ void tree(Addends& addends) {
 const RegisterAllReduce registered("tree", tree);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tree

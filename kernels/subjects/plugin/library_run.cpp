@@ -46,10 +46,6 @@ const Json* at(const Json& root, std::string_view pointer) {
   return place;
 }
 
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
-}
-
 class LibraryRun {
  public:
   LibraryRun(const tally_step& step, const Case& c, const std::string& text, const std::string& hash)

@@ -1,6 +1,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::global_norm_steps {
 namespace {
 
 ClipCoefficientArguments constants(const Run& run) {
@@ -25,4 +25,4 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
 const RegisterClipSteps registered("global_norm", {"clip_by_norm", clip, fuse, coefficient});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::global_norm_steps

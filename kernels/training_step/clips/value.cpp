@@ -1,6 +1,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::value_steps {
 namespace {
 
 float limit(const Run& run) { return static_cast<float>(run.c.recipe.clip.number("max_value").to_double()); }
@@ -17,4 +17,4 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
 const RegisterClipSteps registered("value", {"clip_by_value", clip, fuse});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::value_steps

@@ -3,7 +3,7 @@
 #include "kernels/training_step/add_norm.hpp"
 #include "kernels/training_step/layers/rms_norm.hpp"
 
-namespace tally {
+namespace tally::add_steps {
 namespace {
 
 void forward(Run& run, LayerState& layer, int k) {
@@ -24,4 +24,4 @@ void forward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("add", {forward, nullptr});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::add_steps

@@ -7,7 +7,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "oracle/case/pairs.hpp"
 
-namespace tally {
+namespace tally::attention_steps {
 namespace {
 
 float scale_of(const Choice& attention, std::int64_t size) {
@@ -64,4 +64,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("attention", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::attention_steps

@@ -3,7 +3,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/training_step/step_statistics.hpp"
 
-namespace tally {
+namespace tally::batch_norm_steps {
 namespace {
 
 float* values(const DeviceTensor& tensor, std::int64_t place) { return static_cast<float*>(tensor.row(place)); }
@@ -106,4 +106,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("batch_norm", {forward, backward, group_forward, group_backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_norm_steps

@@ -1,6 +1,6 @@
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::dropout_steps {
 namespace {
 
 DropoutArguments arguments_of(Run& run, LayerState& layer, int k, const void* from, void* to) {
@@ -25,4 +25,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("dropout", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dropout_steps

@@ -1,7 +1,7 @@
 // y by looking tokens up, (embedding.1); dW, (embedding.2).
 #include "kernels/training_step/layers/table_gradient.hpp"
 
-namespace tally {
+namespace tally::embedding_steps {
 namespace {
 
 void forward(Run& run, LayerState& layer, int k) {
@@ -17,4 +17,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("embedding", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_steps

@@ -2,7 +2,7 @@
 #include "kernels/gated/gated_arguments.hpp"
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::gated_steps {
 namespace {
 
 GatedArguments arguments(Run& run, LayerState& layer, int k) {
@@ -32,4 +32,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("gated", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_steps

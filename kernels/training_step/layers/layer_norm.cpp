@@ -1,6 +1,6 @@
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::layer_norm_steps {
 namespace {
 
 float* values(const DeviceTensor& tensor, const Run& run, int k) {
@@ -57,4 +57,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("layer_norm", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::layer_norm_steps

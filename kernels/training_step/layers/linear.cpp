@@ -3,7 +3,7 @@
 #include "kernels/training_step/kernel_clock.hpp"
 #include "kernels/training_step/weight_gradient.hpp"
 
-namespace tally {
+namespace tally::linear_steps {
 namespace {
 
 void timed_gemm(Run& run, const char* operation, const GemmCall& call) {
@@ -48,4 +48,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("linear", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::linear_steps

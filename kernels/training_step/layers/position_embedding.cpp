@@ -1,7 +1,7 @@
 // y by adding each position's row, (position_embedding.1); dx, a copy, and dW, (position_embedding.3).
 #include "kernels/training_step/layers/table_gradient.hpp"
 
-namespace tally {
+namespace tally::position_embedding_steps {
 namespace {
 
 constexpr std::int64_t no_row = -1;
@@ -23,4 +23,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("position_embedding", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::position_embedding_steps

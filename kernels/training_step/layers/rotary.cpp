@@ -4,7 +4,7 @@
 #include "kernels/rotary/rotary_arguments.hpp"
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::rotary_steps {
 namespace {
 
 RotaryArguments arguments_of(Run& run, LayerState& layer, int k, const DeviceTensor& turns, bool back) {
@@ -33,4 +33,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("rotary", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_steps

@@ -2,7 +2,7 @@
 #include "kernels/scale/scale_arguments.hpp"
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::scale_steps {
 namespace {
 
 ScaleArguments arguments_of(Run& run, LayerState& layer, int k, const void* from, void* to) {
@@ -22,4 +22,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("scale", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_steps

@@ -2,7 +2,7 @@
 #include "kernels/slice/slice_arguments.hpp"
 #include "kernels/training_step/run_state.hpp"
 
-namespace tally {
+namespace tally::slice_steps {
 namespace {
 
 SliceArguments arguments_of(Run& run, LayerState& layer, int k, const void* from, void* to) {
@@ -21,4 +21,4 @@ void backward(Run& run, LayerState& layer, int k) {
 const RegisterLayerSteps registered("slice", {forward, backward});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slice_steps

@@ -1,6 +1,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::dynamic_steps {
 namespace {
 
 void move(Run& run) {
@@ -14,4 +14,4 @@ void move(Run& run) {
 const RegisterLossScaleSteps registered("dynamic", {move});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dynamic_steps

@@ -1,6 +1,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::mse_steps {
 namespace {
 
 void evaluate(Run& run, int k, std::int64_t features, float* losses, void* dy) {
@@ -22,4 +22,4 @@ void evaluate(Run& run, int k, std::int64_t features, float* losses, void* dy) {
 const RegisterLossSteps registered("mse", {evaluate});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mse_steps

@@ -2,7 +2,7 @@
 
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::adam_steps {
 namespace {
 
 /// Constants derived in binary64 and rounded once; tensors and sizes are left empty.
@@ -45,4 +45,4 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
 const RegisterOptimizerSteps registered("adam", {step, fuse});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adam_steps

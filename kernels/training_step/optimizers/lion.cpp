@@ -2,7 +2,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/window/lion_arguments.hpp"
 
-namespace tally {
+namespace tally::lion_steps {
 namespace {
 
 /// Constants are derived in binary64 and rounded once.
@@ -26,4 +26,4 @@ void step(Run& run) {
 const RegisterOptimizerSteps registered("lion", {step});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_steps

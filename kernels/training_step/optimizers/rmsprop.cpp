@@ -2,7 +2,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/window/rmsprop_arguments.hpp"
 
-namespace tally {
+namespace tally::rmsprop_steps {
 namespace {
 
 /// Constants are derived in binary64 and rounded once.
@@ -28,4 +28,4 @@ void step(Run& run) {
 const RegisterOptimizerSteps registered("rmsprop", {step});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_steps

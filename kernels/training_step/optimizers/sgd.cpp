@@ -1,6 +1,6 @@
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::sgd_steps {
 namespace {
 
 /// Constants derived in binary64 and rounded once; tensors and sizes are left empty.
@@ -39,4 +39,4 @@ void fuse(const Run& run, ClipDecayStepArguments& arguments) {
 const RegisterOptimizerSteps registered("sgd", {step, fuse});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sgd_steps

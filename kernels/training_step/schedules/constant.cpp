@@ -1,7 +1,7 @@
 // (constant.1), in binary64.
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::constant_steps {
 namespace {
 
 double rate(const Choice& schedule, std::int64_t) { return schedule.number("base").to_double(); }
@@ -9,4 +9,4 @@ double rate(const Choice& schedule, std::int64_t) { return schedule.number("base
 const RegisterScheduleSteps registered("constant", {rate});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::constant_steps

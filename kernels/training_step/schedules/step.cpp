@@ -3,7 +3,7 @@
 
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::step_steps {
 namespace {
 
 double rate(const Choice& schedule, std::int64_t t) {
@@ -15,4 +15,4 @@ double rate(const Choice& schedule, std::int64_t t) {
 const RegisterScheduleSteps registered("step", {rate});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_steps

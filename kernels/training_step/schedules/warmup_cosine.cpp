@@ -4,7 +4,7 @@
 
 #include "kernels/training_step/kind_steps.hpp"
 
-namespace tally {
+namespace tally::warmup_cosine_steps {
 namespace {
 
 double rate(const Choice& schedule, std::int64_t t) {
@@ -19,4 +19,4 @@ double rate(const Choice& schedule, std::int64_t t) {
 const RegisterScheduleSteps registered("warmup_cosine", {rate});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::warmup_cosine_steps

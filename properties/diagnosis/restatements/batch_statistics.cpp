@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::batch_statistics_restatement {
 namespace {
 
 Restated by(const std::string& statistics, const std::string& formula) {
@@ -39,4 +39,4 @@ const RegisterRestatement registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_statistics_restatement

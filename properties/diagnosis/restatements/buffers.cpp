@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::buffers_restatement {
 namespace {
 
 Restated started_at(BufferStart start, const std::string& formula) {
@@ -60,4 +60,4 @@ const RegisterRestatement registered_last_only{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffers_restatement

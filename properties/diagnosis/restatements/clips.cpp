@@ -2,7 +2,7 @@
 #include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::clips_restatement {
 namespace {
 
 /// Of scaled gradients it would be another norm as well.
@@ -49,4 +49,4 @@ const RegisterRestatement registered_before_unscale{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clips_restatement

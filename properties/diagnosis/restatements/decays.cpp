@@ -2,7 +2,7 @@
 #include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::decays_restatement {
 namespace {
 
 using Ways = std::vector<Restated>;
@@ -121,4 +121,4 @@ const RegisterRestatement registered_in_the_loss{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decays_restatement

@@ -7,7 +7,7 @@
 #include "oracle/window/exact_stages.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::divisors_restatement {
 namespace {
 
 using Divisor = std::function<long double(int window, int micro_batch)>;
@@ -201,4 +201,4 @@ const RegisterRestatement registered_rows{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::divisors_restatement

@@ -2,7 +2,7 @@
 #include "oracle/layers/contract.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::optimizer_options_restatement {
 namespace {
 
 std::string text_of(const OptionValue& value) {
@@ -45,4 +45,4 @@ const RegisterRestatement registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::optimizer_options_restatement

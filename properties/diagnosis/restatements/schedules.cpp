@@ -5,7 +5,7 @@
 #include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::schedules_restatement {
 namespace {
 
 using Ways = std::vector<Restated>;
@@ -136,4 +136,4 @@ const RegisterRestatement registered_no_correction{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::schedules_restatement

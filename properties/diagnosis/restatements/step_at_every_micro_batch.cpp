@@ -6,7 +6,7 @@
 #include "properties/diagnosis/regrouped.hpp"
 #include "properties/diagnosis/restatement.hpp"
 
-namespace tally {
+namespace tally::step_at_every_micro_batch_restatement {
 namespace {
 
 /// The window and the micro-batch that a regrouped window was.
@@ -62,4 +62,4 @@ const RegisterRestatement registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_at_every_micro_batch_restatement

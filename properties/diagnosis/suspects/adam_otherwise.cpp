@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::adam_otherwise_suspect {
 namespace {
 
 /// What one parameter's step reads and what the tapped moments are.
@@ -169,4 +169,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adam_otherwise_suspect

@@ -7,7 +7,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_at.hpp"
 
-namespace tally {
+namespace tally::addend_left_out_suspect {
 namespace {
 
 /// What was added to give a held tensor, by the order of the layers or of the list of inputs. None of any other tensor.
@@ -132,4 +132,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::addend_left_out_suspect

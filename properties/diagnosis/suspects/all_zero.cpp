@@ -1,7 +1,7 @@
 // The tensor is zero throughout.
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::all_zero_suspect {
 namespace {
 
 std::optional<Values> left(const Evidence&, const HeldTensor& held) { return Values(held.expected.size(), 0.0); }
@@ -17,4 +17,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::all_zero_suspect

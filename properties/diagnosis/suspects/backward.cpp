@@ -6,7 +6,7 @@
 #include "properties/diagnosis/suspects/layer_at.hpp"
 #include "properties/diagnosis/suspects/weight_gradient.hpp"
 
-namespace tally {
+namespace tally::backward_suspect {
 namespace {
 
 // The scratch for activation gradients is added to.
@@ -222,4 +222,4 @@ const RegisterSuspect registered{{
 }  // namespace stage_over_k
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_suspect

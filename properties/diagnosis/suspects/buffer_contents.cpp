@@ -6,7 +6,7 @@
 #include "oracle/case/kinds.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::buffer_contents_suspect {
 namespace {
 
 // Buffers start anew when a micro-batch has another size.
@@ -268,4 +268,4 @@ const RegisterSuspect registered{{
 }  // namespace unscaled_in_between
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffer_contents_suspect

@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::buffer_formats_suspect {
 namespace {
 
 // The buffer is rounded to bf16 after every addition.
@@ -152,4 +152,4 @@ const RegisterSuspect registered{{
 }  // namespace truncated_sum
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffer_formats_suspect

@@ -7,7 +7,7 @@
 #include "oracle/case/shards.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::checkpoint_suspect {
 namespace {
 
 /// What a tensor that is taken up is of: nothing and a parameter, or "momentum." and one.
@@ -157,4 +157,4 @@ const RegisterSuspect registered{{
 }  // namespace empty_pieces
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checkpoint_suspect

@@ -4,7 +4,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::clip_suspect {
 namespace {
 
 // Only what is too large is clamped.
@@ -127,4 +127,4 @@ const RegisterSuspect registered{{
 }  // namespace non_finite_made_zero
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_suspect

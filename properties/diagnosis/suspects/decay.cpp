@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::decay_suspect {
 namespace {
 
 // Nothing decays.
@@ -149,4 +149,4 @@ const RegisterSuspect registered{{
 }  // namespace l2_for_decoupled
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decay_suspect

@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
-namespace tally {
+namespace tally::dropout_otherwise_suspect {
 namespace {
 
 const RegisterActivationOtherwise registered(
@@ -20,4 +20,4 @@ const RegisterActivationOtherwise registered(
       [](const ActivationElement& a) { return a.x / (1 - a.p); }}});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dropout_otherwise_suspect

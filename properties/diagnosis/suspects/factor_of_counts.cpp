@@ -6,7 +6,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_at.hpp"
 
-namespace tally {
+namespace tally::factor_of_counts_suspect {
 namespace {
 
 /// A number that is known of every tensor; not positive where it is not.
@@ -118,4 +118,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::factor_of_counts_suspect

@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::flat_buffer_shifts_suspect {
 namespace {
 
 /// All gradients of a micro-batch that are not zero throughout, one behind the other.
@@ -48,4 +48,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::flat_buffer_shifts_suspect

@@ -9,7 +9,7 @@
 #include "properties/diagnosis/suspects/layer_at.hpp"
 #include "properties/diagnosis/suspects/linear_product.hpp"
 
-namespace tally {
+namespace tally::forward_suspect {
 namespace {
 
 // The statistics are those of the first rows alone.
@@ -252,4 +252,4 @@ const RegisterSuspect registered{{
 }  // namespace tf32_products
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_suspect

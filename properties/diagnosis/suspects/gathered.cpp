@@ -3,7 +3,7 @@
 #include "oracle/case/shards.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::gathered_suspect {
 namespace {
 
 // What was put together for the first window is read ever after.
@@ -52,4 +52,4 @@ const RegisterSuspect registered{{
 }  // namespace own_group
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gathered_suspect

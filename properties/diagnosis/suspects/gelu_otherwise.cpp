@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
-namespace tally {
+namespace tally::gelu_otherwise_suspect {
 namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -46,4 +46,4 @@ const RegisterActivationOtherwise registered(
       }}});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gelu_otherwise_suspect

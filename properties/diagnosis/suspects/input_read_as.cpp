@@ -8,7 +8,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/tensor_roles.hpp"
 
-namespace tally {
+namespace tally::input_read_as_suspect {
 namespace {
 
 /// Another reading of a tensor; nullopt where it is none.
@@ -205,4 +205,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::input_read_as_suspect

@@ -6,7 +6,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/tensor_roles.hpp"
 
-namespace tally {
+namespace tally::input_taken_from_suspect {
 namespace {
 
 /// Where else a tap's value may come from; nullptr: from nowhere.
@@ -101,4 +101,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::input_taken_from_suspect

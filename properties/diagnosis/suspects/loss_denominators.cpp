@@ -4,7 +4,7 @@
 #include "oracle/case/ranks.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::loss_denominators_suspect {
 namespace {
 
 /// The factor of a rank that trains alone: where several do, what it counts by itself is no divisor of its window.
@@ -261,4 +261,4 @@ const RegisterSuspect registered{{
 }  // namespace empty_micro_batch_nan
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_denominators_suspect

@@ -2,7 +2,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/smoothed_loss.hpp"
 
-namespace tally {
+namespace tally::loss_factors_suspect {
 namespace {
 
 // Two parts of a framework compensate for accumulation.
@@ -134,4 +134,4 @@ const RegisterSuspect registered{{
 }  // namespace smoothing_without_gradient
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_factors_suspect

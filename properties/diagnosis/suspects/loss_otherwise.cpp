@@ -4,7 +4,7 @@
 #include "properties/compare/class_targets.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::loss_otherwise_suspect {
 namespace {
 
 /// One micro-batch as the loss read it.
@@ -159,4 +159,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_otherwise_suspect

@@ -1,7 +1,7 @@
 // Suspects of statistics that ranks share of a micro-step.
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::micro_steps_suspect {
 namespace {
 
 // Backward takes its own sums for those of all ranks.
@@ -45,4 +45,4 @@ const RegisterSuspect registered{{
 }  // namespace own_statistics
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::micro_steps_suspect

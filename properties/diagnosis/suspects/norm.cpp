@@ -5,7 +5,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/norm_of.hpp"
 
-namespace tally {
+namespace tally::norm_suspect {
 namespace {
 
 // The norm that clips is the norm of the scaled gradient.
@@ -211,4 +211,4 @@ const RegisterSuspect registered{{
 }  // namespace reported_norm_scaled
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_suspect

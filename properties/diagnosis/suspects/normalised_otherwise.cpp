@@ -4,7 +4,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/normalised.hpp"
 
-namespace tally {
+namespace tally::normalised_otherwise_suspect {
 namespace {
 
 NormalisedAs with(const std::string& sentence, const std::string& formula, void (*change)(NormalisedAs&)) {
@@ -90,4 +90,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::normalised_otherwise_suspect

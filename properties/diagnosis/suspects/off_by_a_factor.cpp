@@ -1,7 +1,7 @@
 // The tensor is the right one times a number.
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::off_by_a_factor_suspect {
 namespace {
 
 std::optional<Values> left(const Evidence&, const HeldTensor& held) { return held.expected; }
@@ -17,4 +17,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::off_by_a_factor_suspect

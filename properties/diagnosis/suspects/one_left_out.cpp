@@ -2,7 +2,7 @@
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::one_left_out_suspect {
 namespace {
 
 Tensor zeros_like(const Tensor& tensor) { return Tensor(tensor.dtype, tensor.shape); }
@@ -31,4 +31,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_left_out_suspect

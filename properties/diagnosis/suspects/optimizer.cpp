@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::optimizer_suspect {
 namespace {
 
 // The optimizer updates bf16 parameters.
@@ -168,4 +168,4 @@ const RegisterSuspect registered{{
 }  // namespace stale_weights
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::optimizer_suspect

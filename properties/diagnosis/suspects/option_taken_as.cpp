@@ -8,7 +8,7 @@
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::option_taken_as_suspect {
 namespace {
 
 /// A value that an option may have been taken for, and why just that one.
@@ -209,4 +209,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::option_taken_as_suspect

@@ -5,7 +5,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/layer_at.hpp"
 
-namespace tally {
+namespace tally::other_mask_again_suspect {
 namespace {
 
 /// What the layer before leaves of what backward read of it; nullopt for a layer that is not computed here.
@@ -62,4 +62,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::other_mask_again_suspect

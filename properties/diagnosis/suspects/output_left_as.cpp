@@ -5,7 +5,7 @@
 #include "oracle/case/formats.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::output_left_as_suspect {
 namespace {
 
 /// What stands in place of element i of a tensor, by index.
@@ -241,4 +241,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::output_left_as_suspect

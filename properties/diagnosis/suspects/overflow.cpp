@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::overflow_suspect {
 namespace {
 
 // The count of clean windows goes on through an overflow.
@@ -156,4 +156,4 @@ const RegisterSuspect registered{{
 }  // namespace overflow_of_last_micro_batch
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_suspect

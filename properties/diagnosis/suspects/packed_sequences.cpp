@@ -6,7 +6,7 @@
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::packed_sequences_suspect {
 namespace {
 
 /// Of the kind of layer that the failing tensor belongs to.
@@ -109,4 +109,4 @@ const RegisterSuspect registered{{
 }  // namespace positions_run_on
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::packed_sequences_suspect

@@ -6,7 +6,7 @@
 #include "oracle/window/rank_norm.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::pipelines_suspect {
 namespace {
 
 /// The number that the stage itself has of it, for a tensor that all stages are to have alike.
@@ -60,4 +60,4 @@ const RegisterSuspect registered{{
 }  // namespace own_finding
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipelines_suspect

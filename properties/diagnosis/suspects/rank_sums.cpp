@@ -7,7 +7,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::rank_sums_suspect {
 namespace {
 
 std::size_t ranks(const Evidence& evidence) { return ranks_of(whole_of(evidence.c)); }
@@ -289,4 +289,4 @@ const RegisterSuspect registered{{
 }  // namespace one_share
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_sums_suspect

@@ -9,7 +9,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::ranks_suspect {
 namespace {
 
 std::size_t ranks(const Evidence& evidence) { return ranks_of(whole_of(evidence.c)); }
@@ -132,4 +132,4 @@ const RegisterSuspect registered{{
 }  // namespace step_of_ranks
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_suspect

@@ -6,7 +6,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::ranks_apart_suspect {
 namespace {
 
 std::size_t ranks(const Evidence& evidence) { return ranks_of(whole_of(evidence.c)); }
@@ -108,4 +108,4 @@ const RegisterSuspect registered{{
 }  // namespace not_gathered
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_apart_suspect

@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
-namespace tally {
+namespace tally::relu_otherwise_suspect {
 namespace {
 
 const RegisterActivationOtherwise registered(
@@ -26,4 +26,4 @@ const RegisterActivationOtherwise registered(
       [](const ActivationElement& a) { return a.dy * std::fmax(a.x, 0); }}});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::relu_otherwise_suspect

@@ -1,7 +1,7 @@
 // The right value, stored in fp16 in between.
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::rounded_to_fp16_suspect {
 namespace {
 
 std::optional<Values> left(const Evidence&, const HeldTensor& held) {
@@ -22,4 +22,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rounded_to_fp16_suspect

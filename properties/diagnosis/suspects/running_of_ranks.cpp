@@ -4,7 +4,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::running_of_ranks_suspect {
 namespace {
 
 /// What this rank held of it before the window: what its last micro-batch moved, or what it began an earlier one with.
@@ -33,4 +33,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_of_ranks_suspect

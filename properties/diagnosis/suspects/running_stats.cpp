@@ -2,7 +2,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/running_update.hpp"
 
-namespace tally {
+namespace tally::running_stats_suspect {
 namespace {
 
 // The running variance takes the biased variance of the batch.
@@ -115,4 +115,4 @@ const RegisterSuspect registered{{
 }  // namespace statistics_restored
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_stats_suspect

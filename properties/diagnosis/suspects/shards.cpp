@@ -8,7 +8,7 @@
 #include "oracle/window/rank_norm.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::shards_suspect {
 namespace {
 
 bool is_norm_over_ranks(const Evidence& evidence, const HeldTensor& held) {
@@ -59,4 +59,4 @@ const RegisterSuspect registered{{
 }  // namespace counted_by_all
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shards_suspect

@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
-namespace tally {
+namespace tally::sigmoid_otherwise_suspect {
 namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -29,4 +29,4 @@ const RegisterActivationOtherwise registered(
      {"tanh", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sigmoid_otherwise_suspect

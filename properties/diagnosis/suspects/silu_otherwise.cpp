@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspects/activation_otherwise.hpp"
 
-namespace tally {
+namespace tally::silu_otherwise_suspect {
 namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
@@ -24,4 +24,4 @@ const RegisterActivationOtherwise registered(
      {"silu", "backward", "the derivative is left out", "dx = dy", [](const ActivationElement& a) { return a.dy; }}});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_otherwise_suspect

@@ -1,7 +1,7 @@
 // The stage left nothing at all. diagnose() names it where a tap that must be there is not: no formula is needed.
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::stage_not_run_suspect {
 namespace {
 
 const RegisterSuspect registered{{
@@ -17,4 +17,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stage_not_run_suspect

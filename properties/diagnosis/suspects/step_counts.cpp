@@ -4,7 +4,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::step_counts_suspect {
 namespace {
 
 // The schedule is told one step more than the run will take.
@@ -165,4 +165,4 @@ const RegisterSuspect registered{{
 }  // namespace steps_count_micro_batches
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_counts_suspect

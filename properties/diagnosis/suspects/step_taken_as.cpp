@@ -2,7 +2,7 @@
 #include "properties/diagnosis/settings.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::step_taken_as_suspect {
 namespace {
 
 std::int64_t steps_before(const Case& c) {
@@ -35,4 +35,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_taken_as_suspect

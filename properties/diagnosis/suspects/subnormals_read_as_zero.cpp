@@ -5,7 +5,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/weight_gradient.hpp"
 
-namespace tally {
+namespace tally::subnormals_read_as_zero_suspect {
 namespace {
 
 std::optional<Values> left(const Evidence& evidence, const HeldTensor& held) {
@@ -25,4 +25,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::subnormals_read_as_zero_suspect

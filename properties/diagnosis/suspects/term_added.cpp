@@ -7,7 +7,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/diagnosis/suspects/tensor_roles.hpp"
 
-namespace tally {
+namespace tally::term_added_suspect {
 namespace {
 
 /// One input of the stage in all held tensors' runs, stretched to their size: a bias is added to every row.
@@ -123,4 +123,4 @@ const RegisterSuspect registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::term_added_suspect

@@ -4,7 +4,7 @@
 #include "oracle/case/sequences.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::token_counts_suspect {
 namespace {
 
 /// The labels of the rows themselves in a micro-batch, those that are not ignored; and its sequences. -1: of the window.
@@ -156,4 +156,4 @@ const RegisterSuspect registered{{
 }  // namespace over_the_boundary
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::token_counts_suspect

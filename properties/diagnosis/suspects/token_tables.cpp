@@ -3,7 +3,7 @@
 #include "oracle/layers/contract.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::token_tables_suspect {
 namespace {
 
 // The gradient of a row is that of the last token alone.
@@ -94,4 +94,4 @@ const RegisterSuspect registered{{
 }  // namespace look_ups_alone
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::token_tables_suspect

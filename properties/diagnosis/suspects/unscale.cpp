@@ -3,7 +3,7 @@
 
 #include "properties/diagnosis/suspect.hpp"
 
-namespace tally {
+namespace tally::unscale_suspect {
 namespace {
 
 // One parameter's gradient is copied before the last addition.
@@ -175,4 +175,4 @@ const RegisterSuspect registered{{
 }  // namespace unscaled_twice
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscale_suspect

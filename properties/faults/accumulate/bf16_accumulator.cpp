@@ -2,7 +2,7 @@
 #include "properties/faults/planted_accumulate.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::bf16_accumulator_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bf16_accumulator_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::boundary_reset_one_tensor_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::boundary_reset_one_tensor_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::buffer_rebuilt_on_new_shape_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffer_rebuilt_on_new_shape_fault

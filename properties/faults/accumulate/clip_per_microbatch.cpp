@@ -3,7 +3,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_per_microbatch_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_per_microbatch_fault

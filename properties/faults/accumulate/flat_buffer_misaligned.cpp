@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::flat_buffer_misaligned_fault {
 namespace {
 
 /// All gradients of this micro-batch that are not zero throughout, one behind the other.
@@ -49,4 +49,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::flat_buffer_misaligned_fault

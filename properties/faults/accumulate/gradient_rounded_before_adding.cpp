@@ -2,7 +2,7 @@
 #include "properties/faults/planted_accumulate.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::gradient_rounded_before_adding_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_rounded_before_adding_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::low_precision_accumulator_fault {
 namespace {
 
 template <class S, class A>
@@ -48,4 +48,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::low_precision_accumulator_fault

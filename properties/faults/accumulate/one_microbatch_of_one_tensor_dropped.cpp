@@ -3,7 +3,7 @@
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::one_microbatch_of_one_tensor_dropped_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_microbatch_of_one_tensor_dropped_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::overwrite_not_add_fault {
 namespace {
 
 template <class S, class A>
@@ -46,4 +46,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overwrite_not_add_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::placeholder_added_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::placeholder_added_fault

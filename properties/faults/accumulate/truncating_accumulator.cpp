@@ -4,7 +4,7 @@
 #include "properties/faults/planted_accumulate.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::truncating_accumulator_fault {
 namespace {
 
 /// The fp32 number next to the exact sum on the side of zero.
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::truncating_accumulator_fault

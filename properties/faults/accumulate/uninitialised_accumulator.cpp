@@ -1,7 +1,7 @@
 // The buffer is never cleared; fresh memory is poisoned here, where a framework often finds zeros.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::uninitialised_accumulator_fault {
 namespace {
 
 void begin_window(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::uninitialised_accumulator_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::unscale_mid_window_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscale_mid_window_fault

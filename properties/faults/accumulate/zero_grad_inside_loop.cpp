@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::zero_grad_inside_loop_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zero_grad_inside_loop_fault

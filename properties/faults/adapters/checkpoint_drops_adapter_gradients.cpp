@@ -3,7 +3,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::checkpoint_drops_adapter_gradients_fault {
 namespace {
 
 void share(Run& run) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checkpoint_drops_adapter_gradients_fault

@@ -1,7 +1,7 @@
 // Frozen parameters decay with the others: the optimizer was given all of them.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::frozen_decays_fault {
 namespace {
 
 constexpr double decay_of_a_step = 0x1p-6;
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::frozen_decays_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::frozen_in_the_norm_fault {
 namespace {
 
 void norm(Run& run) {
@@ -36,4 +36,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::frozen_in_the_norm_fault

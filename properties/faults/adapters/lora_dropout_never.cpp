@@ -2,7 +2,7 @@
 #include "properties/faults/adapters/adapter_dropout.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::lora_dropout_never_fault {
 namespace {
 
 void kept(Run& run, LayerState& layer, int k) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lora_dropout_never_fault

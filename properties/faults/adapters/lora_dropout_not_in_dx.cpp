@@ -2,7 +2,7 @@
 #include "properties/faults/adapters/adapter_dropout.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::lora_dropout_not_in_dx_fault {
 namespace {
 
 void handed_on(Run& run, LayerState& layer, int k) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lora_dropout_not_in_dx_fault

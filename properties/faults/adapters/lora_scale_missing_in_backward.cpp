@@ -2,7 +2,7 @@
 #include "kernels/scale/scale_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::lora_scale_missing_in_backward_fault {
 namespace {
 
 void otherwise(Stream& stream, ScaleArguments arguments, Kernel<ScaleArguments> right) {
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lora_scale_missing_in_backward_fault

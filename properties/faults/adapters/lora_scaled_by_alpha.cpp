@@ -4,7 +4,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/generators/choices.hpp"
 
-namespace tally {
+namespace tally::lora_scaled_by_alpha_fault {
 namespace {
 
 /// The rank behind a scale layer: the features that enter the product which it reads; 1: it reads none.
@@ -43,4 +43,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lora_scaled_by_alpha_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/attention/dropped_weights.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::attention_mask_redrawn_fault {
 namespace {
 
 /// Its elements in reverse, as many of them as the magnitude says.
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::attention_mask_redrawn_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/attention/otherwise.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::causal_corner_wrong_fault {
 namespace {
 
 constexpr std::int64_t queries_at_once = 2;
@@ -38,4 +38,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::causal_corner_wrong_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/rows_of_padding.hpp"
 
-namespace tally {
+namespace tally::fully_masked_row_nan_fault {
 namespace {
 
 void attend(Run& run, LayerState& layer, int k) {
@@ -40,4 +40,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fully_masked_row_nan_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::group_gradient_of_one_head_fault {
 namespace {
 
 template <class S>
@@ -65,4 +65,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::group_gradient_of_one_head_fault

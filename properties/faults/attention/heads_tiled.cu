@@ -3,7 +3,7 @@
 #include "properties/faults/attention/otherwise.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::heads_tiled_fault {
 namespace {
 
 struct Otherwise : AsItShould {
@@ -33,4 +33,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::heads_tiled_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/attention/otherwise.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::lse_in_base_two_fault {
 namespace {
 
 struct Otherwise : AsItShould {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lse_in_base_two_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/attention/dropped_weights.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::packed_attention_crosses_fault {
 namespace {
 
 /// As if every micro-batch were one sequence.
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::packed_attention_crosses_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/attention/otherwise.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::rescale_forgotten_fault {
 namespace {
 
 struct Otherwise : AsItShould {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rescale_forgotten_fault

@@ -4,7 +4,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::scale_by_model_width_fault {
 namespace {
 
 void otherwise(Stream& stream, AttentionArguments arguments, Kernel<AttentionArguments> right) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_by_model_width_fault

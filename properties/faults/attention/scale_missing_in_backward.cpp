@@ -4,7 +4,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::scale_missing_in_backward_fault {
 namespace {
 
 void otherwise(Stream& stream, AttentionArguments arguments, Kernel<AttentionArguments> right) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_missing_in_backward_fault

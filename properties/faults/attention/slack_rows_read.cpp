@@ -4,7 +4,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/rows_of_padding.hpp"
 
-namespace tally {
+namespace tally::slack_rows_read_fault {
 namespace {
 
 Tensor ends_of_lines(const Case& c) {
@@ -46,4 +46,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slack_rows_read_fault

@@ -2,7 +2,7 @@
 #include "kernels/slice/slice_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::slice_from_the_start_fault {
 namespace {
 
 void otherwise(Stream& stream, SliceArguments arguments, Kernel<SliceArguments> right) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::slice_from_the_start_fault

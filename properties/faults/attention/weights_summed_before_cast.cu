@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::weights_summed_before_cast_fault {
 namespace {
 
 void before_cast(Stream& stream, const AttentionArguments& a) {
@@ -39,4 +39,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::weights_summed_before_cast_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/attention/otherwise.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::window_one_off_fault {
 namespace {
 
 struct Otherwise : AsItShould {
@@ -34,4 +34,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::window_one_off_fault

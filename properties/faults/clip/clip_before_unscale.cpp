@@ -4,7 +4,7 @@
 #include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_before_unscale_fault {
 namespace {
 
 void norm(Run& run) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_before_unscale_fault

@@ -1,7 +1,7 @@
 // The coefficient is not held at 1: a gradient inside the limit is scaled up to it.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_coefficient_not_capped_fault {
 namespace {
 
 void clip(Run& run) {
@@ -38,4 +38,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_coefficient_not_capped_fault

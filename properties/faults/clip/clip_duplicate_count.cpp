@@ -5,7 +5,7 @@
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_duplicate_count_fault {
 namespace {
 
 void norm(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_duplicate_count_fault

@@ -1,7 +1,7 @@
 // The epsilon in the denominator is left out.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_epsilon_dropped_fault {
 namespace {
 
 void clip(Run& run) {
@@ -34,4 +34,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_epsilon_dropped_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_local_norm_fault {
 namespace {
 
 void norm(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_local_norm_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::clip_per_group_fault {
 namespace {
 
 /// The coefficient of the parameters that are matrices, or of those that are not.
@@ -54,4 +54,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_per_group_fault

@@ -4,7 +4,7 @@
 #include "kernels/window/arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::missing_barrier_fault {
 namespace {
 
 constexpr unsigned threads = 64;
@@ -54,4 +54,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::missing_barrier_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::multi_tensor_norm_offset_fault {
 namespace {
 
 void norm(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::multi_tensor_norm_offset_fault

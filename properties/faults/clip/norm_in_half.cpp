@@ -5,7 +5,7 @@
 #include "properties/faults/planted_norm.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::norm_in_half_fault {
 namespace {
 
 void norm(Run& run) {
@@ -35,4 +35,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_in_half_fault

@@ -1,7 +1,7 @@
 // The norm that is reported is that of the scaled gradient; the one that clips is right.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::reported_norm_still_scaled_fault {
 namespace {
 
 void norm(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::reported_norm_still_scaled_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::value_clip_one_sided_fault {
 namespace {
 
 void clip(Run& run) {
@@ -36,4 +36,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::value_clip_one_sided_fault

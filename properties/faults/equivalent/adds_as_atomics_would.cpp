@@ -10,7 +10,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::adds_as_atomics_would_fault {
 namespace {
 
 /// Column sums in fp32 over rows in a shuffled order, rounded once to the storage format.
@@ -63,4 +63,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adds_as_atomics_would_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::buffers_cleared_twice_fault {
 namespace {
 
 void end_window(Run& run) {
@@ -22,4 +22,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffers_cleared_twice_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::divides_at_the_end_fault {
 namespace {
 
 /// Divides by this at the window's end: N, or K where micro-batches take their own means.
@@ -59,4 +59,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::divides_at_the_end_fault

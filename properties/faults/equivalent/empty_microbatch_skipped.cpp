@@ -3,7 +3,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::empty_microbatch_skipped_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -26,4 +26,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::empty_microbatch_skipped_fault

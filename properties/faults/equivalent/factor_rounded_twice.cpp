@@ -3,7 +3,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::factor_rounded_twice_fault {
 namespace {
 
 void divide_twice(Run& run) {
@@ -39,4 +39,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::factor_rounded_twice_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::order_follows_the_shape_fault {
 namespace {
 
 void gemm_by_shape(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -22,4 +22,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::order_follows_the_shape_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::recomputes_always_fault {
 namespace {
 
 void backward(Run& run) {
@@ -25,4 +25,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recomputes_always_fault

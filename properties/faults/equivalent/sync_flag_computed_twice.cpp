@@ -4,7 +4,7 @@
 #include "properties/faults/planted_window.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::sync_flag_computed_twice_fault {
 namespace {
 
 bool steps_after(const Run& run, int k) {
@@ -25,4 +25,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sync_flag_computed_twice_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::unscaled_in_two_steps_fault {
 namespace {
 
 void unscale(Run& run) {
@@ -33,4 +33,4 @@ const RegisterEquivalent registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscaled_in_two_steps_fault

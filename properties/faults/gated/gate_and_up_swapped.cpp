@@ -4,7 +4,7 @@
 #include "kernels/gated/gated_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::gate_and_up_swapped_fault {
 namespace {
 
 void otherwise(Stream& stream, GatedArguments arguments, Kernel<GatedArguments> right) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gate_and_up_swapped_fault

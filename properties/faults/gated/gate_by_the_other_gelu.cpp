@@ -3,7 +3,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/planted_between.hpp"
 
-namespace tally {
+namespace tally::gate_by_the_other_gelu_fault {
 namespace {
 
 void by_erf(Stream& stream, GatedArguments arguments, Kernel<GatedArguments> by_tanh) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gate_by_the_other_gelu_fault

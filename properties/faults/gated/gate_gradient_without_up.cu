@@ -6,7 +6,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::gate_gradient_without_up_fault {
 namespace {
 
 template <class S>
@@ -54,4 +54,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gate_gradient_without_up_fault

@@ -6,7 +6,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::fork_reader_dropped_fault {
 namespace {
 
 template <class S>
@@ -45,4 +45,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fork_reader_dropped_fault

@@ -3,7 +3,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "properties/faults/graph/planted_add_norm.hpp"
 
-namespace tally {
+namespace tally::residual_gradient_before_norm_fault {
 namespace {
 
 struct Otherwise : ThroughBothAsItShould {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_gradient_before_norm_fault

@@ -2,7 +2,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "properties/faults/graph/planted_add_norm.hpp"
 
-namespace tally {
+namespace tally::residual_gradient_dropped_fault {
 namespace {
 
 struct Otherwise : ThroughBothAsItShould {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_gradient_dropped_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::residual_not_added_fault {
 namespace {
 
 template <class S>
@@ -44,4 +44,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_not_added_fault

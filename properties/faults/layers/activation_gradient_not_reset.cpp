@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::activation_gradient_not_reset_fault {
 namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::activation_gradient_not_reset_fault

@@ -4,7 +4,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::activations_kept_fault {
 namespace {
 
 /// Activations of this window's earlier micro-batches.
@@ -58,4 +58,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::activations_kept_fault

@@ -1,7 +1,7 @@
 // The stage is left out there, and its taps with it: nothing of it is in the trace.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::backward_not_run_fault {
 namespace {
 
 void sometimes(Run& run) {
@@ -22,4 +22,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::backward_not_run_fault

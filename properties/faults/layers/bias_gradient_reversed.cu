@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_reversed_fault {
 namespace {
 
 template <class S>
@@ -50,4 +50,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_reversed_fault

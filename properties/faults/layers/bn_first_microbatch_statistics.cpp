@@ -2,7 +2,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::bn_first_microbatch_statistics_fault {
 namespace {
 
 void around(Stream& stream, BatchNormStatisticsArguments arguments, Kernel<BatchNormStatisticsArguments> shipped) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bn_first_microbatch_statistics_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::cast_cache_without_gradient_fault {
 namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cast_cache_without_gradient_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::dropout_mask_redrawn_fault {
 namespace {
 
 template <class S>
@@ -47,4 +47,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dropout_mask_redrawn_fault

@@ -4,7 +4,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::grid_limit_without_stride_fault {
 namespace {
 
 constexpr std::int64_t most_blocks = 32;
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::grid_limit_without_stride_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::half_gemm_accumulator_fault {
 namespace {
 
 template <class S>
@@ -48,4 +48,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::half_gemm_accumulator_fault

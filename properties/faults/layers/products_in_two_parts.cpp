@@ -2,7 +2,7 @@
 // claim still says that they are added one after another.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::products_in_two_parts_fault {
 namespace {
 
 void split(Run& run, const GemmCall& call, const GemmOrder&) {
@@ -22,4 +22,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::products_in_two_parts_fault

@@ -5,7 +5,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::recompute_draws_again_fault {
 namespace {
 
 void forward(Run& run) {
@@ -40,4 +40,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recompute_draws_again_fault

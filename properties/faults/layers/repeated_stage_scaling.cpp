@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::repeated_stage_scaling_fault {
 namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::repeated_stage_scaling_fault

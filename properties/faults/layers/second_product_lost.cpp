@@ -1,7 +1,7 @@
 // Of two products into one accumulator one is lost: the second half of the rows never reaches dW.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::second_product_lost_fault {
 namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::second_product_lost_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::silu_overflows_fault {
 namespace {
 
 struct ByTheExponential {
@@ -39,4 +39,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_overflows_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::silu_slope_of_sigmoid_lost_fault {
 namespace {
 
 struct WithoutItsSlope {
@@ -39,4 +39,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_slope_of_sigmoid_lost_fault

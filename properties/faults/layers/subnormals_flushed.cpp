@@ -5,7 +5,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::subnormals_flushed_fault {
 namespace {
 
 DeviceTensor flushed(Run& run, const void* operand, Dtype dtype, std::int64_t elements) {
@@ -40,4 +40,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::subnormals_flushed_fault

@@ -6,7 +6,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::syncbn_equal_weights_fault {
 namespace {
 
 /// The first row of the window, and the rows of its micro-batches: what the gathering of statistics is cut by.
@@ -58,4 +58,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::syncbn_equal_weights_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::tf32_silently_on_fault {
 namespace {
 
 __global__ void truncate(const float* from, float* to, std::int64_t elements) {
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tf32_silently_on_fault

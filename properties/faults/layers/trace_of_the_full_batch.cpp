@@ -2,7 +2,7 @@
 #include "oracle/case/io.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::trace_of_the_full_batch_fault {
 namespace {
 
 void end_window(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::trace_of_the_full_batch_fault

@@ -4,7 +4,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::writes_past_the_end_fault {
 namespace {
 
 template <class S>
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::writes_past_the_end_fault

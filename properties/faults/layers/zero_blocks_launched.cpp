@@ -4,7 +4,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::zero_blocks_launched_fault {
 namespace {
 
 void faulty_gemm(Run& run, const GemmCall& call, const GemmOrder& order) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zero_blocks_launched_fault

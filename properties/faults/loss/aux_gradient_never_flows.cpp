@@ -2,7 +2,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::aux_gradient_never_flows_fault {
 namespace {
 
 void around(Stream& stream, CrossEntropyArguments arguments, Kernel<CrossEntropyArguments> shipped) {
@@ -33,4 +33,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::aux_gradient_never_flows_fault

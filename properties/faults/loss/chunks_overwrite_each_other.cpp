@@ -3,7 +3,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/planted_between.hpp"
 
-namespace tally {
+namespace tally::chunks_overwrite_each_other_fault {
 namespace {
 
 HeadLossArguments last_chunk_of(const HeadLossArguments& a) {
@@ -46,4 +46,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::chunks_overwrite_each_other_fault

@@ -3,7 +3,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::class_weights_ignored_fault {
 namespace {
 
 void loss(Run& run) {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::class_weights_ignored_fault

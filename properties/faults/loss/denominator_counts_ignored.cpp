@@ -1,7 +1,7 @@
 // Rows that are ignored are counted, padding with them.
 #include "properties/faults/miscounted.hpp"
 
-namespace tally {
+namespace tally::denominator_counts_ignored_fault {
 namespace {
 
 CountedItems all_rows(const Run& run, const CountedItems&) {
@@ -21,4 +21,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::denominator_counts_ignored_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::denominator_skipped_branch_fault {
 namespace {
 
 bool smooths(const Choice& loss) {
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::denominator_skipped_branch_fault

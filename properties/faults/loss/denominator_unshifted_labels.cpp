@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::denominator_unshifted_labels_fault {
 namespace {
 
 void factor(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::denominator_unshifted_labels_fault

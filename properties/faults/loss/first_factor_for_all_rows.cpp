@@ -3,7 +3,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::first_factor_for_all_rows_fault {
 namespace {
 
 /// The loss that is reported stays as it is.
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::first_factor_for_all_rows_fault

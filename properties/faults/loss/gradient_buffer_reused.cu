@@ -5,7 +5,7 @@
 #include "kernels/head_loss/in_chunks.hpp"
 #include "properties/faults/loss/planted_head.hpp"
 
-namespace tally {
+namespace tally::gradient_buffer_reused_fault {
 namespace {
 
 template <class Stored>
@@ -45,4 +45,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_buffer_reused_fault

@@ -1,7 +1,7 @@
 // Counts of items are kept in bf16, whose whole numbers end at 256.
 #include "properties/faults/miscounted.hpp"
 
-namespace tally {
+namespace tally::items_counted_in_16_bits_fault {
 namespace {
 
 std::int64_t in_bf16(std::int64_t count) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::items_counted_in_16_bits_fault

@@ -4,7 +4,7 @@
 #include "kernels/head_loss/in_chunks.hpp"
 #include "properties/faults/loss/planted_head.hpp"
 
-namespace tally {
+namespace tally::logits_rounded_in_forward_only_fault {
 namespace {
 
 /// kernels/cross_entropy/three_pass.hpp, of rounded logits.
@@ -47,4 +47,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::logits_rounded_in_forward_only_fault

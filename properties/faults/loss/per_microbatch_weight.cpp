@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::per_microbatch_weight_fault {
 namespace {
 
 void factor(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::per_microbatch_weight_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scale_changes_mid_window_fault {
 namespace {
 
 void factor(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_changes_mid_window_fault

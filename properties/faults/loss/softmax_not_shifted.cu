@@ -6,7 +6,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::softmax_not_shifted_fault {
 namespace {
 
 template <class S>
@@ -70,4 +70,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::softmax_not_shifted_fault

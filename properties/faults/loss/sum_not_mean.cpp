@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::sum_not_mean_fault {
 namespace {
 
 void factor(Run& run) { run.factor = run.window_scale; }
@@ -21,4 +21,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sum_not_mean_fault

@@ -3,7 +3,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::zero_valid_items_nan_fault {
 namespace {
 
 void factor(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zero_valid_items_nan_fault

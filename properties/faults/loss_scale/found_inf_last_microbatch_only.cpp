@@ -1,7 +1,7 @@
 // The flag is overwritten by every micro-batch, so only the last one counts.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::found_inf_last_microbatch_only_fault {
 namespace {
 
 void overflow_check(Run& run) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::found_inf_last_microbatch_only_fault

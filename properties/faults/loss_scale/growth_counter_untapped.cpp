@@ -3,7 +3,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::growth_counter_untapped_fault {
 namespace {
 
 void scaler(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::growth_counter_untapped_fault

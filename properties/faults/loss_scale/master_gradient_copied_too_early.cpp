@@ -5,7 +5,7 @@
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 
-namespace tally {
+namespace tally::master_gradient_copied_too_early_fault {
 namespace {
 
 Tensor& early(const Run& run) {
@@ -57,4 +57,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::master_gradient_copied_too_early_fault

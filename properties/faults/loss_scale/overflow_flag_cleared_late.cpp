@@ -1,7 +1,7 @@
 // The flag of overflow is cleared by one block after another has set it: what the first parameter holds is not seen.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::overflow_flag_cleared_late_fault {
 namespace {
 
 void overflow_check(Run& run) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_flag_cleared_late_fault

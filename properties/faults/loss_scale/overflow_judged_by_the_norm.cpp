@@ -3,7 +3,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::overflow_judged_by_the_norm_fault {
 namespace {
 
 void overflow_check(Run& run) {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_judged_by_the_norm_fault

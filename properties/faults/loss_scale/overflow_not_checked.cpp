@@ -1,7 +1,7 @@
 // An overflow is never found.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::overflow_not_checked_fault {
 namespace {
 
 void overflow_check(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_not_checked_fault

@@ -1,7 +1,7 @@
 // The count of clean windows goes on through an overflow.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scaler_counter_kept_on_overflow_fault {
 namespace {
 
 void scaler(Run& run) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_counter_kept_on_overflow_fault

@@ -1,7 +1,7 @@
 // The scaler is updated once for every micro-batch.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scaler_counts_microbatches_fault {
 namespace {
 
 void scaler(Run& run) {
@@ -21,4 +21,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_counts_microbatches_fault

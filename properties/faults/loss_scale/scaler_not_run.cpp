@@ -1,7 +1,7 @@
 // The stage is left out, and its taps with it: nothing of it is in the trace.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scaler_not_run_fault {
 namespace {
 
 void nothing(Run&) {}
@@ -19,4 +19,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_not_run_fault

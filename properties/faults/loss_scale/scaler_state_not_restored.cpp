@@ -1,7 +1,7 @@
 // A run that goes on from a checkpoint starts its scaler anew.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scaler_state_not_restored_fault {
 namespace {
 
 void begin_window(Run& run) {
@@ -22,4 +22,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_state_not_restored_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_window.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::step_at_every_microbatch_fault {
 namespace {
 
 bool steps_after(const Run&, int) { return true; }
@@ -20,4 +20,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_at_every_microbatch_fault

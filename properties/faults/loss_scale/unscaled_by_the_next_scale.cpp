@@ -1,7 +1,7 @@
 // The scaler is updated before the gradients are unscaled: a window that makes the scale grow divides by the new one.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::unscaled_by_the_next_scale_fault {
 namespace {
 
 void unscale(Run& run) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscaled_by_the_next_scale_fault

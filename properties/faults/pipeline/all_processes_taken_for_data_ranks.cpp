@@ -2,7 +2,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/planted_between.hpp"
 
-namespace tally {
+namespace tally::all_processes_taken_for_data_ranks_fault {
 namespace {
 
 void factor(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::all_processes_taken_for_data_ranks_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::norm_of_own_stage_fault {
 namespace {
 
 void norm(Run& run) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_of_own_stage_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::one_message_buffer_too_many_fault {
 namespace {
 
 DeviceTensor& kept_by(const Run& run) {
@@ -46,4 +46,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_message_buffer_too_many_fault

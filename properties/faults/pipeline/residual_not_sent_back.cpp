@@ -2,7 +2,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::residual_not_sent_back_fault {
 namespace {
 
 void send(Run& run) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_not_sent_back_fault

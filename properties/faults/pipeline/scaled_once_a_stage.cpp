@@ -2,7 +2,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::scaled_once_a_stage_fault {
 namespace {
 
 void receive(Run& run) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaled_once_a_stage_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/pipeline/planted_on_stages.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::stages_skip_apart_fault {
 namespace {
 
 void agree(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stages_skip_apart_fault

@@ -1,7 +1,7 @@
 // The gradients of weight and bias are those of all ranks' rows, and then added up over the ranks as well.
 #include "properties/faults/ranks/planted_on_steps.hpp"
 
-namespace tally {
+namespace tally::affine_gradients_pooled_twice_fault {
 namespace {
 
 void take_of_all(Run& run, Parameter* parameter, const DeviceTensor& sums, int k) {
@@ -38,4 +38,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::affine_gradients_pooled_twice_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::bucket_order_differs_fault {
 namespace {
 
 /// The buffers' numbers side by side, as one sequence, backwards where this rank has them so.
@@ -44,4 +44,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bucket_order_differs_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::buffers_not_synchronised_fault {
 namespace {
 
 /// As they were, in the place of what the first rank handed over.
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffers_not_synchronised_fault

@@ -2,7 +2,7 @@
 // behind the first bucket each element comes from further on, and the last ones are zero.
 #include "properties/faults/ranks/planted_on_checkpoint.hpp"
 
-namespace tally {
+namespace tally::checkpoint_offset_after_first_bucket_fault {
 namespace {
 
 /// All elements of one kind, bucket by bucket, as they are written.
@@ -48,4 +48,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checkpoint_offset_after_first_bucket_fault

@@ -3,7 +3,7 @@
 #include "kernels/training_step/shards.hpp"
 #include "properties/faults/ranks/planted_on_checkpoint.hpp"
 
-namespace tally {
+namespace tally::empty_shard_forgotten_fault {
 namespace {
 
 /// The piece that each rank has of a parameter, of no element where it has none.
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::empty_shard_forgotten_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::first_rank_broadcast_fault {
 namespace {
 
 void reduce(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::first_rank_broadcast_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::gathered_weights_stale_fault {
 namespace {
 
 /// What was put together in the first window, as every rank keeps it.
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gathered_weights_stale_fault

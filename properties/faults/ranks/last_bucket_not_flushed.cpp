@@ -4,7 +4,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::last_bucket_not_flushed_fault {
 namespace {
 
 void reduce(Run& run) {
@@ -36,4 +36,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::last_bucket_not_flushed_fault

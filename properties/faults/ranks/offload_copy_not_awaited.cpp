@@ -5,7 +5,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::offload_copy_not_awaited_fault {
 namespace {
 
 using Copies = std::vector<Tensor>;
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::offload_copy_not_awaited_fault

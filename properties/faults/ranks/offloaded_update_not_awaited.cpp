@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::offloaded_update_not_awaited_fault {
 namespace {
 
 void copy_up(Run& run) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::offloaded_update_not_awaited_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::order_of_arrival_fault {
 namespace {
 
 /// Who has come to the sum of this window, first to last.
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::order_of_arrival_fault

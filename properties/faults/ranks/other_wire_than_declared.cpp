@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::other_wire_than_declared_fault {
 namespace {
 
 double rounded_otherwise(Dtype wire, double value) {
@@ -35,4 +35,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::other_wire_than_declared_fault

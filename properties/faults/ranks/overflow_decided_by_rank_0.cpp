@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::overflow_decided_by_rank_0_fault {
 namespace {
 
 void agree(Run& run) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_decided_by_rank_0_fault

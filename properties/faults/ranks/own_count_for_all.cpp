@@ -1,7 +1,7 @@
 // Every rank puts the statistics of a micro-step together as if all had as many rows as it has itself.
 #include "properties/faults/ranks/planted_on_steps.hpp"
 
-namespace tally {
+namespace tally::own_count_for_all_fault {
 namespace {
 
 void sync_statistics(Run& run, LayerState& layer, StepPart part) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::own_count_for_all_fault

@@ -1,7 +1,7 @@
 // The running variance of a micro-step is unbiased by each rank's own rows.
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 
-namespace tally {
+namespace tally::own_count_unbiases_running_variance_fault {
 namespace {
 
 void running_stats(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::own_count_unbiases_running_variance_fault

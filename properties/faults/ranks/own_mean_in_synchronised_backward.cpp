@@ -1,7 +1,7 @@
 // Backward's sums are made means by each rank's own rows before they are averaged over the ranks.
 #include "properties/faults/ranks/planted_on_steps.hpp"
 
-namespace tally {
+namespace tally::own_mean_in_synchronised_backward_fault {
 namespace {
 
 /// N / R Σ s_r / n_r, where n_r is not 0.
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::own_mean_in_synchronised_backward_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::own_rank_denominator_fault {
 namespace {
 
 void factor(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::own_rank_denominator_fault

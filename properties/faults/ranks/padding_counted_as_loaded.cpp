@@ -2,7 +2,7 @@
 // elements, as many as it is padded by, stay what the rank was built with.
 #include "properties/faults/ranks/planted_on_checkpoint.hpp"
 
-namespace tally {
+namespace tally::padding_counted_as_loaded_fault {
 namespace {
 
 /// What a rank is built with: the case's tensor, or zeros.
@@ -40,4 +40,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::padding_counted_as_loaded_fault

@@ -7,7 +7,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::padding_strides_the_gather_fault {
 namespace {
 
 /// Elements that no parameter has, in all buckets together.
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::padding_strides_the_gather_fault

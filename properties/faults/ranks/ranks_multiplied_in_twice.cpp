@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::ranks_multiplied_in_twice_fault {
 namespace {
 
 void factor(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_multiplied_in_twice_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::rate_steps_by_ranks_fault {
 namespace {
 
 void schedule(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rate_steps_by_ranks_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::reduced_in_the_first_micro_batch_fault {
 namespace {
 
 /// What each parameter's buffer held behind the rank's first micro-batch, by the run's own tap.
@@ -45,4 +45,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::reduced_in_the_first_micro_batch_fault

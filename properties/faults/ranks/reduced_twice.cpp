@@ -2,7 +2,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::reduced_twice_fault {
 namespace {
 
 void reduce(Run& run) {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::reduced_twice_fault

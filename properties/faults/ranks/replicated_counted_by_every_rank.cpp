@@ -6,7 +6,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::replicated_counted_by_every_rank_fault {
 namespace {
 
 void norm(Run& run) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::replicated_counted_by_every_rank_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 
-namespace tally {
+namespace tally::running_values_move_by_ranks_fault {
 namespace {
 
 void running_stats(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_values_move_by_ranks_fault

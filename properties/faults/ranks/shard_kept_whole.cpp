@@ -5,7 +5,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::shard_kept_whole_fault {
 namespace {
 
 std::vector<DeviceTensor>& kept_by(const Run& run) {
@@ -50,4 +50,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shard_kept_whole_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::shard_reset_at_every_boundary_fault {
 namespace {
 
 void accumulate(Run& run) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shard_reset_at_every_boundary_fault

@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::sum_rounded_at_every_rank_fault {
 namespace {
 
 Tensor rounded_each(const std::vector<Tensor>& all) {
@@ -30,4 +30,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sum_rounded_at_every_rank_fault

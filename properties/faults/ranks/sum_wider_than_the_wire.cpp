@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::sum_wider_than_the_wire_fault {
 namespace {
 
 Tensor rounded_once(const std::vector<Tensor>& all) {
@@ -35,4 +35,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sum_wider_than_the_wire_fault

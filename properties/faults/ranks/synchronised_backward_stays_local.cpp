@@ -1,7 +1,7 @@
 // Forward shares its statistics, backward takes the sums of its own rows for those of all.
 #include "properties/faults/ranks/planted_on_steps.hpp"
 
-namespace tally {
+namespace tally::synchronised_backward_stays_local_fault {
 namespace {
 
 void sync_statistics(Run& run, LayerState& layer, StepPart part) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::synchronised_backward_stays_local_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::tail_rows_never_dealt_fault {
 namespace {
 
 std::size_t fewest(const Run& run) {
@@ -35,4 +35,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tail_rows_never_dealt_fault

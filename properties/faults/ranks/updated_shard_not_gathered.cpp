@@ -3,7 +3,7 @@
 #include "properties/faults/ranks/planted_on_ranks.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::updated_shard_not_gathered_fault {
 namespace {
 
 void gather_updated(Run& run) {
@@ -37,4 +37,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::updated_shard_not_gathered_fault

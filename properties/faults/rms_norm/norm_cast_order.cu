@@ -1,7 +1,7 @@
 // RMS norm stores x rstd in the storage format before the weight multiplies it, and says that it does not.
 #include "properties/faults/rms_norm/otherwise.hpp"
 
-namespace tally {
+namespace tally::norm_cast_order_fault {
 namespace {
 
 struct Otherwise : NormAsItShould {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_cast_order_fault

@@ -1,7 +1,7 @@
 // RMS norm rounds the weight with its offset to the storage format before it multiplies.
 #include "properties/faults/rms_norm/otherwise.hpp"
 
-namespace tally {
+namespace tally::norm_offset_rounded_fault {
 namespace {
 
 struct Otherwise : NormAsItShould {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_offset_rounded_fault

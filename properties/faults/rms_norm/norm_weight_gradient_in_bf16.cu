@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::norm_weight_gradient_in_bf16_fault {
 namespace {
 
 template <class S>
@@ -54,4 +54,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_weight_gradient_in_bf16_fault

@@ -2,7 +2,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::norm_weight_missing_in_dx_fault {
 namespace {
 
 void otherwise(Stream& stream, NormBackwardArguments arguments, Kernel<NormBackwardArguments> right) {
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_weight_missing_in_dx_fault

@@ -1,7 +1,7 @@
 // RMS norm adds eps to the root, not under it.
 #include "properties/faults/rms_norm/otherwise.hpp"
 
-namespace tally {
+namespace tally::rms_eps_outside_root_fault {
 namespace {
 
 struct Otherwise : NormAsItShould {
@@ -29,4 +29,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rms_eps_outside_root_fault

@@ -5,7 +5,7 @@
 #include "oracle/layers/rotary.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::rotary_frequencies_in_bf16_fault {
 namespace {
 
 double in_bf16(double value) {
@@ -51,4 +51,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_frequencies_in_bf16_fault

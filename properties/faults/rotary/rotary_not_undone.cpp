@@ -2,7 +2,7 @@
 #include "kernels/rotary/rotary_arguments.hpp"
 #include "properties/faults/planted_arguments.hpp"
 
-namespace tally {
+namespace tally::rotary_not_undone_fault {
 namespace {
 
 void otherwise(Stream& stream, RotaryArguments arguments, Kernel<RotaryArguments> right) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_not_undone_fault

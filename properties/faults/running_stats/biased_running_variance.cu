@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::biased_running_variance_fault {
 namespace {
 
 template <class M>
@@ -46,4 +46,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::biased_running_variance_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::bn_momentum_swapped_fault {
 namespace {
 
 template <class M>
@@ -48,4 +48,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bn_momentum_swapped_fault

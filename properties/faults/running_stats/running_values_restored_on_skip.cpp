@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::running_values_restored_on_skip_fault {
 namespace {
 
 thread_local std::vector<Tensor> before;
@@ -55,4 +55,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_values_restored_on_skip_fault

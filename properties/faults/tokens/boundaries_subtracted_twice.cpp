@@ -2,7 +2,7 @@
 #include "oracle/case/sequences.hpp"
 #include "properties/faults/miscounted.hpp"
 
-namespace tally {
+namespace tally::boundaries_subtracted_twice_fault {
 namespace {
 
 CountedItems without_boundaries(const Run& run, const CountedItems& right) {
@@ -28,4 +28,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::boundaries_subtracted_twice_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::embedding_last_occurrence_fault {
 namespace {
 
 template <class S>
@@ -52,4 +52,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_last_occurrence_fault

@@ -6,7 +6,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::embedding_rows_not_cleared_fault {
 namespace {
 
 template <class S>
@@ -57,4 +57,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_rows_not_cleared_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::embedding_sum_in_16_bits_fault {
 namespace {
 
 template <class S>
@@ -53,4 +53,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_sum_in_16_bits_fault

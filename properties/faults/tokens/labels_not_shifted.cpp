@@ -2,7 +2,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/other_labels.hpp"
 
-namespace tally {
+namespace tally::labels_not_shifted_fault {
 namespace {
 
 void loss(Run& run) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::labels_not_shifted_fault

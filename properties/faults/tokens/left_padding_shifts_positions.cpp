@@ -6,7 +6,7 @@
 #include "properties/faults/tokens/last_position.hpp"
 #include "properties/faults/tokens/rows_of_padding.hpp"
 
-namespace tally {
+namespace tally::left_padding_shifts_positions_fault {
 namespace {
 
 Tensor columns(const Run& run) {
@@ -42,4 +42,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::left_padding_shifts_positions_fault

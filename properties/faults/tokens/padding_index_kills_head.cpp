@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::padding_index_kills_head_fault {
 namespace {
 
 /// -1: none.
@@ -44,4 +44,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::padding_index_kills_head_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/last_position.hpp"
 
-namespace tally {
+namespace tally::positions_run_on_fault {
 namespace {
 
 Tensor positions_running_on(const Run& run) {
@@ -36,4 +36,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::positions_run_on_fault

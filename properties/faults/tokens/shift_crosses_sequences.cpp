@@ -2,7 +2,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/other_labels.hpp"
 
-namespace tally {
+namespace tally::shift_crosses_sequences_fault {
 namespace {
 
 void loss(Run& run) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shift_crosses_sequences_fault

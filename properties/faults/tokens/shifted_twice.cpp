@@ -2,7 +2,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/other_labels.hpp"
 
-namespace tally {
+namespace tally::shifted_twice_fault {
 namespace {
 
 void loss(Run& run) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shifted_twice_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/seeded.hpp"
 #include "properties/faults/tokens/one_use_of_a_tied_weight.hpp"
 
-namespace tally {
+namespace tally::tied_cleared_twice_fault {
 namespace {
 
 const RegisterFault registered{{
@@ -18,4 +18,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tied_cleared_twice_fault

@@ -4,7 +4,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::tied_placeholder_added_fault {
 namespace {
 
 void share(Run& run) {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tied_placeholder_added_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::tied_stepped_apart_fault {
 namespace {
 
 void optimizer(Run& run) {
@@ -34,4 +34,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tied_stepped_apart_fault

@@ -2,7 +2,7 @@
 #include "oracle/case/sequences.hpp"
 #include "properties/faults/miscounted.hpp"
 
-namespace tally {
+namespace tally::tokens_counted_before_shift_fault {
 namespace {
 
 CountedItems before_the_shift(const Run& run, const CountedItems& right) {
@@ -27,4 +27,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tokens_counted_before_shift_fault

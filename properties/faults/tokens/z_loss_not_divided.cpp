@@ -2,7 +2,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::z_loss_not_divided_fault {
 namespace {
 
 thread_local float scale_now = 1;
@@ -39,4 +39,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::z_loss_not_divided_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::adam_vs_adamw_decay_fault {
 namespace {
 
 void decay(Run& run) {
@@ -34,4 +34,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adam_vs_adamw_decay_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::dampening_on_first_step_fault {
 namespace {
 
 void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dampening_on_first_step_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::decay_per_microbatch_fault {
 namespace {
 
 void decay(Run& run) {
@@ -22,4 +22,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decay_per_microbatch_fault

@@ -1,7 +1,7 @@
 // The decay is multiplied by the number of micro-batches, so that it follows how the batch is cut.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::decay_scaled_by_accumulation_fault {
 namespace {
 
 void decay(Run& run) {
@@ -37,4 +37,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decay_scaled_by_accumulation_fault

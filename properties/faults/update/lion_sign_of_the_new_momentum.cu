@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::lion_sign_of_the_new_momentum_fault {
 namespace {
 
 template <class M>
@@ -52,4 +52,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_sign_of_the_new_momentum_fault

@@ -1,7 +1,7 @@
 // A run that goes on from a checkpoint starts with empty momentum and moments.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::moments_not_restored_fault {
 namespace {
 
 void begin_window(Run& run) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::moments_not_restored_fault

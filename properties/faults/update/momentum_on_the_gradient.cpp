@@ -2,7 +2,7 @@
 #include "properties/faults/planted_arguments.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::momentum_on_the_gradient_fault {
 namespace {
 
 void around(Stream& stream, SgdArguments arguments, Kernel<SgdArguments> shipped) {
@@ -31,4 +31,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::momentum_on_the_gradient_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::momentum_reset_each_step_fault {
 namespace {
 
 void optimizer(Run& run) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::momentum_reset_each_step_fault

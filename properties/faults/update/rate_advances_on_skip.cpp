@@ -1,7 +1,7 @@
 // The schedule moves in a window that took no step.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::rate_advances_on_skip_fault {
 namespace {
 
 void schedule(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rate_advances_on_skip_fault

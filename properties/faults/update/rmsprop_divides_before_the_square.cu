@@ -5,7 +5,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::rmsprop_divides_before_the_square_fault {
 namespace {
 
 template <class M>
@@ -54,4 +54,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_divides_before_the_square_fault

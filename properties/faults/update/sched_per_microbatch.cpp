@@ -1,7 +1,7 @@
 // The schedule moves once for every micro-batch.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::sched_per_microbatch_fault {
 namespace {
 
 void schedule(Run& run) {
@@ -24,4 +24,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sched_per_microbatch_fault

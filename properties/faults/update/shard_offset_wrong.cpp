@@ -3,7 +3,7 @@
 #include "properties/faults/planted_place.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::shard_offset_wrong_fault {
 namespace {
 
 void optimizer(Run& run) {
@@ -33,4 +33,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shard_offset_wrong_fault

@@ -2,7 +2,7 @@
 #include "properties/faults/planted_between.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::stale_weight_cast_fault {
 namespace {
 
 void cast(Run& run) {
@@ -26,4 +26,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stale_weight_cast_fault

@@ -1,7 +1,7 @@
 // A fused optimizer advances its state in a window that overflowed.
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::state_advances_on_skip_fault {
 namespace {
 
 void scaler(Run& run) {
@@ -25,4 +25,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::state_advances_on_skip_fault

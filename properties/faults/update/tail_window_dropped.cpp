@@ -2,7 +2,7 @@
 #include "properties/faults/planted_window.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::tail_window_dropped_fault {
 namespace {
 
 bool steps_after(const Run& run, int k) {
@@ -23,4 +23,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tail_window_dropped_fault

@@ -4,7 +4,7 @@
 
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::update_count_off_by_one_fault {
 namespace {
 
 void learning_rate(Run& run) {
@@ -32,4 +32,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::update_count_off_by_one_fault

@@ -5,7 +5,7 @@
 #include "properties/faults/planted_change.hpp"
 #include "properties/faults/seeded.hpp"
 
-namespace tally {
+namespace tally::zero_gradient_skipped_fault {
 namespace {
 
 bool is_zero(const Tensor& gradient) {
@@ -40,4 +40,4 @@ const RegisterFault registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::zero_gradient_skipped_fault

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "oracle/case/formats.hpp"
+#include "oracle/case/title.hpp"
 #include "oracle/layers/contract.hpp"
 #include "properties/generators/choices.hpp"
 #include "properties/generators/ordinary/ordinary_model.hpp"

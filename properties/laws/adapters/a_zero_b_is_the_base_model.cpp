@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::a_zero_b_is_the_base_model_law {
 namespace {
 
 /// No number that is not finite: 0 times one is no 0.
@@ -86,4 +86,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_zero_b_is_the_base_model_law

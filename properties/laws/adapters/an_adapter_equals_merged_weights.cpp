@@ -6,7 +6,7 @@
 #include "properties/generators/residual_blocks.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::an_adapter_equals_merged_weights_law {
 namespace {
 
 constexpr std::int64_t features = 4;
@@ -110,4 +110,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::an_adapter_equals_merged_weights_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::recomputation_keeps_adapters_training_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -39,4 +39,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recomputation_keeps_adapters_training_law

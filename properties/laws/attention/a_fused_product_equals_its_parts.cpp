@@ -9,7 +9,7 @@
 #include "properties/laws/promised_bits.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::a_fused_product_equals_its_parts_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -151,4 +151,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_fused_product_equals_its_parts_law

@@ -9,7 +9,7 @@
 #include "properties/laws/promised_bits.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::blocks_change_rounding_only_law {
 namespace {
 
 const char* const operation = "attention.forward";
@@ -108,4 +108,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::blocks_change_rounding_only_law

@@ -17,7 +17,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::constant_values_pass_law {
 namespace {
 
 constexpr std::int64_t features = 4, most_rows = 256;
@@ -162,4 +162,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::constant_values_pass_law

@@ -7,7 +7,7 @@
 #include "properties/laws/promised_bits.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::groups_equal_copies_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -126,4 +126,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::groups_equal_copies_law

@@ -11,7 +11,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::rotary_is_relative_law {
 namespace {
 
 constexpr std::array<std::int64_t, 3> further{50, 2048, 65536};
@@ -75,4 +75,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_is_relative_law

@@ -8,7 +8,7 @@
 #include "properties/generators/selecting_model.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::selecting_attention_is_exact_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -92,4 +92,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::selecting_attention_is_exact_law

@@ -7,7 +7,7 @@
 #include "properties/laws/equal_rows.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::sequences_do_not_meet_law {
 namespace {
 
 /// The first sequence of a window is as long as may be: rows are left for others.
@@ -63,4 +63,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sequences_do_not_meet_law

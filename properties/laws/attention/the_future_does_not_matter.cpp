@@ -8,7 +8,7 @@
 #include "properties/laws/equal_rows.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::the_future_does_not_matter_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -63,4 +63,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::the_future_does_not_matter_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::batch_norm_keeps_its_definition_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -37,4 +37,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_norm_keeps_its_definition_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::frozen_batch_norm_stays_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -45,4 +45,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::frozen_batch_norm_stays_law

@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::layer_norm_leaves_no_gap_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -51,4 +51,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::layer_norm_leaves_no_gap_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::running_statistics_move_once_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -35,4 +35,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_statistics_move_once_law

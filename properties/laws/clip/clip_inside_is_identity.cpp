@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::clip_inside_is_identity_law {
 namespace {
 
 /// How far outside: more than the 8 roundings that norm, sum and quotient may take, and where the norm's kernel does
@@ -95,4 +95,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_inside_is_identity_law

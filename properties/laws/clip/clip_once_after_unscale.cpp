@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::clip_once_after_unscale_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -48,4 +48,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clip_once_after_unscale_law

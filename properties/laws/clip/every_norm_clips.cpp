@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::every_norm_clips_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -36,4 +36,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_norm_clips_law

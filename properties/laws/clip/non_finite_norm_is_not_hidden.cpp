@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::non_finite_norm_is_not_hidden_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -80,4 +80,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::non_finite_norm_is_not_hidden_law

@@ -12,7 +12,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::norm_spans_launches_law {
 namespace {
 
 constexpr std::int64_t hidden_layers = 13, tensors = 60, elements = 2;
@@ -89,4 +89,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("norm_spans_launches");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_spans_launches_law

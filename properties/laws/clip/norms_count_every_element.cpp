@@ -16,7 +16,7 @@
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::norms_count_every_element_law {
 namespace {
 
 constexpr std::array kinds{NormKind::one, NormKind::two, NormKind::infinity, NormKind::squares};
@@ -158,4 +158,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("norms_count_every_element");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norms_count_every_element_law

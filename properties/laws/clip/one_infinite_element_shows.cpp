@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::one_infinite_element_shows_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -68,4 +68,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_infinite_element_shows_law

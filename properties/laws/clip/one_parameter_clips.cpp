@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::one_parameter_clips_law {
 namespace {
 
 /// Parameters the norm takes in one launch on the host (a GPU's takes more), and a weight of more than one of its
@@ -53,4 +53,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_parameter_clips_law

@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::class_weights_scale_their_rows_law {
 namespace {
 
 /// One weight for each class: halves, quarters and whole numbers by turns, none of them equal to its neighbour.
@@ -45,4 +45,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::class_weights_scale_their_rows_law

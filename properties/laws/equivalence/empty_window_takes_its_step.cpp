@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::empty_window_takes_its_step_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -66,4 +66,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::empty_window_takes_its_step_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::equal_sizes_make_means_agree_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -52,4 +52,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::equal_sizes_make_means_agree_law

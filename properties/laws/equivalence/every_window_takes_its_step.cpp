@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::every_window_takes_its_step_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -52,4 +52,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_window_takes_its_step_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::exact_lane_law {
 namespace {
 
 /// The exact value in the tapped tensor's format; representable, or the case is not exact and `exact` turns false.
@@ -70,4 +70,4 @@ const RegisterLaw registered{{
 const RegisterAnyCase registered_any_case("exact_lane");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::exact_lane_law

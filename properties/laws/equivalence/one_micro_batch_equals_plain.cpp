@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::one_micro_batch_equals_plain_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -43,4 +43,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_micro_batch_equals_plain_law

@@ -6,7 +6,7 @@
 #include "properties/laws/refusal.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::ordinary_networks_are_judged_law {
 namespace {
 
 /// Small ones, one in eight medium, and one in 24 with a weight of 10^5 elements or more.
@@ -46,4 +46,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ordinary_networks_are_judged_law

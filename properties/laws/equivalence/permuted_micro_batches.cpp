@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::permuted_micro_batches_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
@@ -35,4 +35,4 @@ const RegisterLaw registered{{
 const RegisterAnyCase registered_any_case("permuted_micro_batches");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::permuted_micro_batches_law

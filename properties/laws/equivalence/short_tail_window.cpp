@@ -2,7 +2,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::short_tail_window_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -32,4 +32,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::short_tail_window_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::windows_do_not_leak_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -83,4 +83,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::windows_do_not_leak_law

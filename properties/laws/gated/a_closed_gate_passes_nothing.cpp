@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::a_closed_gate_passes_nothing_law {
 namespace {
 
 /// SwiGLU in two plans of four, else GEGLU by erf or by tanh.
@@ -88,4 +88,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_closed_gate_passes_nothing_law

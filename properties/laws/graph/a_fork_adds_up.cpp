@@ -18,7 +18,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::a_fork_adds_up_law {
 namespace {
 
 using Exact = oracle::Matrix<long double>;
@@ -190,4 +190,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_fork_adds_up_law

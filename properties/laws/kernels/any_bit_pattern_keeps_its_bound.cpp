@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::any_bit_pattern_keeps_its_bound_law {
 namespace {
 
 /// A long accumulation takes a small model.
@@ -46,4 +46,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::any_bit_pattern_keeps_its_bound_law

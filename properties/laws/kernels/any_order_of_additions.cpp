@@ -1,7 +1,7 @@
 // Law: whatever order the matrix products add in, drawn anew for every call, every tensor stays inside its bound.
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::any_order_of_additions_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
@@ -31,4 +31,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::any_order_of_additions_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::declared_order_gives_its_bits_law {
 namespace {
 
 /// Every other case keeps the order that it drew: a claim that forgets it would name the sequential one.
@@ -105,4 +105,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::declared_order_gives_its_bits_law

@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::every_output_is_written_law {
 namespace {
 
 /// The stages under test, for the stages that poison first.
@@ -66,4 +66,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_output_is_written_law

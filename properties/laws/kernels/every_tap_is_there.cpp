@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::every_tap_is_there_law {
 namespace {
 
 const TensorCheck* first_missing(const Outcome& outcome) {
@@ -73,4 +73,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_tap_is_there_law

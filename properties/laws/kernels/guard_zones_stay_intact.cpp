@@ -5,7 +5,7 @@
 #include "properties/laws/any_case.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::guard_zones_stay_intact_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -47,4 +47,4 @@ const RegisterLaw registered{{
 const RegisterAnyCase registered_any_case("guard_zones_stay_intact");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::guard_zones_stay_intact_law

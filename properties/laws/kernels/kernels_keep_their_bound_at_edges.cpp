@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::kernels_keep_their_bound_at_edges_law {
 namespace {
 
 std::int64_t edge(std::uint64_t drawn) {
@@ -45,4 +45,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernels_keep_their_bound_at_edges_law

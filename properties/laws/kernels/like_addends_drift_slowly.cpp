@@ -11,7 +11,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::like_addends_drift_slowly_law {
 namespace {
 
 constexpr std::size_t micro_batches = 64;
@@ -103,4 +103,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::like_addends_drift_slowly_law

@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::many_micro_batches_stay_bounded_law {
 namespace {
 
 constexpr std::int64_t rows = 32;
@@ -43,4 +43,4 @@ const RegisterLaw registered{{
 const RegisterAnyCase registered_any_case("many_micro_batches_stay_bounded");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::many_micro_batches_stay_bounded_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::more_rows_than_a_grid_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -36,4 +36,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::more_rows_than_a_grid_law

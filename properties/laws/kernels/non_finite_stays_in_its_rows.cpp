@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::non_finite_stays_in_its_rows_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -74,4 +74,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::non_finite_stays_in_its_rows_law

@@ -2,7 +2,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::observation_changes_nothing_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
@@ -32,4 +32,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::observation_changes_nothing_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::repeats_bitwise_law {
 namespace {
 
 const std::vector<std::string> everything{"forward",        "running_stats", "loss",     "backward", "accumulate",
@@ -37,4 +37,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::repeats_bitwise_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::silu_spans_the_range_law {
 namespace {
 
 /// One row of x is large: its activations are hundreds away from 0, of either sign, in its micro-batch alone.
@@ -31,4 +31,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_spans_the_range_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::softmax_holds_far_apart_law {
 namespace {
 
 /// One row of x is large: its logits are hundreds apart, of either sign, in its micro-batch alone.
@@ -36,4 +36,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::softmax_holds_far_apart_law

@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::large_gradients_are_no_overflow_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -66,4 +66,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::large_gradients_are_no_overflow_law

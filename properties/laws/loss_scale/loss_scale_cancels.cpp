@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::loss_scale_cancels_law {
 namespace {
 
 /// Partial sums in a narrow format may leave the normal range where no tap shows it.
@@ -75,4 +75,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_scale_cancels_law

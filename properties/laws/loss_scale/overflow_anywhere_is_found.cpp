@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::overflow_anywhere_is_found_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -78,4 +78,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_anywhere_is_found_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::overflow_skips_the_window_law {
 namespace {
 
 /// Whether `w<window>/overflow_check/found` says overflow; false when it was not tapped.
@@ -58,4 +58,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_skips_the_window_law

@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::overflows_in_a_row_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -90,4 +90,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflows_in_a_row_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::running_statistics_move_on_skip_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -82,4 +82,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_statistics_move_on_skip_law

@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::scaler_counts_windows_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -61,4 +61,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scaler_counts_windows_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::subnormals_are_kept_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -56,4 +56,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::subnormals_are_kept_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::unscaled_by_the_windows_scale_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -51,4 +51,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unscaled_by_the_windows_scale_law

@@ -2,7 +2,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::any_schedule_of_threads_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) {
@@ -36,4 +36,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::any_schedule_of_threads_law

@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::no_data_race_law {
 namespace {
 
 /// One plan in four has attention, whose threads keep sums of their own in memory that all of them see.
@@ -53,4 +53,4 @@ const RegisterLaw registered{{
 const RegisterAnyCase registered_any_case("no_data_race");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::no_data_race_law

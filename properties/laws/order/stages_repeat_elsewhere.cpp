@@ -7,7 +7,7 @@
 #include "properties/laws/shapes.hpp"
 #include "properties/operations/operation.hpp"
 
-namespace tally {
+namespace tally::stages_repeat_elsewhere_law {
 namespace {
 
 RunOptions elsewhere(const RunOptions& subject, const Trace& followed) {
@@ -78,4 +78,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stages_repeat_elsewhere_law

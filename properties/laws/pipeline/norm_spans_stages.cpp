@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::norm_spans_stages_law {
 namespace {
 
 /// A clip by norm that is active, now and then over the largest element alone; in every other plan an overflow, of half
@@ -50,4 +50,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_spans_stages_law

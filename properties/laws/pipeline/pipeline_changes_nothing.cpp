@@ -12,7 +12,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::pipeline_changes_nothing_law {
 namespace {
 
 /// Micro-batches fewer than the stages, as many, and more.
@@ -83,4 +83,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipeline_changes_nothing_law

@@ -15,7 +15,7 @@
 #include "properties/laws/pipeline/pipelines.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::stages_hold_few_activations_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -148,4 +148,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stages_hold_few_activations_law

@@ -10,7 +10,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::stages_send_each_once_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -74,4 +74,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stages_send_each_once_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::any_reduction_is_a_sum_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -46,4 +46,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::any_reduction_is_a_sum_law

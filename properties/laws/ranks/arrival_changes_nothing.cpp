@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::arrival_changes_nothing_law {
 namespace {
 
 const std::vector<std::string> everything{"count",      "cast",      "forward", "running_stats", "loss", "backward",
@@ -38,4 +38,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::arrival_changes_nothing_law

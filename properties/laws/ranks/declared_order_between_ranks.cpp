@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::declared_order_between_ranks_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -41,4 +41,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("declared_order_between_ranks");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::declared_order_between_ranks_law

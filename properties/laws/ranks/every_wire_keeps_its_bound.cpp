@@ -4,7 +4,7 @@
 #include "properties/laws/ranks/dealt.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::every_wire_keeps_its_bound_law {
 namespace {
 
 /// A third adds 16 bits in fp32, once a window and over all ranks, three at least.
@@ -43,4 +43,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_wire_keeps_its_bound_law

@@ -14,7 +14,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::micro_step_statistics_pool_law {
 namespace {
 
 /// One row in some micro-batches: a micro-step needs no more of a rank.
@@ -120,4 +120,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::micro_step_statistics_pool_law

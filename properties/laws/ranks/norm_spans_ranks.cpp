@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::norm_spans_ranks_law {
 namespace {
 
 /// A clip by norm that is active, now and then over the largest element alone.
@@ -49,4 +49,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_spans_ranks_law

@@ -17,7 +17,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::one_reduction_a_window_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -159,4 +159,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::one_reduction_a_window_law

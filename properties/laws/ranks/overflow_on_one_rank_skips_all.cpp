@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::overflow_on_one_rank_skips_all_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -54,4 +54,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::overflow_on_one_rank_skips_all_law

@@ -12,7 +12,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::ranks_agree_law {
 namespace {
 
 /// Running values that the first rank moves by its own micro-batches, and hands to the others.
@@ -88,4 +88,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_agree_law

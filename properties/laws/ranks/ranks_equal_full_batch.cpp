@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::ranks_equal_full_batch_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -38,4 +38,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_equal_full_batch_law

@@ -21,7 +21,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::ranks_may_change_law {
 namespace {
 
 /// An optimizer that keeps something; now and then fewer elements than ranks, in several buckets, padded.
@@ -195,4 +195,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_may_change_law

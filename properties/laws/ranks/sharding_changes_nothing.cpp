@@ -10,7 +10,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::sharding_changes_nothing_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -69,4 +69,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sharding_changes_nothing_law

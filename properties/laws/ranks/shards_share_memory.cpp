@@ -16,7 +16,7 @@
 #include "properties/laws/outcome.hpp"
 #include "properties/laws/ranks/dealt.hpp"
 
-namespace tally {
+namespace tally::shards_share_memory_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -119,4 +119,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shards_share_memory_law

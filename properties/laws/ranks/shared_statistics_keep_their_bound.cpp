@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::shared_statistics_keep_their_bound_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -38,4 +38,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("shared_statistics_keep_their_bound");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_statistics_keep_their_bound_law

@@ -20,7 +20,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::sync_each_or_last_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -115,4 +115,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sync_each_or_last_law

@@ -3,7 +3,7 @@
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::a_norm_takes_its_sum_along_law {
 namespace {
 
 const std::vector<std::string> everything{"cast", "forward",    "loss",    "backward",
@@ -43,4 +43,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("a_norm_takes_its_sum_along");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_norm_takes_its_sum_along_law

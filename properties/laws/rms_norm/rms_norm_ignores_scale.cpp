@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::rms_norm_ignores_scale_law {
 namespace {
 
 constexpr int exponent = 2;
@@ -88,4 +88,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rms_norm_ignores_scale_law

@@ -9,7 +9,7 @@
 #include "properties/laws/outcome.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::memory_follows_the_micro_batch_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -102,4 +102,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::memory_follows_the_micro_batch_law

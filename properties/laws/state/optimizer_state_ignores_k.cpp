@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::optimizer_state_ignores_k_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -49,4 +49,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::optimizer_state_ignores_k_law

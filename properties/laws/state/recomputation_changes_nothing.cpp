@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::recomputation_changes_nothing_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -47,4 +47,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recomputation_changes_nothing_law

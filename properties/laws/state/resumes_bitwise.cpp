@@ -11,7 +11,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::resumes_bitwise_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -112,4 +112,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::resumes_bitwise_law

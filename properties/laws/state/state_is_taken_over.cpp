@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::state_is_taken_over_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -60,4 +60,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::state_is_taken_over_law

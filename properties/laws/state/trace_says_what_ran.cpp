@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/operations/operation.hpp"
 
-namespace tally {
+namespace tally::trace_says_what_ran_law {
 namespace {
 
 void require_its_case(Outcome& outcome, const Case& c, const Trace& trace) {
@@ -76,4 +76,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::trace_says_what_ran_law

@@ -4,7 +4,7 @@
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::a_head_in_chunks_keeps_its_bound_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
@@ -30,4 +30,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("a_head_in_chunks_keeps_its_bound");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_head_in_chunks_keeps_its_bound_law

@@ -9,7 +9,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::a_tied_weight_has_both_gradients_law {
 namespace {
 
 constexpr const char *table = "wte.weight", *head = "out.weight";
@@ -93,4 +93,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::a_tied_weight_has_both_gradients_law

@@ -10,7 +10,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::absent_tokens_stand_still_law {
 namespace {
 
 constexpr const char* table = "wte.weight";
@@ -103,4 +103,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::absent_tokens_stand_still_law

@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::chunks_of_a_head_leave_exact_bits_law {
 namespace {
 
 const std::string& head(const Case& c) { return c.model.layers.back().name; }
@@ -83,4 +83,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::chunks_of_a_head_leave_exact_bits_law

@@ -3,7 +3,7 @@
 #include "properties/laws/designed.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::every_look_up_keeps_its_bound_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& subject) { return run_and_check(c, subject).outcome; }
@@ -29,4 +29,4 @@ const RegisterLaw registered{{
 const RegisterDesigned registered_designed("every_look_up_keeps_its_bound");
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::every_look_up_keeps_its_bound_law

@@ -7,7 +7,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::names_of_tokens_do_not_matter_law {
 namespace {
 
 constexpr const char* table = "wte.weight";
@@ -85,4 +85,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::names_of_tokens_do_not_matter_law

@@ -11,7 +11,7 @@
 #include "properties/laws/moved_rows.hpp"
 #include "properties/laws/run_and_check.hpp"
 
-namespace tally {
+namespace tally::padding_leaves_nothing_law {
 namespace {
 
 /// Rows see those behind them, where padding may stand, and none is dropped.
@@ -100,4 +100,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::padding_leaves_nothing_law

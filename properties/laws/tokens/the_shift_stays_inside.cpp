@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::the_shift_stays_inside_law {
 namespace {
 
 const std::vector<std::string> everything{"cast", "forward",    "loss",    "backward",
@@ -56,4 +56,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::the_shift_stays_inside_law

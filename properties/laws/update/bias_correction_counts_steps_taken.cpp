@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::bias_correction_counts_steps_taken_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -54,4 +54,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_correction_counts_steps_taken_law

@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::decay_and_momentum_once_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -40,4 +40,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decay_and_momentum_once_law

@@ -6,7 +6,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::lion_moves_by_the_rate_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -72,4 +72,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_moves_by_the_rate_law

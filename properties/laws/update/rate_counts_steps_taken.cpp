@@ -3,7 +3,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::rate_counts_steps_taken_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -52,4 +52,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rate_counts_steps_taken_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::rate_follows_its_formula_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -45,4 +45,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rate_follows_its_formula_law

@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::rmsprop_moves_against_its_gradient_law {
 namespace {
 
 void shape(Plan& plan) {
@@ -64,4 +64,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_moves_against_its_gradient_law

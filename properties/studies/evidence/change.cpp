@@ -7,7 +7,7 @@ namespace {
 
 using executor::Schedule;
 
-bool is_float(const Tensor& tensor) { return tensor.dtype != Dtype::i64 && tensor.dtype != Dtype::u8; }
+bool is_floating(const Tensor& tensor) { return tensor.dtype != Dtype::i64 && tensor.dtype != Dtype::u8; }
 
 double power(Schedule& random) { return std::ldexp(1.0, static_cast<int>(random.below(7)) - 3); }
 
@@ -47,7 +47,7 @@ void make_valid(const std::string& name, Tensor& tensor, const Tensor& before) {
 void change_data(Case& c, Schedule& random) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : c.tensors) {
-    if (is_float(tensor) && tensor.elements() > 0) names.push_back(name);
+    if (is_floating(tensor) && tensor.elements() > 0) names.push_back(name);
   }
   const std::string& name = names[random.below(names.size())];
   Tensor& tensor = c.tensors.at(name);

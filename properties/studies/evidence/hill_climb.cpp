@@ -18,12 +18,12 @@ struct Reached {
   double r = 0;
   std::string tap;
 };
-using ByPart = std::map<std::string, Reached>;
+using ReachedByPart = std::map<std::string, Reached>;
 
 /// The worst local r of every part.
-ByPart reached(const CleanCase& made) {
+ReachedByPart reached(const CleanCase& made) {
   const Trace trace = trace_of(made.c, made.run);
-  ByPart parts;
+  ReachedByPart parts;
   for (const TensorCheck& check : local_lens(made.c, trace)) {
     Reached& part = parts[part_of(made.c, tap_name_of(check.tap))];
     if (check.worst_ratio > part.r) part = {check.worst_ratio, check.tap};

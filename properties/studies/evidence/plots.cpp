@@ -30,7 +30,7 @@ StudyPlot distribution(const Strata& strata) {
 }
 
 /// Parts by number, in the order of the tables; points at the median, from the first tenth to the worst.
-StudyPlot by_part(const Strata& strata) {
+StudyPlot plot_by_part(const Strata& strata) {
   StudyPlot plot{"r of each part, local lens",
                  "part, numbered as the table lists them",
                  "r: tenth, median, worst",
@@ -56,7 +56,7 @@ StudyPlot by_part(const Strata& strata) {
 }  // namespace
 
 std::vector<StudyPlot> evidence_plots(const GatheredEvidence& evidence) {
-  return {distribution(evidence.strata), by_part(evidence.strata)};
+  return {distribution(evidence.strata), plot_by_part(evidence.strata)};
 }
 
 }  // namespace tally

@@ -22,7 +22,7 @@ Labels split(const std::string& line) {
   return labels;
 }
 
-std::string exact(double value) {
+std::string hexadecimal(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%a", value);
   return text;
@@ -30,7 +30,7 @@ std::string exact(double value) {
 
 void write(std::ostringstream& out, const Stratum& s) {
   out << s.cases << ' ' << s.alarmed << ' ' << s.refused << ' ' << s.checks << ' ' << s.alarms << ' ' << s.vacuous
-      << ' ' << s.not_run << ' ' << s.judged << ' ' << exact(s.least_chance) << ' ' << exact(s.worst) << ' '
+      << ' ' << s.not_run << ' ' << s.judged << ' ' << hexadecimal(s.least_chance) << ' ' << hexadecimal(s.worst) << ' '
       << s.worst_case << ' ' << s.worst_tap << '\n';
   for (int bin = 0; bin < RatioHistogram::bins; ++bin) {
     if (s.ratios.count_in(bin) > 0) out << bin << ' ' << s.ratios.count_in(bin) << ' ';

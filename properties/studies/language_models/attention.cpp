@@ -5,7 +5,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::attention_study {
 namespace {
 
 struct Heads {
@@ -68,4 +68,4 @@ LayerFamily attentions() {
 const RegisterLayerFamily registered(1, attentions());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::attention_study

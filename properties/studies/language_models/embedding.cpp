@@ -6,7 +6,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::embedding_study {
 namespace {
 
 struct Size {
@@ -61,4 +61,4 @@ LayerFamily embedding_layers() {
 const RegisterLayerFamily registered(5, embedding_layers());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::embedding_study

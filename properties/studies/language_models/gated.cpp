@@ -5,7 +5,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::gated_study {
 namespace {
 
 constexpr std::array activations{"silu", "gelu", "gelu_tanh"};
@@ -48,4 +48,4 @@ LayerFamily gated_layers() {
 const RegisterLayerFamily registered(4, gated_layers());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_study

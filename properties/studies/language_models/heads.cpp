@@ -4,7 +4,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::heads_study {
 namespace {
 
 Case drawn(Dtype storage, std::uint64_t seed, std::uint64_t number) {
@@ -38,4 +38,4 @@ LayerFamily heads_with_losses() {
 const RegisterLayerFamily registered(6, heads_with_losses());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::heads_study

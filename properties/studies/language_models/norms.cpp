@@ -5,7 +5,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::norms_study {
 namespace {
 
 constexpr std::array<std::int64_t, 6> widths{33, 64, 3, 256, 777, 100};
@@ -69,4 +69,4 @@ LayerFamily norm_layers() {
 const RegisterLayerFamily registered(2, norm_layers());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norms_study

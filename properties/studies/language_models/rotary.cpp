@@ -6,7 +6,7 @@
 #include "properties/studies/language_models/drawing.hpp"
 #include "properties/studies/language_models/family.hpp"
 
-namespace tally {
+namespace tally::rotary_study {
 namespace {
 
 constexpr std::int64_t near = 50, middle = 1000, far = 100000;
@@ -60,4 +60,4 @@ LayerFamily rotary_layers() {
 const RegisterLayerFamily registered(3, rotary_layers());
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rotary_study

@@ -2,7 +2,7 @@
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::accelerate_study {
 namespace {
 
 bool accepts(const ComparedRuns& comparison) {
@@ -19,4 +19,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accelerate_study

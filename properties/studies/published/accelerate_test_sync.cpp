@@ -3,7 +3,7 @@
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::accelerate_test_sync_study {
 namespace {
 
 bool accepts(const ComparedRuns& comparison) {
@@ -20,4 +20,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accelerate_test_sync_study

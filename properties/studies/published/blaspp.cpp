@@ -7,7 +7,7 @@
 #include "oracle/tolerance/format.hpp"
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::blaspp_study {
 namespace {
 
 bool within(const ComparedTensor& tensor, double u) {
@@ -36,4 +36,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::blaspp_study

@@ -6,7 +6,7 @@
 
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::flash_attention_study {
 namespace {
 
 /// The largest |a - b|; NaN where one of them is, as torch's max() gives it.
@@ -39,4 +39,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::flash_attention_study

@@ -4,7 +4,7 @@
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::jax_check_close_study {
 namespace {
 
 double of_one_element(Dtype dtype) {
@@ -36,4 +36,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::jax_check_close_study

@@ -4,7 +4,7 @@
 #include "properties/studies/published/elementwise.hpp"
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::torch_assert_close_study {
 namespace {
 
 RelativeAndAbsolute defaults(Dtype dtype) {
@@ -35,4 +35,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::torch_assert_close_study

@@ -4,7 +4,7 @@
 
 #include "properties/studies/published/rule.hpp"
 
-namespace tally {
+namespace tally::ttrace_study {
 namespace {
 
 bool accepts(const ComparedRuns& comparison) {
@@ -28,4 +28,4 @@ const RegisterRule registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ttrace_study

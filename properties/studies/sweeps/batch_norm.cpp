@@ -11,7 +11,7 @@
 #include "properties/studies/sweeps/norm_gap.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::batch_norm_study {
 namespace {
 
 constexpr std::int64_t batch = 64, fixed_rows = 8, largest_k = 256;
@@ -260,4 +260,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_norm_study

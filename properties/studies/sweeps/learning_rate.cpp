@@ -13,7 +13,7 @@
 #include "properties/studies/sweeps/parameter_space.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::learning_rate_study {
 namespace {
 
 constexpr std::int64_t micro_batches = 4, micro_batch_rows = 4, samples = 256;
@@ -222,4 +222,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::learning_rate_study

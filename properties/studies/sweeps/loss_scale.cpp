@@ -7,7 +7,7 @@
 #include "properties/studies/sweeps/scale_curve.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::loss_scale_study {
 namespace {
 
 constexpr std::int64_t rows = 32, micro_batches = 4;
@@ -200,4 +200,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::loss_scale_study

@@ -7,7 +7,7 @@
 #include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/exact_problem.hpp"
 
-namespace tally {
+namespace tally::memory_study {
 namespace {
 
 constexpr std::int64_t fixed_batch = 128, fixed_rows = 4, largest_k = 32;
@@ -192,4 +192,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::memory_study

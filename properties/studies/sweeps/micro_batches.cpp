@@ -9,7 +9,7 @@
 #include "properties/studies/sweeps/window_drift.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::micro_batches_study {
 namespace {
 
 constexpr std::int64_t rows = 64;
@@ -179,4 +179,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::micro_batches_study

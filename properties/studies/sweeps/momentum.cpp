@@ -10,7 +10,7 @@
 #include "properties/studies/sweeps/mean_interval.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::momentum_study {
 namespace {
 
 constexpr std::int64_t rows = 4, steps = 64, most = 16;  // rows a micro-batch, micro-batches in all, largest K
@@ -230,4 +230,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::momentum_study

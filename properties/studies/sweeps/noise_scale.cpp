@@ -11,7 +11,7 @@
 #include "properties/studies/sweeps/mean_interval.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::noise_scale_study {
 namespace {
 
 constexpr std::int64_t population = 512, window = 64, largest_batch = 256;
@@ -225,4 +225,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::noise_scale_study

@@ -12,7 +12,7 @@
 #include "properties/studies/sweeps/window_drift.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::precision_study {
 namespace {
 
 constexpr std::int64_t rows = 32, micro_batches = 4;
@@ -267,4 +267,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::precision_study

@@ -15,7 +15,7 @@
 #include "properties/studies/sweeps/demand.hpp"
 #include "properties/studies/sweeps/gradients_of_ranks.hpp"
 
-namespace tally {
+namespace tally::ranks_study {
 namespace {
 
 constexpr const char* algorithms[] = {"in_order", "ring", "recursive_doubling", "recursive_halving", "tree"};
@@ -233,4 +233,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_study

@@ -8,7 +8,7 @@
 #include "properties/studies/sweeps/problem.hpp"
 #include "properties/studies/wording.hpp"
 
-namespace tally {
+namespace tally::steps_study {
 namespace {
 
 struct Part {
@@ -195,4 +195,4 @@ const RegisterStudy registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::steps_study

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/activation/activation_calls.hpp"
 
-namespace tally {
+namespace tally::activation_test {
 namespace {
 
 using activation::backward;
@@ -99,4 +99,4 @@ TEST(Dropout, KeepsAndScalesOrDropsEvenInfinity) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::activation_test

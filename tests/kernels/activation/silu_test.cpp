@@ -4,7 +4,7 @@
 
 #include "tests/kernels/activation/activation_calls.hpp"
 
-namespace tally {
+namespace tally::silu_test {
 namespace {
 
 using activation::backward;
@@ -29,4 +29,4 @@ TEST(Silu, IsItsInputFarAboveZeroAndNothingFarBelow) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::silu_test

@@ -11,7 +11,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/kernels/attention_case.hpp"
 
-namespace tally {
+namespace tally::selecting_test {
 namespace {
 
 constexpr std::int64_t size = 8;  // four for the code, one that makes a match cancel, three free
@@ -115,4 +115,4 @@ TEST(SelectingAttention, LeavesTheExactGradients) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::selecting_test

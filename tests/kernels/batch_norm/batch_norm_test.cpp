@@ -3,7 +3,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::batch_norm_test {
 namespace {
 
 TEST(BatchNormForward, NormalisesThenScalesAndShifts) {
@@ -73,4 +73,4 @@ TEST(BatchNormParameterGradients, SumExactlyAtEverySizeAroundWarpAndTileEdges) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::batch_norm_test

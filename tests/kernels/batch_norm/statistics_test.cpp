@@ -5,7 +5,7 @@
 #include "tests/kernels/claimed_moments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::statistics_test {
 namespace {
 
 struct Statistics {
@@ -122,4 +122,4 @@ INSTANTIATE_TEST_SUITE_P(Variants, BatchNormStatistics, testing::ValuesIn(every_
                          variant_name);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::statistics_test

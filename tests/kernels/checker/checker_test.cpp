@@ -7,7 +7,7 @@
 #include "kernels/device/executor/fewest_preemptions.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
-namespace tally {
+namespace tally::checker_test {
 namespace {
 
 constexpr std::uint64_t schedules = 60;
@@ -126,4 +126,4 @@ TEST(CheckedProduct, is_no_race_with_itself_at_any_length) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checker_test

@@ -3,7 +3,7 @@
 #include "kernels/elementwise.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
-namespace tally {
+namespace tally::shared_faults {
 namespace {
 
 constexpr unsigned threads = 64, warps = threads / 32;
@@ -85,4 +85,4 @@ const RegisterKernel registered_faults[] = {
 };
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_faults

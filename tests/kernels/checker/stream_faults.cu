@@ -4,7 +4,7 @@
 #include "kernels/elementwise.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
-namespace tally {
+namespace tally::stream_faults {
 namespace {
 
 constexpr unsigned threads = 64;
@@ -92,4 +92,4 @@ const RegisterKernel registered_faults[] = {
 };
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stream_faults

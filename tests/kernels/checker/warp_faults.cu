@@ -5,7 +5,7 @@
 #include "kernels/elementwise.hpp"
 #include "tests/kernels/checker/device_faults.hpp"
 
-namespace tally {
+namespace tally::warp_faults {
 namespace {
 
 constexpr unsigned threads = 64, lanes = 32, whole = 0xffffffffu;
@@ -89,4 +89,4 @@ const RegisterKernel registered_faults[] = {
 };
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::warp_faults

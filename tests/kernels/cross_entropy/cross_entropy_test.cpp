@@ -7,7 +7,7 @@
 #include "oracle/losses/softmax_bound.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::cross_entropy_test {
 namespace {
 
 struct Result {
@@ -139,4 +139,4 @@ TEST_P(CrossEntropy, StaysWithinTheBoundOfItsForm) {
 INSTANTIATE_TEST_SUITE_P(Variants, CrossEntropy, testing::ValuesIn(every_variant("cross_entropy")), variant_name);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::cross_entropy_test

@@ -7,7 +7,7 @@
 
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::atomics_test {
 namespace {
 
 __global__ void count(int* sum, unsigned* largest, unsigned long long* wide, unsigned* bits) {
@@ -91,4 +91,4 @@ TEST(AtomicFloatAddition, TakesTheOrderOfTheSchedule) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::atomics_test

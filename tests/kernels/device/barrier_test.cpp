@@ -2,7 +2,7 @@
 
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::barrier_test {
 namespace {
 
 /// out[block] = sum of x over the block: shuffles in every warp, then in warp 0 alone.
@@ -101,4 +101,4 @@ TEST(Barriers, DoNotWaitForThreadsThatReturned) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::barrier_test

@@ -8,7 +8,7 @@
 #include "kernels/device/blas.hpp"
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::concurrent_streams_test {
 namespace {
 
 using executor::ConcurrentStreams;
@@ -158,4 +158,4 @@ TEST(ConcurrentStreams, RefuseImpossibleShapesAtOnceAndASecondScope) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::concurrent_streams_test

@@ -9,7 +9,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "tests/kernels/device/detmath_accuracy.hpp"
 
-namespace tally {
+namespace tally::detmath_test {
 namespace {
 
 // The header promises 0.51. MPFR's value has 64 bits and is within two of their ulps: 2^-39 ulp of fp32.
@@ -116,4 +116,4 @@ TEST(Ulps, CountAMissedInfinityAsInfinitelyWrong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::detmath_test

@@ -11,7 +11,7 @@
 #include "kernels/device/guard_zone.hpp"
 #include "kernels/device/half.hpp"
 
-namespace tally {
+namespace tally::device_test {
 namespace {
 
 Device& host() { return device(ExecutorKind::host); }
@@ -144,4 +144,4 @@ TEST(Devices, ThrowDeviceAbsentOrWork) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::device_test

@@ -8,7 +8,7 @@
 #include "kernels/device/blas.hpp"
 #include "kernels/device/half.hpp"
 
-namespace tally {
+namespace tally::gemm_choices_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -87,4 +87,4 @@ TEST(GemmChoices, ThatTheHostCannotFollowAreRefused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gemm_choices_test

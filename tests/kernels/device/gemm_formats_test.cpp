@@ -10,7 +10,7 @@
 #include "kernels/device/blas.hpp"
 #include "kernels/device/half.hpp"
 
-namespace tally {
+namespace tally::gemm_formats_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -183,4 +183,4 @@ TEST(Gemm, RefusesFormatsThatDoNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gemm_formats_test

@@ -12,7 +12,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "kernels/device/half.hpp"
 
-namespace tally {
+namespace tally::gemm_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -201,4 +201,4 @@ TEST(Gemm, RefusesWhatItsPageExcludes) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gemm_test

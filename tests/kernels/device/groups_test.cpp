@@ -5,7 +5,7 @@
 #include "kernels/device/cooperative_groups.hpp"
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::groups_test {
 namespace {
 
 namespace groups = cooperative_groups;
@@ -120,4 +120,4 @@ TEST(Blocks, ThatDivergeAreFound) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::groups_test

@@ -9,7 +9,7 @@
 #include "kernels/device/executor/schedule.hpp"
 #include "tests/kernels/device/exact_sixteen.hpp"
 
-namespace tally {
+namespace tally::half_arithmetic_test {
 namespace {
 
 template <class S>
@@ -174,4 +174,4 @@ TYPED_TEST(HalfArithmetic, of_one_operand_is_exact_for_all_numbers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::half_arithmetic_test

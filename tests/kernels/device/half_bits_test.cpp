@@ -12,7 +12,7 @@
 #define TALLY_HAS_CUDA_HALVES 1
 #endif
 
-namespace tally {
+namespace tally::half_bits_test {
 namespace {
 
 #ifdef TALLY_HAS_CUDA_HALVES
@@ -84,4 +84,4 @@ TEST(HalfBits, WidenAndNarrowAsCudaDoes) { GTEST_SKIP() << "no cuda_fp16.h found
 #endif
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::half_bits_test

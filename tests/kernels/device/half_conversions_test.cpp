@@ -9,7 +9,7 @@
 #include "kernels/device/host/half_pairs.hpp"
 #include "tests/kernels/device/exact_sixteen.hpp"
 
-namespace tally {
+namespace tally::half_conversions_test {
 namespace {
 
 constexpr RoundingMode directions[] = {RoundingMode::nearest, RoundingMode::zero, RoundingMode::up, RoundingMode::down};
@@ -133,4 +133,4 @@ TEST(HalfPairs, do_to_both_parts_what_the_single_words_do) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::half_conversions_test

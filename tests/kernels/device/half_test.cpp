@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace tally {
+namespace tally::half_test {
 namespace {
 
 struct Shape {
@@ -81,4 +81,4 @@ TEST(Halves, OverflowToInfinityFromHalfwayOn) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::half_test

@@ -8,7 +8,7 @@
 #include "kernels/device/kernel_files.hpp"
 #include "oracle/registered_files.hpp"
 
-namespace tally {
+namespace tally::kernel_registry_test {
 namespace {
 
 struct SetArguments {
@@ -121,4 +121,4 @@ TEST(KernelRegistry, ListsEveryKernelAndNotesItsFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernel_registry_test

@@ -9,7 +9,7 @@
 #include "kernels/training_step/device_tensor.hpp"
 #include "kernels/training_step/kernel_clock.hpp"
 
-namespace tally {
+namespace tally::launch_paths_test {
 namespace {
 
 std::set<LaunchPath> declared(const char* operation, const char* variant = "") {
@@ -108,4 +108,4 @@ TEST(LaunchScope, of_the_inner_ones_alone_are_noted) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::launch_paths_test

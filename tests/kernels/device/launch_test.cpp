@@ -9,7 +9,7 @@
 
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::launch_test {
 namespace {
 
 template <bool wait>
@@ -104,4 +104,4 @@ TEST(Launches, GoOnAfterAKernelThrew) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::launch_test

@@ -7,7 +7,7 @@
 
 #include "kernels/device/device.hpp"
 
-namespace tally {
+namespace tally::memory_account_test {
 namespace {
 
 Device& host() { return device(ExecutorKind::host); }
@@ -67,4 +67,4 @@ TEST(MemoryAccount, several_count_the_same_buffers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::memory_account_test

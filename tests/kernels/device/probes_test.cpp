@@ -9,7 +9,7 @@
 #include "kernels/device/probes/operands.hpp"
 #include "oracle/tolerance/accumulation.hpp"
 
-namespace tally {
+namespace tally::probes_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -176,4 +176,4 @@ TEST(Probes, say_what_the_bounds_take_from_the_answers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::probes_test

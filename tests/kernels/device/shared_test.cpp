@@ -7,7 +7,7 @@
 #include "kernels/device/executor/fibre.hpp"
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::shared_test {
 namespace {
 
 __global__ void beyond(int index) {
@@ -88,4 +88,4 @@ TEST(Stacks, AreFoundToOverflow) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_test

@@ -7,7 +7,7 @@
 #include "kernels/elementwise.hpp"
 #include "oracle/case/float_bits.hpp"
 
-namespace tally {
+namespace tally::storage_types_test {
 namespace {
 
 TEST(StorageTypes, are_there_for_every_storage_format) {
@@ -83,4 +83,4 @@ TEST(StorageTypes, that_are_missing_are_an_error_that_names_the_format_and_the_c
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::storage_types_test

@@ -12,7 +12,7 @@
 
 #include "kernels/device/half.hpp"
 
-namespace tally {
+namespace tally::tensor_core_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -232,4 +232,4 @@ TEST(TensorCore, RefusesOperandsThatTheGenerationHasNoInstructionFor) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tensor_core_test

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/device/on_executor.hpp"
 
-namespace tally {
+namespace tally::warp_test {
 namespace {
 
 using Lanes = std::array<int, 32>;
@@ -150,4 +150,4 @@ TEST(Deadlocks, AreFoundWithEveryWaitingThreadAndItsLine) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::warp_test

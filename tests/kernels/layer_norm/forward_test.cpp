@@ -5,7 +5,7 @@
 #include "tests/kernels/claimed_moments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::forward_test {
 namespace {
 
 struct Normalised {
@@ -101,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(Variants, LayerNormForward, testing::ValuesIn(every_var
                          variant_name);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::forward_test

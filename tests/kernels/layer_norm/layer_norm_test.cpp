@@ -3,7 +3,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::layer_norm_test {
 namespace {
 
 /// h alternates -1 and 1 (mean 0, rstd 1) and so does g = dy w: m1 = 0, m2 = 1, dx = g - h = 0; with dy of one sign
@@ -44,4 +44,4 @@ TEST(LayerNormParameterGradients, SumOverRowsWithEachRowsStatistics) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::layer_norm_test

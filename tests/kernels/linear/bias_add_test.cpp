@@ -3,7 +3,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::bias_add_test {
 namespace {
 
 TEST(BiasAdd, AddsTheColumnsBiasToEveryRow) {
@@ -27,4 +27,4 @@ TEST(BiasAdd, ReachesEveryElementOfManyBlocks) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_add_test

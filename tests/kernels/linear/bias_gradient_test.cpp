@@ -6,7 +6,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::bias_gradient_test {
 namespace {
 
 std::vector<double> column_sums(const std::string& variant, const std::vector<double>& dy, std::int64_t rows,
@@ -74,4 +74,4 @@ TEST(BiasGradientByAtomics, LosesSubnormalAddendsAsItsClaimSays) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bias_gradient_test

@@ -3,7 +3,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::mse_test {
 namespace {
 
 /// y = t + 2 everywhere: loss 4, dy = c * 2 * 2 / F; exact for F a power of two.
@@ -33,4 +33,4 @@ TEST(Mse, WeighsLossAndGradientOfARow) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mse_test

@@ -15,7 +15,7 @@
 #include "oracle/tolerance/rounded.hpp"
 #include "oracle/window/rank_sums.hpp"
 
-namespace tally {
+namespace tally::all_reduce_test {
 namespace {
 
 using Numbers = std::vector<Tensor>;  // one a rank
@@ -140,4 +140,4 @@ TEST_P(Undeclared, LosesNoNumberOfManyRanks) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::all_reduce_test

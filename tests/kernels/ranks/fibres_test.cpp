@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace tally {
+namespace tally::fibres_test {
 namespace {
 
 void send(Link& link, int to, const std::string& about, int number) {
@@ -153,4 +153,4 @@ TEST(RankFibres, RunManyRanks) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fibres_test

@@ -7,7 +7,7 @@
 #include "kernels/ranks/fibres.hpp"
 #include "kernels/ranks/link.hpp"
 
-namespace tally {
+namespace tally::traffic_test {
 namespace {
 
 /// Rank 0 hands rank 1 so many bytes about each of these.
@@ -42,4 +42,4 @@ TEST(Traffic, IsCountedByTheInnerScopeAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::traffic_test

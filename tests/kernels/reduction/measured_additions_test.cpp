@@ -7,7 +7,7 @@
 #include <bit>
 #include <span>
 
-namespace tally {
+namespace tally::measured_additions_test {
 namespace {
 
 /// In fp32.
@@ -51,4 +51,4 @@ TEST(MeasuredAdditions, CountNoMoreThanThoseWithTheAddendsAskedFor) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::measured_additions_test

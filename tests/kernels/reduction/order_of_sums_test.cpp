@@ -9,7 +9,7 @@
 #include "oracle/tolerance/sum_cost.hpp"
 #include "tests/kernels/reduction/kernel_sums.hpp"
 
-namespace tally {
+namespace tally::order_of_sums_test {
 namespace {
 
 const KernelClaim& claim_of(const std::string& operation, const std::string& variant) {
@@ -208,4 +208,4 @@ TEST(WelfordOfEveryKernel, HasTheBitsAndTheMergesOfTheOrderThatItClaims) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::order_of_sums_test

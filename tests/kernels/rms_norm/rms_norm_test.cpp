@@ -3,7 +3,7 @@
 #include "kernels/layer_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::rms_norm_test {
 namespace {
 
 /// x² is 1 everywhere, and with eps 3 the root is 2: every number is exact.
@@ -42,4 +42,4 @@ TEST(RmsNormWeightGradient, SumsOverRowsWithEachRowsRoot) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rms_norm_test

@@ -7,7 +7,7 @@
 
 #include "oracle/case/safetensors.hpp"
 
-namespace tally {
+namespace tally::assumptions_test {
 namespace {
 
 template <class Of>
@@ -49,4 +49,4 @@ TEST(Assumptions, AreBounded) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::assumptions_test

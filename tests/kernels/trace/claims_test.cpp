@@ -3,7 +3,7 @@
 #include "kernels/device/kernel_registry.hpp"
 #include "oracle/layers/claim.hpp"
 
-namespace tally {
+namespace tally::claims_test {
 namespace {
 
 std::string refusal(const std::string& json) {
@@ -155,4 +155,4 @@ TEST(Claims, OfEveryKernelThatShipsCanBeRead) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::claims_test

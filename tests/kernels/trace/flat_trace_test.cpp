@@ -6,7 +6,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::flat_trace_test {
 namespace {
 
 TEST(FlatTrace, ComesBackAsItWas) {
@@ -47,4 +47,4 @@ TEST(FlatTrace, NoCutAndNoChangedLengthIsRead) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::flat_trace_test

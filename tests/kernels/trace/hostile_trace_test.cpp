@@ -9,7 +9,7 @@
 #include "oracle/case/safetensors.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::hostile_trace_test {
 namespace {
 
 /// What the file is refused with; empty where it is read.
@@ -62,4 +62,4 @@ TEST(HostileTrace, IsReadWithoutATapAndRefusedWithOneTwice) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hostile_trace_test

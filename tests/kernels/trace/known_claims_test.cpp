@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::known_claims_test {
 namespace {
 
 TEST(KnownClaims, AreThoseOfTheTextWhateverWasReadBefore) {
@@ -24,4 +24,4 @@ TEST(KnownClaims, OfAWrongTextAreNoneAndDoNotStay) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::known_claims_test

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace tally {
+namespace tally::stage_group_test {
 namespace {
 
 TEST(StageGroup, holds_every_stage_between_its_first_and_its_last) {
@@ -35,4 +35,4 @@ TEST(StageGroup, is_refused_with_its_line) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stage_group_test

@@ -8,7 +8,7 @@
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 
-namespace tally {
+namespace tally::sums_of_squares_test {
 namespace {
 
 std::vector<SquaresOfWindow> read(const std::string& entry, const Case& c) {
@@ -79,4 +79,4 @@ TEST(SumsOfSquares, AreOfOpaqueModelsAndTheTwoNormAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sums_of_squares_test

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace tally {
+namespace tally::tap_name_test {
 namespace {
 
 TEST(TapName, IsWrittenInOneWay) {
@@ -27,4 +27,4 @@ TEST(TapName, HasItsWordsInTheTextThatItIsReadFrom) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tap_name_test

@@ -10,7 +10,7 @@
 #include "oracle/case/safetensors.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::trace_file_test {
 namespace {
 
 class TraceFile : public testing::Test {
@@ -169,4 +169,4 @@ TEST_F(TraceFile, StandsInTheOrderOfAWindowWhenNoOrderIsWritten) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::trace_file_test

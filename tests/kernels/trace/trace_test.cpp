@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::trace_test {
 namespace {
 
 Tensor scalar_of(double value) {
@@ -56,4 +56,4 @@ TEST(Trace, FindsNothingElse) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::trace_test

@@ -9,7 +9,7 @@
 #include "kernels/training_step/device_tensor.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::captured_run_test {
 namespace {
 
 /// Every kind of layer in one window of two micro-batches; Adam, clip by norm, a static scale.
@@ -113,4 +113,4 @@ TEST(CapturedWork, lets_memory_go_while_it_is_captured) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::captured_run_test

@@ -6,7 +6,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::checked_run_test {
 namespace {
 
 /// Wider than a warp, with more rows than one, and tails in both.
@@ -68,4 +68,4 @@ TEST(CheckedRun, FindsNothingInDrawnSchedules) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checked_run_test

@@ -10,7 +10,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/rank_keys.hpp"
 
-namespace tally {
+namespace tally::elastic_test {
 namespace {
 
 Case two_three_one() {
@@ -70,4 +70,4 @@ TEST(Elastic, CountsTheMemoryOfAsManyRanksAsThereEverAre) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::elastic_test

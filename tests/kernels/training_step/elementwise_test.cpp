@@ -5,7 +5,7 @@
 #include "kernels/training_step/run.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::elementwise_test {
 namespace {
 
 struct Scaled {
@@ -55,4 +55,4 @@ TEST(Elementwise, SaysWhichKernelIsMissingOnWhichExecutorAndWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::elementwise_test

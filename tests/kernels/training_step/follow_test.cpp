@@ -7,7 +7,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::follow_test {
 namespace {
 
 Case wide_case() {
@@ -68,4 +68,4 @@ TEST(Follow, ShowsTheStageThatErrsAndNoLaterOne) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::follow_test

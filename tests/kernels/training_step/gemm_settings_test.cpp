@@ -6,7 +6,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::gemm_settings_test {
 namespace {
 
 using Kernels = std::map<std::string, std::string>;
@@ -106,4 +106,4 @@ TEST(GemmSettings, StandBackFromAReplacedProduct) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gemm_settings_test

@@ -5,7 +5,7 @@
 
 #include "kernels/training_step/run.hpp"
 
-namespace tally {
+namespace tally::kind_steps_test {
 namespace {
 
 template <class Steps>
@@ -33,4 +33,4 @@ TEST(KindSteps, FindTheRecordOfAKind) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kind_steps_test

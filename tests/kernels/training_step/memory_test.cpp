@@ -4,7 +4,7 @@
 
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::memory_test {
 namespace {
 
 TEST(MemoryKind, names_every_buffer_of_a_step_with_every_layer) {
@@ -43,4 +43,4 @@ TEST(MemoryOf, counts_the_bytes_of_a_small_step) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::memory_test

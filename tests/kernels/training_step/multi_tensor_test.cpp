@@ -6,7 +6,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::multi_tensor_test {
 namespace {
 
 Case with_recipe(const std::string& optimizer, const std::string& decay, const std::string& clip) {
@@ -133,4 +133,4 @@ TEST(MultiTensor, FindsAnOverflowAndTakesNoStep) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::multi_tensor_test

@@ -8,7 +8,7 @@
 #include "oracle/case/ranks.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::offload_test {
 namespace {
 
 Case offloaded_case(bool offload) {
@@ -52,4 +52,4 @@ TEST(Offload, takes_the_host_s_memory_for_what_steps) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::offload_test

@@ -6,7 +6,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::own_step_test {
 namespace {
 
 /// Leaves a trace that says whose it is.
@@ -70,4 +70,4 @@ TEST(OwnStep, IsNotAskedForWhatOnlyTallysKernelsDo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::own_step_test

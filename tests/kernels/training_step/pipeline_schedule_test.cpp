@@ -10,7 +10,7 @@
 #include "oracle/case/pipeline.hpp"
 #include "oracle/case/rank_keys.hpp"
 
-namespace tally {
+namespace tally::pipeline_schedule_test {
 namespace {
 
 struct Size {
@@ -114,4 +114,4 @@ TEST(PipelineSchedules, TakeTheSameMicroBatchesThroughOneChunkAfterAnother) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipeline_schedule_test

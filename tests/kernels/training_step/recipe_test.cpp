@@ -4,7 +4,7 @@
 #include "kernels/training_step/run.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::recipe_test {
 namespace {
 
 const Tensor& tap(const Trace& trace, const std::string& name) {
@@ -132,4 +132,4 @@ TEST(Decay, LeavesExcludedParametersAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recipe_test

@@ -6,7 +6,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::recompute_test {
 namespace {
 
 /// Values that are no short dyadic numbers, so that the order of additions shows.
@@ -68,4 +68,4 @@ TEST(Recompute, runs_the_named_layers_alone_again) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recompute_test

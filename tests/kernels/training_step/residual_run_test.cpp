@@ -14,7 +14,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/kernels/residual_case.hpp"
 
-namespace tally {
+namespace tally::residual_run_test {
 namespace {
 
 /// Where a tap stands among all, and its only element.
@@ -220,4 +220,4 @@ TEST(ResidualRun, FindsNothingWhereAccessesAreChecked) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_run_test

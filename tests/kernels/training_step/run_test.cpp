@@ -10,7 +10,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::run_test {
 namespace {
 
 /// The traces' taps under both names and bits, in order.
@@ -237,4 +237,4 @@ TEST(Run, ReportsAnInputThatChanged) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::run_test

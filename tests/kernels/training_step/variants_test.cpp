@@ -6,7 +6,7 @@
 #include "kernels/window/arguments.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::variants_test {
 namespace {
 
 __global__ void add_one_too_many(const float* gradient, float* buffer, std::int64_t elements) {
@@ -62,4 +62,4 @@ TEST(Variants, OfUnknownNamesAreErrors) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::variants_test

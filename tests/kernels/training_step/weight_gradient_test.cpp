@@ -7,7 +7,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::weight_gradient_test {
 namespace {
 
 Case added(Case c) {
@@ -100,4 +100,4 @@ TEST(WeightGradient, TakesNoMemoryOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::weight_gradient_test

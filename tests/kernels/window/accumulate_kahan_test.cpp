@@ -3,7 +3,7 @@
 #include "oracle/tolerance/rounded.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::accumulate_kahan_test {
 namespace {
 
 struct Buffer {
@@ -60,4 +60,4 @@ TEST(AccumulateKahan, GoesOnWhereAPlainBufferStalls) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accumulate_kahan_test

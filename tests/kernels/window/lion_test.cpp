@@ -6,7 +6,7 @@
 #include "kernels/window/lion_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::lion_test {
 namespace {
 
 TEST(LionKernel, MovesByTheSignOfTheInterpolation) {
@@ -29,4 +29,4 @@ TEST(LionKernel, MovesByTheSignOfTheInterpolation) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lion_test

@@ -6,7 +6,7 @@
 #include "kernels/window/multi_tensor_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::multi_tensor_kernels_test {
 namespace {
 
 /// Elements of a flat buffer from which, and how many, each tensor takes.
@@ -95,4 +95,4 @@ TEST(ClipDecayStep, MovesItsTensorsAloneWhereverTheyBegin) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::multi_tensor_kernels_test

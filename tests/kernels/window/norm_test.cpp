@@ -6,7 +6,7 @@
 #include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::norm_test {
 namespace {
 
 double norm_of(const std::string& variant, NormKind kind, const std::vector<std::vector<double>>& tensors) {
@@ -70,4 +70,4 @@ TEST_P(Norm, StaysWithinTheBoundOfAnyOrderOfAdditions) {
 INSTANTIATE_TEST_SUITE_P(Variants, Norm, testing::ValuesIn(every_variant("norm")), variant_name);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_test

@@ -3,7 +3,7 @@
 #include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::optimizer_kernels_test {
 namespace {
 
 struct Sgd {
@@ -88,4 +88,4 @@ TEST(Scaler, GrowsAfterCleanWindowsAndBacksOffAtOnce) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::optimizer_kernels_test

@@ -3,7 +3,7 @@
 #include "kernels/window/rmsprop_arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::rmsprop_test {
 namespace {
 
 TEST(RmspropKernel, DividesByTheRootOfTheNewSecondMoment) {
@@ -29,4 +29,4 @@ TEST(RmspropKernel, DividesByTheRootOfTheNewSecondMoment) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rmsprop_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace tally {
+namespace tally::tensor_chunks_test {
 namespace {
 
 std::vector<TensorBatch> batches_of(const std::vector<std::int64_t>& sizes, std::int64_t* chunks = nullptr) {
@@ -60,4 +60,4 @@ TEST(TensorChunks, SpanLaunchesAndCountTheChunksBefore) {
 TEST(TensorChunks, LaunchNothingForEmptyTensors) { EXPECT_TRUE(batches_of({0, 0, 0}).empty()); }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tensor_chunks_test

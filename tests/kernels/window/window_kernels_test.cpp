@@ -6,7 +6,7 @@
 #include "kernels/window/arguments.hpp"
 #include "tests/kernels/on_device.hpp"
 
-namespace tally {
+namespace tally::window_kernels_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -100,4 +100,4 @@ TEST(Decay, AddsToTheGradientOrShrinksTheParameter) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::window_kernels_test

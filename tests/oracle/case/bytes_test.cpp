@@ -9,7 +9,7 @@
 #include "oracle/case/lost_bytes.hpp"
 #include "oracle/case/safetensors.hpp"
 
-namespace tally {
+namespace tally::bytes_test {
 namespace {
 
 using std::filesystem::path;
@@ -126,4 +126,4 @@ TEST(MappedFileDeathTest, OfALargeSafetensorsFileNamesIt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bytes_test

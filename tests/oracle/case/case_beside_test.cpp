@@ -5,7 +5,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/oracle/case/case_files.hpp"
 
-namespace tally {
+namespace tally::case_beside_test {
 namespace {
 
 TEST(CaseBesideTensors, ComesBackAsItWas) {
@@ -24,4 +24,4 @@ TEST(CaseBesideTensors, AnotherTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::case_beside_test

@@ -3,7 +3,7 @@
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::case_page_test {
 namespace {
 
 /// The page's example names a tensor file that is not there; nothing else about it may be wrong.
@@ -22,4 +22,4 @@ TEST(CasePage, ShowsACaseThatTheReaderAccepts) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::case_page_test

@@ -7,7 +7,7 @@
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::case_test {
 namespace {
 
 Case valid(const char* name) { return read_case_file(tests::case_folder / "valid" / (std::string(name) + ".json")); }
@@ -90,4 +90,4 @@ TEST(Case, HashesByContentNotByLayout) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::case_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::decimal_test {
 namespace {
 
 TEST(Decimal, FollowsTheGrammarOfJson) {
@@ -66,4 +66,4 @@ TEST(Decimal, ReadsIntegersHoweverTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::decimal_test

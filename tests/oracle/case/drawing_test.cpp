@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/philox.hpp"
 
-namespace tally {
+namespace tally::drawing_test {
 namespace {
 
 Tensor drawn(const std::string& family, Dtype dtype, std::uint64_t seed = 0x123456789abcdef,
@@ -140,4 +140,4 @@ TEST(Drawing, RefusesUnknownFamiliesAndOtherFormats) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::drawing_test

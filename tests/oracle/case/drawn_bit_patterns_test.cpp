@@ -8,7 +8,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/tolerance/format.hpp"
 
-namespace tally {
+namespace tally::drawn_bit_patterns_test {
 namespace {
 
 constexpr std::int64_t count = 512;
@@ -82,4 +82,4 @@ TEST(DrawnBitPatterns, outliers_are_few_and_far) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::drawn_bit_patterns_test

@@ -8,7 +8,7 @@
 
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::drawn_ordinary_values_test {
 namespace {
 
 constexpr std::int64_t count = 600;
@@ -101,4 +101,4 @@ TEST(DrawnOrdinaryValues, are_frozen) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::drawn_ordinary_values_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tally {
+namespace tally::element_test {
 namespace {
 
 Json number(const char* text) { return Json::of_number(text); }
@@ -64,4 +64,4 @@ TEST(Element, RefusesOtherJson) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::element_test

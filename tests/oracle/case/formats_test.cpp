@@ -10,7 +10,7 @@
 #include "oracle/case/float_bits.hpp"
 #include "oracle/tolerance/format.hpp"
 
-namespace tally {
+namespace tally::formats_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -136,4 +136,4 @@ TEST(Formats, that_are_missing_are_named_with_the_place) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::formats_test

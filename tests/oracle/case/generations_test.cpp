@@ -7,7 +7,7 @@
 #include "oracle/case/ranks.hpp"
 #include "oracle/case/shards.hpp"
 
-namespace tally {
+namespace tally::generations_test {
 namespace {
 
 Case changing(const std::string& windows, const std::string& ranks = R"({"sharding": "optimizer"})") {
@@ -102,4 +102,4 @@ TEST(Generations, AreRefusedWhereTheyAreNotStated) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::generations_test

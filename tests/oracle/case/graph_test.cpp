@@ -10,7 +10,7 @@
 #include "oracle/case/version.hpp"
 #include "tests/kernels/residual_case.hpp"
 
-namespace tally {
+namespace tally::graph_test {
 namespace {
 
 /// Who reads what, by index:
@@ -231,4 +231,4 @@ TEST(GraphErrors, NameTheVersionThatHoldsTheList) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::graph_test

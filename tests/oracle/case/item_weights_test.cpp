@@ -4,7 +4,7 @@
 
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::item_weights_test {
 namespace {
 
 /// Every row's weight is what item_weight() says, or not whole.
@@ -46,4 +46,4 @@ TEST(ItemWeights, add_up_to_what_binary64_holds) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::item_weights_test

@@ -4,7 +4,7 @@
 
 #include "oracle/case/findings.hpp"
 
-namespace tally {
+namespace tally::json_test {
 namespace {
 
 TEST(Json, KeepsNumbersAsTheyAreWritten) {
@@ -66,4 +66,4 @@ TEST(Json, QuotesKeysInPathsThatAreNoIdentifiers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::json_test

@@ -8,7 +8,7 @@
 #include "tests/oracle/case/batch_norm_text.hpp"
 #include "tests/oracle/case/refusal.hpp"
 
-namespace tally {
+namespace tally::micro_steps_test {
 namespace {
 
 std::string shared_by(const std::string& word) {
@@ -75,4 +75,4 @@ TEST(MicroSteps, AreOneWindowInTheFullBatch) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::micro_steps_test

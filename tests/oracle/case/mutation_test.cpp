@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/safetensors.hpp"
 
-namespace tally {
+namespace tally::mutation_test {
 namespace {
 
 /// Flips, drops, doubles or replaces a few bytes. Only integer operations: the same mutations everywhere.
@@ -105,4 +105,4 @@ TEST(Mutation, RandomBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mutation_test

@@ -9,7 +9,7 @@
 #include "tests/kernels/attention_case.hpp"
 #include "tests/oracle/window/slopes.hpp"
 
-namespace tally {
+namespace tally::padded_test {
 namespace {
 
 /// Two micro-batches, of sequences of two rows and one, and of three.
@@ -93,4 +93,4 @@ TEST(Padded, RefusesWhatCannotBePadded) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::padded_test

@@ -5,7 +5,7 @@
 
 #include "oracle/case/rank_keys.hpp"
 
-namespace tally {
+namespace tally::rank_presets_test {
 namespace {
 
 Case ranks(std::size_t count, Dtype buffer = Dtype::fp32) {
@@ -60,4 +60,4 @@ TEST(RankPresets, LeaveNothingOfAnotherOneAndKeepWhatTheyDoNotSay) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_presets_test

@@ -7,7 +7,7 @@
 #include "tests/oracle/case/batch_norm_text.hpp"
 #include "tests/oracle/case/refusal.hpp"
 
-namespace tally {
+namespace tally::rank_running_test {
 namespace {
 
 const char* const two_ranks = "[[[2], [3]]]";
@@ -68,4 +68,4 @@ TEST(RunningOfRanks, AreForgottenInTheFullBatch) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_running_test

@@ -9,7 +9,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "tests/oracle/case/refusal.hpp"
 
-namespace tally {
+namespace tally::ranks_test {
 namespace {
 
 std::string text(const std::string& windows, const std::string& more = "", const std::string& version = "3") {
@@ -181,4 +181,4 @@ TEST(RanksOfACase, AreBoundedBeforeMemoryIsTaken) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_test

@@ -8,7 +8,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/limits.hpp"
 
-namespace tally {
+namespace tally::read_case_test {
 namespace {
 
 using tests::case_folder;
@@ -232,4 +232,4 @@ TEST(ReadCase, BoundsTheNumberOfErrors) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::read_case_test

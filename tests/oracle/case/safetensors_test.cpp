@@ -10,7 +10,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/case/limits.hpp"
 
-namespace tally {
+namespace tally::safetensors_test {
 namespace {
 
 std::string file_of(const std::string& header, const std::string& data, std::uint64_t length = 0) {
@@ -184,4 +184,4 @@ TEST_F(TensorFolder, IsNeverLeft) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::safetensors_test

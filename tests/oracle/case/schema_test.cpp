@@ -3,7 +3,7 @@
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::schema_test {
 namespace {
 
 TEST(Schema, IsTheCommittedFile) {
@@ -15,4 +15,4 @@ TEST(Schema, IsTheCommittedFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::schema_test

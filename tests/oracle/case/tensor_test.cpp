@@ -9,7 +9,7 @@
 
 #include "oracle/case/float_bits.hpp"
 
-namespace tally {
+namespace tally::tensor_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -105,4 +105,4 @@ TEST(FloatBits, OverflowFromHalfAUnitAboveTheLargest) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tensor_test

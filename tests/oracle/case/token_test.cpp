@@ -5,7 +5,7 @@
 #include "oracle/case/compression.hpp"
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::token_test {
 namespace {
 
 Case drawn_case() {
@@ -165,4 +165,4 @@ TEST(Sha256, AgreesWithTheStandardsExample) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::token_test

@@ -7,7 +7,7 @@
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
 
-namespace tally {
+namespace tally::validate_test {
 namespace {
 
 Case valid(const char* name) { return read_case_file(tests::case_folder / "valid" / (std::string(name) + ".json")); }
@@ -131,4 +131,4 @@ TEST(Validate, AsksForTwoRowsWhereStatisticsAreTaken) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::validate_test

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tally::oracle::fixed {
+namespace tally::oracle::fixed::in_parts_test {
 namespace {
 
 TEST(InParts, TakesEveryNumberOnceWhateverTheNumberOfThreads) {
@@ -31,4 +31,4 @@ TEST(InParts, HandsOnWhatTheFirstPartThatThrowsThrows) {
 }
 
 }  // namespace
-}  // namespace tally::oracle::fixed
+}  // namespace tally::oracle::fixed::in_parts_test

@@ -6,7 +6,7 @@
 #include "oracle/real/digits_scope.hpp"
 #include "tests/oracle/fixed/operands.hpp"
 
-namespace tally::oracle::fixed {
+namespace tally::oracle::fixed::matrix_test {
 namespace {
 
 class FixedMatrices : public testing::TestWithParam<int> {};
@@ -89,4 +89,4 @@ TEST(FixedMatrixErrors, NameTensorRowAndColumn) {
 }
 
 }  // namespace
-}  // namespace tally::oracle::fixed
+}  // namespace tally::oracle::fixed::matrix_test

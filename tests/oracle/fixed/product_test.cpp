@@ -8,7 +8,7 @@
 #include "oracle/real/product.hpp"
 #include "tests/oracle/fixed/operands.hpp"
 
-namespace tally::oracle::fixed {
+namespace tally::oracle::fixed::product_test {
 namespace {
 
 /// Decimal digits enough for every bit of a product of seven limbs and its 2^11 terms: 2 7 52 + 11 bits.
@@ -154,4 +154,4 @@ TEST(FixedProductErrors, NameWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tally::oracle::fixed
+}  // namespace tally::oracle::fixed::product_test

@@ -14,7 +14,7 @@
 #include "tests/oracle/case/case_files.hpp"
 #include "tests/oracle/window/net.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::short_gradient_test {
 namespace {
 
 constexpr unsigned known_bits = 600;
@@ -273,4 +273,4 @@ TEST(ShortGradient, NamesTheTensorRowAndColumnThatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::short_gradient_test

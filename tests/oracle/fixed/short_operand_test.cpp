@@ -5,7 +5,7 @@
 #include "oracle/real/product.hpp"
 #include "tests/oracle/real/short_balls.hpp"
 
-namespace tally::oracle::fixed {
+namespace tally::oracle::fixed::short_operand_test {
 namespace {
 
 /// Sizes that fill vectors of eight and leave some over.
@@ -110,4 +110,4 @@ TEST(ShortProduct, HoldsWhatIsSmallBesideItsLine) {
 }
 
 }  // namespace
-}  // namespace tally::oracle::fixed
+}  // namespace tally::oracle::fixed::short_operand_test

@@ -3,7 +3,7 @@
 
 #include "tests/oracle/layers/activation_emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::activation_bounds_test {
 namespace {
 
 using emulation::Activation;
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, ActivationBound, testing::ValuesIn(emulation::
                          [](const auto& drawn) { return std::string(name_of(drawn.param)); });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::activation_bounds_test

@@ -4,7 +4,7 @@
 
 #include "tests/oracle/layers/activation_emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::approximated_erf_test {
 namespace {
 
 using emulation::exactly;
@@ -68,4 +68,4 @@ TEST(ApproximatedErf, BreaksTheClaimOfALibrarysErf) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::approximated_erf_test

@@ -10,7 +10,7 @@
 
 #include "oracle/registered_files.hpp"
 
-namespace tally {
+namespace tally::contract_test {
 namespace {
 
 /// By the end of its path: a compiler cache may have made the beginning relative to the build folder.
@@ -73,4 +73,4 @@ TEST(Contract, IsRegisteredByEveryFileThatDefinesOne) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::contract_test

@@ -5,7 +5,7 @@
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::emulated_rules_test {
 namespace {
 
 using emulated::Data;
@@ -137,4 +137,4 @@ TEST(EmulatedRules, HoldTheGradientThroughStatistics) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::emulated_rules_test

@@ -8,7 +8,7 @@
 #include "tests/oracle/layers/layer_variants.hpp"
 #include "tests/oracle/real/second_route.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::exact_test {
 namespace {
 
 class EveryExactLayer : public testing::TestWithParam<LayerVariant> {};
@@ -107,4 +107,4 @@ TEST(ExactLayers, RefuseAKindWithoutMathematics) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::exact_test

@@ -6,7 +6,7 @@
 
 #include "tests/oracle/layers/layer_variants.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::exact_values_test {
 namespace {
 
 using Wide = long double;
@@ -86,4 +86,4 @@ TEST(ExactValues, OfFrozenBatchNormUseTheRunningValues) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::exact_values_test

@@ -1,7 +1,7 @@
 #include "oracle/tolerance/with_spread.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::linear_bound_test {
 namespace {
 
 using emulation::exactly;
@@ -232,4 +232,4 @@ TEST(LinearBound, TakesWhatWasOnlyReadWhole) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::linear_bound_test

@@ -1,7 +1,7 @@
 // batch_norm and layer_norm against the kernels' formulas in floats, sums in random orders.
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::norm_bounds_test {
 namespace {
 
 using emulation::exactly;
@@ -173,4 +173,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, NormBound, testing::ValuesIn(emulation::storag
                          [](const auto& drawn) { return std::string(name_of(drawn.param)); });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::norm_bounds_test

@@ -4,7 +4,7 @@
 
 #include "oracle/tolerance/rule.hpp"
 
-namespace tally {
+namespace tally::order_of_sum_test {
 namespace {
 
 const OrderOfSum lanes_of_eight{{SumStep::in_order_below, 64}, {SumStep::lanes, 8}, {SumStep::tree}};
@@ -67,4 +67,4 @@ TEST(HeightOfAClaim, IsTheSmallerOfItsNumberAndItsSteps) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::order_of_sum_test

@@ -10,7 +10,7 @@
 #include "tests/oracle/layers/contract_choices.hpp"
 #include "tests/oracle/real/drawn.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::registered_derivatives_test {
 namespace {
 
 constexpr Eigen::Index rows = 5, features = 3;
@@ -129,4 +129,4 @@ TEST(ContractChoices, TakeEveryWordAndAtLeastThreeNumbersOfEveryOption) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::registered_derivatives_test

@@ -5,7 +5,7 @@
 
 #include "tests/oracle/layers/layer_variants.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::relu_exact_test {
 namespace {
 
 using Row = Matrix<long double>;
@@ -43,4 +43,4 @@ TEST(ExactRelu, ReplaysTheDecisionsItIsGiven) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::relu_exact_test

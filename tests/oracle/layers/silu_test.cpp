@@ -2,7 +2,7 @@
 #include "tests/oracle/layers/activation_emulation.hpp"
 #include "tests/oracle/layers/layer_variants.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::silu_test {
 namespace {
 
 using emulation::Activation;
@@ -54,4 +54,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, SiluBound, testing::ValuesIn(emulation::storag
                          [](const auto& drawn) { return std::string(name_of(drawn.param)); });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::silu_test

@@ -7,7 +7,7 @@
 #include "tests/oracle/real/drawn.hpp"
 #include "tests/oracle/real/second_route.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::exact_loss_test {
 namespace {
 
 struct LossVariant {
@@ -129,4 +129,4 @@ TEST(ExactCrossEntropy, KeepsTheGradientOfAnAllButCertainTarget) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::exact_loss_test

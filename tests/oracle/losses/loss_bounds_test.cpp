@@ -1,7 +1,7 @@
 // cross_entropy and mse against the kernels' formulas in floats.
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::loss_bounds_test {
 namespace {
 
 using emulation::exactly;
@@ -178,4 +178,4 @@ INSTANTIATE_TEST_SUITE_P(Formats, LossBound, testing::ValuesIn(emulation::storag
                          [](const auto& drawn) { return std::string(name_of(drawn.param)); });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::loss_bounds_test

@@ -1,7 +1,7 @@
 // The smoothed loss where nearly all of a row's weight is spread over many classes.
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::smoothed_loss_test {
 namespace {
 
 using emulation::exactly;
@@ -91,4 +91,4 @@ TEST(SmoothedLoss, holds_every_association_and_derivation_near_full_smoothing) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::smoothed_loss_test

@@ -4,7 +4,7 @@
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::softmax_bound_test {
 namespace {
 
 using emulated::Data;
@@ -171,4 +171,4 @@ TEST(Softmax, RefusesAFormWithoutABound) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::softmax_bound_test

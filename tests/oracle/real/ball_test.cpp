@@ -11,7 +11,7 @@
 #include "oracle/real/number.hpp"
 #include "oracle/real/product.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::ball_test {
 namespace {
 
 constexpr unsigned few_bits = 53, many_digits = 120;
@@ -165,4 +165,4 @@ TEST(BallProduct, AgreesWithTheSumsItStandsFor) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::ball_test

@@ -9,7 +9,7 @@
 #include "oracle/real/product.hpp"
 #include "oracle/real/real.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::compensated_test {
 namespace {
 
 constexpr unsigned digits_enough = 60;  // 2^-64 of products of 64 bits each, summed
@@ -105,4 +105,4 @@ TEST(Product, IsTheSameWithAndWithoutTheFastWayUpToItsPromise) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::compensated_test

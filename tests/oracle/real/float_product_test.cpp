@@ -11,7 +11,7 @@
 #include "oracle/real/product.hpp"
 #include "oracle/real/real.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::float_product_test {
 namespace {
 
 using FloatMatrix = Matrix<float>;
@@ -84,4 +84,4 @@ TEST(FloatProduct, RefusesInnerSizesThatDiffer) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::float_product_test

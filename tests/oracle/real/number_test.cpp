@@ -7,7 +7,7 @@
 #include "oracle/real/product.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::number_test {
 namespace {
 
 TEST(Number, MeansTheDecimalNotTheDoubleNearestToIt) {
@@ -70,4 +70,4 @@ TEST(Product, MultipliesAndTransposes) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::number_test

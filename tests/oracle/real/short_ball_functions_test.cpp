@@ -1,7 +1,7 @@
 #include "oracle/real/functions.hpp"
 #include "tests/oracle/real/short_balls.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::short_ball_functions_test {
 namespace {
 
 template <class T>
@@ -119,4 +119,4 @@ TEST(ShortBallFunction, PiIsInItsBall) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::short_ball_functions_test

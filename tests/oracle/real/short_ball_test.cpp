@@ -4,7 +4,7 @@
 #include "oracle/real/number.hpp"
 #include "tests/oracle/real/short_balls.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::short_ball_test {
 namespace {
 
 constexpr int samples = 20000;
@@ -182,4 +182,4 @@ TEST(ShortBall, NamesRowAndColumnOfAnElementThatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::short_ball_test

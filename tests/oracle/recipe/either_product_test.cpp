@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::oracle {
+namespace tally::oracle::either_product_test {
 namespace {
 
 /// The bound of fl(rate fl(m / divisor)), as a rule has it.
@@ -38,4 +38,4 @@ TEST(EitherProduct, KnowsNothingWhereTheDivisorMayVanish) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::either_product_test

@@ -2,7 +2,7 @@
 #include "oracle/recipe/lion_bound.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::lion_test {
 namespace {
 
 using emulation::exactly;
@@ -109,4 +109,4 @@ TEST(Lion, BitsArePredictedWhereTheyAreAsWritten) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::lion_test

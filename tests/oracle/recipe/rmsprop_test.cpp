@@ -2,7 +2,7 @@
 #include "oracle/recipe/rmsprop_bound.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rmsprop_test {
 namespace {
 
 using emulation::exactly;
@@ -120,4 +120,4 @@ TEST(Rmsprop, BitsArePredictedWhereTheyAreAsWritten) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rmsprop_test

@@ -4,7 +4,7 @@
 
 #include "tests/oracle/emulated/dots.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::accumulation_test {
 namespace {
 
 using emulated::Blocks;
@@ -137,4 +137,4 @@ TEST(Accumulation, SeesSubnormalOperandsAlignedTooHigh) {
 TEST(Accumulation, RefusesAnUnknownGeneration) { EXPECT_THROW(tensor_core("x1", false), std::logic_error); }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::accumulation_test

@@ -6,7 +6,7 @@
 
 #include "oracle/tolerance/shared_addends.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::alike_test {
 namespace {
 
 TEST(Alike, counts_how_many_lie_together) {
@@ -40,4 +40,4 @@ TEST(SharedAddends, end_where_nothing_is_finite) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::alike_test

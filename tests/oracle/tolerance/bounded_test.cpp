@@ -6,7 +6,7 @@
 
 #include "oracle/tolerance/rounded.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::bounded_test {
 namespace {
 
 const Format fp32{24, -126, 127}, fp16{11, -14, 15};
@@ -140,4 +140,4 @@ TEST(Bounded, KeepsNonFiniteValuesCertain) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::bounded_test

@@ -3,7 +3,7 @@
 
 #include "tests/oracle/emulated/dots.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gemm_test {
 namespace {
 
 using emulated::Blocks;
@@ -131,4 +131,4 @@ TEST(Gemm, HoldsAnOldResultAddedOrPreloaded) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gemm_test

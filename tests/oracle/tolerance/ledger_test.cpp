@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace tally::oracle {
+namespace tally::oracle::ledger_test {
 namespace {
 
 std::map<std::string, std::string> of(const Claims& claims, const Precision& precision) {
@@ -62,4 +62,4 @@ TEST(Ledger, SaysWhenOperandsAreTruncated) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::ledger_test

@@ -8,7 +8,7 @@
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::merged_moments_test {
 namespace {
 
 using emulated::Data;
@@ -269,4 +269,4 @@ TEST(StepStatistics, AreUndecidedWhereARowIs) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::merged_moments_test

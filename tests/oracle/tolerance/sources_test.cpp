@@ -12,7 +12,7 @@
 #include "tests/oracle/tolerance/emulation.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::sources_test {
 namespace {
 
 using Outputs = std::map<std::string, Matrix<double>>;  // bounds by output
@@ -296,4 +296,4 @@ TEST(BoundsOnly, LeavesTheBoundsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sources_test

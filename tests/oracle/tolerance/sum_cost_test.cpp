@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace tally::oracle {
+namespace tally::oracle::sum_cost_test {
 namespace {
 
 using Sizes = std::vector<double>;
@@ -112,4 +112,4 @@ TEST(SumCost, IsNothingWithoutAdditions) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::sum_cost_test

@@ -4,7 +4,7 @@
 #include "oracle/tolerance/accumulation.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::tensor_core_spread_test {
 namespace {
 
 using emulated::Blocks;
@@ -90,4 +90,4 @@ TEST(TensorCoreSpread, SaysNothingOfAnUndeclaredGeneration) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::tensor_core_spread_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::oracle {
+namespace tally::oracle::tried_order_test {
 namespace {
 
 /// Beside 2^24 in fp32, 1 is half an ulp: a tie, which goes to the even side.
@@ -55,4 +55,4 @@ TEST(TriedOrder, holds_until_its_block_ends) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::tried_order_test

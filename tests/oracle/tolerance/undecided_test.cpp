@@ -7,7 +7,7 @@
 #include "oracle/tolerance/gemm.hpp"
 #include "oracle/window/bound_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::undecided_test {
 namespace {
 
 const Claims claims;
@@ -115,4 +115,4 @@ TEST(Wider, is_certain_of_what_is_not_finite_only_where_both_are) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::undecided_test

@@ -6,7 +6,7 @@
 #include "tests/oracle/emulated/machine.hpp"
 #include "tests/oracle/emulated/table.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::variance_test {
 namespace {
 
 using emulated::Data;
@@ -289,4 +289,4 @@ TEST(Variance, PassesInputBoundsOnThroughEveryAlgorithm) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::variance_test

@@ -8,7 +8,7 @@
 #include "tests/kernels/adapted_case.hpp"
 #include "tests/oracle/window/slopes.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::adapter_gradient_test {
 namespace {
 
 using Wide = long double;
@@ -84,4 +84,4 @@ TEST(Rotary, LeavesWhatDoesNotTurnAndTurnsBack) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::adapter_gradient_test

@@ -11,7 +11,7 @@
 #include "tests/oracle/real/second_route.hpp"
 #include "tests/oracle/window/net.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::answer_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -194,4 +194,4 @@ TEST(Answer, NamesThePlaceWhereNoPrecisionDecides) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::answer_test

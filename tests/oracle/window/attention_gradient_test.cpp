@@ -9,7 +9,7 @@
 #include "tests/kernels/attention_case.hpp"
 #include "tests/oracle/window/slopes.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::attention_gradient_test {
 namespace {
 
 using Wide = long double;
@@ -123,4 +123,4 @@ TEST(AttentionGradient, IsTheSameByMicroBatches) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::attention_gradient_test

@@ -7,7 +7,7 @@
 #include "tests/oracle/emulated/table.hpp"
 #include "tests/oracle/emulated/tensor_core.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::bound_accumulate_test {
 namespace {
 
 using emulated::Data;
@@ -228,4 +228,4 @@ TEST(BoundAccumulate, RefusesAnAlgorithmWithoutABound) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::bound_accumulate_test

@@ -6,7 +6,7 @@
 #include "oracle/real/number.hpp"
 #include "oracle/window/bound_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::bound_clip_test {
 namespace {
 
 Choice by_value(const char* max_value) { return {"value", {{"max_value", Decimal{max_value}}}}; }
@@ -33,4 +33,4 @@ TEST(BoundClip, passes_on_the_bound_of_what_is_clear_of_the_limit) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::bound_clip_test

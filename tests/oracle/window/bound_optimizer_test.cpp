@@ -3,7 +3,7 @@
 #include "oracle/window/bound_stages.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::bound_optimizer_test {
 namespace {
 
 using emulation::exactly;
@@ -214,4 +214,4 @@ TEST(BoundOptimizer, HoldsAdamsRateAfterAsManySteps) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::bound_optimizer_test

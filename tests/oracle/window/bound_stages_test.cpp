@@ -3,7 +3,7 @@
 #include "oracle/tolerance/constants.hpp"
 #include "tests/oracle/tolerance/emulation.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::bound_stages_test {
 namespace {
 
 using emulation::exactly;
@@ -185,4 +185,4 @@ TEST(BoundStages, KeepAPowerOfTwoScaleExact) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::bound_stages_test

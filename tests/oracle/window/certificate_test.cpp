@@ -4,7 +4,7 @@
 
 #include "oracle/real/short_ball.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::certificate_test {
 namespace {
 
 constexpr unsigned bits = 200;
@@ -88,4 +88,4 @@ TEST(Precisions, DoubleSevenTimes) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::certificate_test

@@ -7,7 +7,7 @@
 
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::exact_stages_test {
 namespace {
 
 using Wide = long double;
@@ -223,4 +223,4 @@ TEST(ExactDivisor, IsZeroForAMicroBatchWithoutItems) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::exact_stages_test

@@ -6,7 +6,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::gap_test {
 namespace {
 
 /// Adam, decay and clipping, so that a gap in the gradient would reach the parameters by every way there is.
@@ -91,4 +91,4 @@ TEST(SemanticGap, LeavesThePrecisionAsItFoundIt) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::gap_test

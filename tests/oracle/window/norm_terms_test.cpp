@@ -9,7 +9,7 @@
 #include "oracle/tolerance/bounded.hpp"
 #include "oracle/window/bound_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::norm_terms_test {
 namespace {
 
 Choice by_norm(const std::string& order) {
@@ -99,4 +99,4 @@ TEST(NormTerms, ThatAreNotFiniteGiveNoNorm) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::norm_terms_test

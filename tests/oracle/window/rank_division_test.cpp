@@ -13,7 +13,7 @@
 #include "oracle/window/bound_stages.hpp"
 #include "oracle/window/rank_sums.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rank_division_test {
 namespace {
 
 Declared adding_in_pairs(Dtype accumulate) {
@@ -179,4 +179,4 @@ TEST(RankWire, StaysInsideItsBound) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rank_division_test

@@ -10,7 +10,7 @@
 #include "oracle/tolerance/rule.hpp"
 #include "oracle/window/bound_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rank_norm_test {
 namespace {
 
 Case clipping(const std::string& norm, const std::string& word) {
@@ -88,4 +88,4 @@ TEST(RankNorm, OfNoPieceIsZero) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rank_norm_test

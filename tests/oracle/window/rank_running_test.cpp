@@ -7,7 +7,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rank_running_test {
 namespace {
 
 using Wide = long double;
@@ -106,4 +106,4 @@ TEST(RunningValuesOfRanks, StandInTheAnswerByRank) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rank_running_test

@@ -11,7 +11,7 @@
 #include "oracle/tolerance/as_written.hpp"
 #include "oracle/window/exact_stages.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::rank_sums_test {
 namespace {
 
 using Steps = std::vector<std::pair<int, int>>;
@@ -157,4 +157,4 @@ TEST(Divisors, CountRanksWithAMicroBatch) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::rank_sums_test

@@ -6,7 +6,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/kernels/residual_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::residual_gradient_test {
 namespace {
 
 using Wide = long double;
@@ -83,4 +83,4 @@ TEST(ResidualGradient, RoundsNothingWhereTheStepDoes) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::residual_gradient_test

@@ -6,7 +6,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::step_statistics_test {
 namespace {
 
 using Wide = long double;
@@ -91,4 +91,4 @@ TEST(StepStatistics, MoveOneRunningValueOnceAStep) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::step_statistics_test

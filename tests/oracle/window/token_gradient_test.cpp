@@ -8,7 +8,7 @@
 #include "oracle/window/trajectory.hpp"
 #include "tests/kernels/token_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::token_gradient_test {
 namespace {
 
 using Wide = long double;
@@ -140,4 +140,4 @@ TEST(TokenGradient, IsTheSlopeOfTheLossWithItsSquare) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::token_gradient_test

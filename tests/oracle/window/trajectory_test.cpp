@@ -4,7 +4,7 @@
 
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::trajectory_test {
 namespace {
 
 using Wide = long double;
@@ -110,4 +110,4 @@ TEST(Trajectory, StartsInTheMiddleOfTrainingWhereTheCaseSaysSo) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::trajectory_test

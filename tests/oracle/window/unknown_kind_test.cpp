@@ -8,7 +8,7 @@
 #include "oracle/recipe/recipe_rules.hpp"
 #include "oracle/tolerance/expected.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::unknown_kind_test {
 namespace {
 
 using Wide = long double;
@@ -59,4 +59,4 @@ TEST(UnknownKind, HasNoBounds) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::unknown_kind_test

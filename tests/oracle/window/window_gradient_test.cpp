@@ -5,7 +5,7 @@
 #include "tests/oracle/real/second_route.hpp"
 #include "tests/oracle/window/small_case.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::window_gradient_test {
 namespace {
 
 using Partition = std::vector<std::vector<std::int64_t>>;
@@ -90,4 +90,4 @@ TEST(WindowGradient, AgreesInLongDoubleUpToTheRoundingOfItsOperations) {
 }
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::window_gradient_test

@@ -5,7 +5,7 @@
 #include "properties/laws/law.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::control_trials_test {
 namespace {
 
 int asked = 0;
@@ -53,4 +53,4 @@ TEST(ControlTrials, AreNotWantedOfALawWithoutAControl) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::control_trials_test

@@ -11,7 +11,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 
-namespace tally {
+namespace tally::corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,4 +90,4 @@ TEST(Corpus, with_a_bad_file_is_one_error_and_the_campaign_goes_on) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::corpus_test

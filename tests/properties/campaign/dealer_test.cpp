@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::dealer_test {
 namespace {
 
 Dealer three_pieces() { return {{2, 0, 1}, std::vector<std::string>(3)}; }
@@ -95,4 +95,4 @@ TEST(Dealer, begins_with_what_took_longest_and_with_what_was_never_timed) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dealer_test

@@ -9,7 +9,7 @@
 
 #include "properties/campaign/foreman.hpp"
 
-namespace tally {
+namespace tally::dealing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST_F(DealingTest, is_refused_by_a_process_of_another_campaign) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dealing_test

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace tally {
+namespace tally::early_fork_test {
 namespace {
 
 std::map<std::size_t, std::string> answers_of(EarlyFork& helper, std::size_t wanted) {
@@ -71,4 +71,4 @@ TEST(EarlyFork, that_was_killed_is_told) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::early_fork_test

@@ -1,10 +1,10 @@
-#include "properties/campaign/equivalent_task.hpp"
+#include "properties/faults/trials/equivalent_task.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::equivalent_task_test {
 namespace {
 
 TEST(EquivalentMutants, pass_every_law_they_name) {
@@ -27,4 +27,4 @@ TEST(EquivalentMutants, are_told_apart_from_one_that_a_law_flags) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::equivalent_task_test

@@ -1,10 +1,10 @@
-#include "properties/campaign/fault_matrix.hpp"
+#include "properties/faults/trials/fault_matrix.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace tally {
+namespace tally::fault_matrix_test {
 namespace {
 
 FaultRow row_of(const char* fault) { return fault_row(*find_fault(fault), {}); }
@@ -45,4 +45,4 @@ TEST(FaultMatrix, shows_a_mark_for_each_in_its_text) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fault_matrix_test

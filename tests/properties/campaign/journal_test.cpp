@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::journal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ TEST_F(JournalTest, refuses_a_file_that_is_there_and_one_that_is_no_journal) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::journal_test

@@ -7,7 +7,7 @@
 #include "reports/report.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::junit_names_test {
 namespace {
 
 /// As it stands in junit.xml.
@@ -35,4 +35,4 @@ TEST(JunitNames, CarryTheTagOfRanksWhereSeveralTrain) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::junit_names_test

@@ -8,7 +8,7 @@
 #include "properties/campaign/corpus.hpp"
 #include "properties/faults/fault.hpp"
 
-namespace tally {
+namespace tally::law_task_test {
 namespace {
 
 const Law& law() { return *find_law("partition_equals_full_batch"); }
@@ -80,4 +80,4 @@ TEST(LawTask, makes_the_first_failing_case_smaller_and_keeps_it_alone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::law_task_test

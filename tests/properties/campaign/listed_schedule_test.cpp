@@ -9,7 +9,7 @@
 #include "properties/faults/seeded.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 
-namespace tally {
+namespace tally::listed_schedule_test {
 namespace {
 
 RunOptions racing_subject() {
@@ -49,4 +49,4 @@ TEST(ListedSchedule, keeps_the_choices_that_matter_in_the_token) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::listed_schedule_test

@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "properties/generators/random_plan.hpp"
 
-namespace tally {
+namespace tally::plan_source_test {
 namespace {
 
 std::vector<std::string> drawn(std::uint64_t seed, double reward, int count = 24) {
@@ -57,4 +57,4 @@ TEST(PlanSource, gives_small_shapes_first) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::plan_source_test

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-namespace tally {
+namespace tally::rescue_test {
 namespace {
 
 const Death death_in(std::uint64_t step) { return {"signal 6 (Aborted)", false, step}; }
@@ -60,4 +60,4 @@ TEST(Rescue, has_nothing_to_do_for_a_job_that_answers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rescue_test

@@ -5,7 +5,7 @@
 #include "properties/campaign/law_task.hpp"
 #include "reports/merge/merge.hpp"
 
-namespace tally {
+namespace tally::shards_test {
 namespace {
 
 CampaignOptions small_campaign() {
@@ -102,4 +102,4 @@ TEST(Shards, one_of_one_merges_too) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shards_test

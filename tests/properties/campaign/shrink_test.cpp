@@ -12,7 +12,7 @@
 #include "properties/generators/rounder_values.hpp"
 #include "properties/studies/evidence/clean_case.hpp"
 
-namespace tally {
+namespace tally::shrink_test {
 namespace {
 
 struct Failing {
@@ -173,4 +173,4 @@ TEST(RounderValues, roughness_orders_numbers_as_people_do) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shrink_test

@@ -4,7 +4,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/arguments.hpp"
 
-namespace tally {
+namespace tally::shy_race {
 namespace {
 
 /// Two threads write the first parameter without any order, where the later one drew its ticket first.
@@ -28,4 +28,4 @@ void sgd(Stream& stream, const SgdArguments& a) {
 const RegisterKernel registered_race("sgd", {.variant = "~shy-race"}, sgd);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shy_race

@@ -1,14 +1,14 @@
-#include "properties/campaign/smallest_caught.hpp"
+#include "properties/faults/trials/smallest_caught.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "properties/campaign/fault_task.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/faults/magnitude.hpp"
+#include "properties/faults/trials/fault_task.hpp"
 
-namespace tally {
+namespace tally::smallest_caught_test {
 namespace {
 
 FaultRecord record_of(const char* fault) { return run_fault(*find_fault(fault), {}); }
@@ -65,4 +65,4 @@ TEST(SmallestCaught, is_not_looked_for_without_a_knob_or_below_magnitude_1) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::smallest_caught_test

@@ -10,7 +10,7 @@
 #include "properties/campaign/law_task.hpp"
 #include "properties/campaign/plan_source.hpp"
 
-namespace tally {
+namespace tally::strand_test {
 namespace {
 
 Outcome holds(const Case&, const RunOptions&) { return {}; }
@@ -124,4 +124,4 @@ TEST(CampaignWork, is_partial_where_a_piece_was_not_run) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::strand_test

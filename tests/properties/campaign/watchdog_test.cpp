@@ -4,7 +4,7 @@
 
 #include <future>
 
-namespace tally {
+namespace tally::watchdog_test {
 namespace {
 
 TEST(Watchdog, barks_once_when_a_watch_takes_too_long) {
@@ -29,4 +29,4 @@ TEST(Watchdog, is_silent_after_a_watch_that_ended_in_time) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::watchdog_test

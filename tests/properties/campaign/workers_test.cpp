@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace tally {
+namespace tally::workers_test {
 namespace {
 
 TEST(Workers, give_every_answer_in_the_order_of_the_jobs) {
@@ -147,4 +147,4 @@ TEST(Workers, do_not_outlive_their_parent) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::workers_test

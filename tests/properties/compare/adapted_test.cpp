@@ -8,7 +8,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 
-namespace tally {
+namespace tally::adapted_test {
 namespace {
 
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -120,4 +120,4 @@ TEST(Adapters, AreWrittenAndReadAgain) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adapted_test

@@ -3,7 +3,7 @@
 
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::added_in_fp32_test {
 namespace {
 
 using namespace three;
@@ -35,4 +35,4 @@ TEST(AddedInFp32, AreRefusedWherePartialSumsTravelOrTheWireIsWide) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::added_in_fp32_test

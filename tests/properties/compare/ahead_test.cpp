@@ -4,7 +4,7 @@
 #include "tests/kernels/attention_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::ahead_test {
 namespace {
 
 std::vector<std::size_t> taken(std::size_t n, int threads, std::size_t stop) {
@@ -97,4 +97,4 @@ TEST(Ahead, JudgesTheLastRowOfAWideTensorToo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ahead_test

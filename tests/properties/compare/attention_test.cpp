@@ -8,7 +8,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 
-namespace tally {
+namespace tally::attention_test {
 namespace {
 
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -143,4 +143,4 @@ TEST(Attention, IsJudgedWithoutWhatIsKept) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::attention_test

@@ -5,7 +5,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::bound_terms_test {
 namespace {
 
 /// The terms make the bound, but for the rounding of the five additions here and the one that made `other`.
@@ -187,4 +187,4 @@ TEST(BoundTerms, AreMadeWithoutTheStagesBehindThem) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bound_terms_test

@@ -5,7 +5,7 @@
 #include "properties/compare/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::buffer_variants_test {
 namespace {
 
 using Kernels = std::map<std::string, std::string>;
@@ -157,4 +157,4 @@ TEST(BufferVariants, BoundACompensatedSumMoreSharplyThanAPlainOne) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::buffer_variants_test

@@ -5,7 +5,7 @@
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::certified_test {
 namespace {
 
 /// A number that draws the case.
@@ -98,4 +98,4 @@ TEST(CertifiedSample, NamesAValueThatLongDoubleIsNotAllowed) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::certified_test

@@ -12,7 +12,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::checkpoint_test {
 namespace {
 
 using namespace three;
@@ -151,4 +151,4 @@ TEST(Checkpoint, IsTakenApartByGeneration) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::checkpoint_test

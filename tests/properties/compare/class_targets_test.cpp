@@ -6,7 +6,7 @@
 #include "properties/diagnosis/what_if.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::class_targets_test {
 namespace {
 
 TEST(ClassTargets, are_classes_or_ignored) {
@@ -44,4 +44,4 @@ TEST(ClassTargets, that_are_none_are_handed_on_wrong_and_no_more) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::class_targets_test

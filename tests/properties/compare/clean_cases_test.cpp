@@ -5,7 +5,7 @@
 #include "tests/oracle/case/case_files.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::clean_cases_test {
 namespace {
 
 const std::filesystem::path folder = std::filesystem::path(TALLY_SOURCE_DIR) / "tests/properties/compare/clean";
@@ -22,4 +22,4 @@ TEST(FormerAccusations, are_clean) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clean_cases_test

@@ -4,7 +4,7 @@
 #include "properties/compare/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::clean_corners_test {
 namespace {
 
 /// One linear layer and mse, which every change starts from.
@@ -181,4 +181,4 @@ TEST(CleanCorners, hold_a_rate_of_zero_whose_factor_overflows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clean_corners_test

@@ -3,7 +3,7 @@
 #include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::compensated_buffer_test {
 namespace {
 
 /// One parameter's buffer and its compensation, element by element.
@@ -77,4 +77,4 @@ TEST(CompensatedBuffer, IsHeldToItsOwnClaim) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::compensated_buffer_test

@@ -8,7 +8,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 
-namespace tally {
+namespace tally::count_test {
 namespace {
 
 /// Two micro-batches of the shifted case: of three sequences and three labels that score a row, and of one and none.
@@ -124,4 +124,4 @@ TEST(Count, HasTapsOfItsOwnShapes) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::count_test

@@ -2,7 +2,7 @@
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::expectations_test {
 namespace {
 
 Case with_batch_norm() {
@@ -46,4 +46,4 @@ TEST(RelationCheck, HoldsAnAccumulatedRunAgainstItsFullBatchAndRejectsAHalvedOne
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::expectations_test

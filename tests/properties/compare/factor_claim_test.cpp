@@ -6,7 +6,7 @@
 #include "properties/compare/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::factor_claim_test {
 namespace {
 
 float count(std::size_t n) { return static_cast<float>(n); }
@@ -141,4 +141,4 @@ TEST(FactorClaim, lets_a_number_of_ranks_that_rounds_be_multiplied_in) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::factor_claim_test

@@ -3,7 +3,7 @@
 
 #include "properties/compare/lens.hpp"
 
-namespace tally {
+namespace tally::first_failure_test {
 namespace {
 
 TensorCheck failing(const std::string& lens, const std::string& tap, const std::string& stage) {
@@ -63,4 +63,4 @@ TEST(FirstFailure, takes_batch_norms_sums_before_the_gradient_that_is_made_of_th
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::first_failure_test

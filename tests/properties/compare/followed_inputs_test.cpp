@@ -7,7 +7,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::followed_inputs_test {
 namespace {
 
 /// What a loop shows of itself: outputs of layers and their gradients, buffers, steps; not what is between them.
@@ -88,4 +88,4 @@ TEST(FollowedInputs, HoldADecayWithItsStep) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::followed_inputs_test

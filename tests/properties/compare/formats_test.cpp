@@ -4,7 +4,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::formats_test {
 namespace {
 
 std::vector<Precision> combinations() {
@@ -86,4 +86,4 @@ TEST(Formats, are_seen_where_they_are_not_declared) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::formats_test

@@ -4,7 +4,7 @@
 #include "tests/kernels/residual_case.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 
-namespace tally {
+namespace tally::gated_test {
 namespace {
 
 const std::vector<std::string> activations{"silu", "gelu", "gelu_tanh"};
@@ -105,4 +105,4 @@ TEST_P(GatedBy, HasTheSlopeOfTheLoss) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gated_test

@@ -6,7 +6,7 @@
 #include "properties/generators/random_plan.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::groups_test {
 namespace {
 
 /// A trace of the taps that `keeps` wants.
@@ -296,4 +296,4 @@ TEST(Groups, NameTheStagesBehindABufferThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::groups_test

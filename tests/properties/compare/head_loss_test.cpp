@@ -3,7 +3,7 @@
 #include "tests/kernels/token_case.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::head_loss_test {
 namespace {
 
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -133,4 +133,4 @@ TEST(HeadLoss, CountsForNothingWhereTheCaseEndsOtherwise) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::head_loss_test

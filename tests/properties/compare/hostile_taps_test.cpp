@@ -6,7 +6,7 @@
 #include "properties/diagnosis/diagnose.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::hostile_taps_test {
 namespace {
 
 bool is_whole(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
@@ -129,4 +129,4 @@ TEST(HostileTaps, AloneTheyCrashNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hostile_taps_test

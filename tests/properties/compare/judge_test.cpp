@@ -9,7 +9,7 @@
 #include "oracle/tolerance/as_written.hpp"
 #include "properties/compare/lens.hpp"
 
-namespace tally {
+namespace tally::judge_test {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -203,4 +203,4 @@ TEST(Judge, SaysTheSameOfKnownFloatsHoweverTheyAreHandedOver) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::judge_test

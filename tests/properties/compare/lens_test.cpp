@@ -2,7 +2,7 @@
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::lens_test {
 namespace {
 
 void expect_clean(const Case& c, const RunOptions& options, const std::string& what) {
@@ -102,4 +102,4 @@ TEST(LocalLens, HoldsEveryTapOfATrace) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::lens_test

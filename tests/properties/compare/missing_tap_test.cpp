@@ -4,7 +4,7 @@
 #include "properties/compare/groups.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::missing_tap_test {
 namespace {
 
 Tensor of_values(const Tensor& like, double value) {
@@ -97,4 +97,4 @@ TEST(MissingTap, of_running_statistics_is_not_taken_for_the_state_of_the_case) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::missing_tap_test

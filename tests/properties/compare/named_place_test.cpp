@@ -5,7 +5,7 @@
 
 #include "tests/kernels/attention_case.hpp"
 
-namespace tally {
+namespace tally::named_place_test {
 namespace {
 
 /// Sequences of 5, 1 and 2 rows in the first micro-batch, of 4 and 1 in the second; four heads of two on two.
@@ -38,4 +38,4 @@ TEST(NamedPlace, SaysNothingOfWhatHasNoRows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::named_place_test

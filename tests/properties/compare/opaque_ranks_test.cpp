@@ -6,7 +6,7 @@
 #include "tests/properties/compare/opaque_case.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::opaque_ranks_test {
 namespace {
 
 using namespace three;
@@ -124,4 +124,4 @@ TEST(OpaqueRanks, NameParametersThatDidNotComeBack) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::opaque_ranks_test

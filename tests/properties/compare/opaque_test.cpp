@@ -10,7 +10,7 @@
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 
-namespace tally {
+namespace tally::opaque_test {
 namespace {
 
 struct Opaque {
@@ -209,4 +209,4 @@ TEST(OpaqueModel, is_neither_run_nor_differentiated) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::opaque_test

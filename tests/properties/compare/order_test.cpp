@@ -5,7 +5,7 @@
 #include "properties/laws/outcome.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::order_test {
 namespace {
 
 /// Micro-batches of `rows` rows.
@@ -105,4 +105,4 @@ TEST(OrderClass, IsNotPromisedByProductsThatAreReplaced) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::order_test

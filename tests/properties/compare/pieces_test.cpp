@@ -9,7 +9,7 @@
 #include "tests/properties/compare/lens_cases.hpp"
 #include "tests/properties/compare/opaque_case.hpp"
 
-namespace tally {
+namespace tally::pieces_test {
 namespace {
 
 constexpr std::size_t few = 7;  // fewer elements than a weight of these networks has
@@ -146,4 +146,4 @@ TEST(Pieces, AreCutOfLargeOpaqueModelsAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pieces_test

@@ -8,7 +8,7 @@
 #include "properties/generators/residual_blocks.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::pipeline_of_blocks_test {
 namespace {
 
 using namespace three;
@@ -100,4 +100,4 @@ TEST(PipelinesOfLanguageModels, AreNotCutBetweenATableAndTheLayerTiedToIt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipeline_of_blocks_test

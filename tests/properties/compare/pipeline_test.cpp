@@ -5,7 +5,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::pipeline_test {
 namespace {
 
 using namespace three;
@@ -207,4 +207,4 @@ TEST(Pipelines, NameWhoWaitsForWhomWhereAStageLeavesOutAMessage) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pipeline_test

@@ -4,7 +4,7 @@
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::predicted_bits_test {
 namespace {
 
 /// The recipes, with the layers and the loss whose bits are predicted.
@@ -117,4 +117,4 @@ TEST(PredictedBits, fall_back_to_the_bound_where_a_constant_is_uncertain) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::predicted_bits_test

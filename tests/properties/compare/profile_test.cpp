@@ -8,7 +8,7 @@
 
 #include "properties/compare/judge.hpp"
 
-namespace tally {
+namespace tally::profile_test {
 namespace {
 
 const Place here{"local", "w0/m0/backward/d.w", "backward"};
@@ -91,4 +91,4 @@ TEST(Profile, maps_a_matrix_in_blocks_with_the_worst_ratio_of_each) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::profile_test

@@ -5,7 +5,7 @@
 #include "oracle/case/rank_keys.hpp"
 #include "properties/generators/choices.hpp"
 
-namespace tally {
+namespace tally::rank_rows_test {
 namespace {
 
 TensorCheck check(const std::string& tap, Status status, const std::string& lens = "local") {
@@ -84,4 +84,4 @@ TEST(RankRows, AreOfEachStageOfAPipeline) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_rows_test

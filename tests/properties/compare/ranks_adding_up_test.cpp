@@ -12,7 +12,7 @@
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::ranks_adding_up_test {
 namespace {
 
 using namespace three;
@@ -124,4 +124,4 @@ TEST(RanksThatAddUp, FailWhereTheLossIsNotDividedAsTheSumIs) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_adding_up_test

@@ -16,7 +16,7 @@
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::ranks_test {
 namespace {
 
 using namespace three;
@@ -189,4 +189,4 @@ TEST(RanksUnderTheLenses, SurviveAFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ranks_test

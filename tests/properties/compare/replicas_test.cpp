@@ -5,7 +5,7 @@
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::replicas_test {
 namespace {
 
 using namespace three;
@@ -81,4 +81,4 @@ TEST(Replicas, AreRefusedWhereTheyCannotStand) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::replicas_test

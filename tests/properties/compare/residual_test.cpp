@@ -6,7 +6,7 @@
 #include "tests/properties/compare/clean_run.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::residual_test {
 namespace {
 
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -192,4 +192,4 @@ TEST(Residual, PassesACaptureOfBuffersAndSteps) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::residual_test

@@ -6,7 +6,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::running_of_ranks_test {
 namespace {
 
 using namespace three;
@@ -128,4 +128,4 @@ TEST(RunningOfRanks, SurviveAFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::running_of_ranks_test

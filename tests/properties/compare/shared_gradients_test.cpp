@@ -7,7 +7,7 @@
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::shared_gradients_test {
 namespace {
 
 using namespace three;
@@ -96,4 +96,4 @@ TEST(SharedGradients, StandBesideNeitherTotalsNorProductsIntoTheBuffer) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_gradients_test

@@ -10,7 +10,7 @@
 #include "properties/compare/ranks_of_trace.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::shared_optimizer_test {
 namespace {
 
 using namespace three;
@@ -122,4 +122,4 @@ TEST(SharedOptimizer, SurvivesAFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_optimizer_test

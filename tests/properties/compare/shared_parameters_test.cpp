@@ -6,7 +6,7 @@
 #include "oracle/window/bound_stages.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::shared_parameters_test {
 namespace {
 
 using namespace three;
@@ -95,4 +95,4 @@ TEST(SharedParameters, AreGoneBetweenForwardAndBackward) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::shared_parameters_test

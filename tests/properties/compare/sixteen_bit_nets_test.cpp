@@ -4,7 +4,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::sixteen_bit_nets_test {
 namespace {
 
 void draw_as_torch_does(Case& c, unsigned seed) {
@@ -66,4 +66,4 @@ TEST(SixteenBitNets, are_judged_and_no_gradient_is_called_zero) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sixteen_bit_nets_test

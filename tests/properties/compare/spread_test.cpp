@@ -10,7 +10,7 @@
 #include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::spread_test {
 namespace {
 
 constexpr std::size_t count_of_elements = 4096;
@@ -202,4 +202,4 @@ TEST(Spread, passes_clean_runs_in_every_format_and_order) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::spread_test

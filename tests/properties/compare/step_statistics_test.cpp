@@ -4,7 +4,7 @@
 #include "oracle/case/micro_steps.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::step_statistics_test {
 namespace {
 
 using namespace three;
@@ -109,4 +109,4 @@ TEST(StepStatistics, SurviveAFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::step_statistics_test

@@ -12,7 +12,7 @@
 #include "tests/kernels/small_case.hpp"
 #include "tests/properties/compare/structured.hpp"
 
-namespace tally {
+namespace tally::structured_data_test {
 namespace {
 
 using namespace structured;
@@ -192,4 +192,4 @@ TEST(StructuredData, products_of_matrices) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::structured_data_test

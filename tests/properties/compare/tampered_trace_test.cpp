@@ -3,7 +3,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::tampered_trace_test {
 namespace {
 
 /// Flips the second highest bit of the significand.
@@ -128,4 +128,4 @@ TEST(LocalLens, CallsAWrongOverflowDecisionASkipDecision) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::tampered_trace_test

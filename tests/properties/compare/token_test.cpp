@@ -5,7 +5,7 @@
 #include "tests/properties/compare/changed_trace.hpp"
 #include "tests/properties/compare/clean_run.hpp"
 
-namespace tally {
+namespace tally::token_test {
 namespace {
 
 const Dtype formats[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -188,4 +188,4 @@ TEST(Tokens, PassWithoutATapWhoseEffectALaterOneShows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::token_test

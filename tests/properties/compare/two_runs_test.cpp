@@ -3,7 +3,7 @@
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::two_runs_test {
 namespace {
 
 TwoRuns compared(const Case& c, const RunOptions& options = {}) {
@@ -77,4 +77,4 @@ TEST(TwoRuns, AreToldApartWhereOneIsWrong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::two_runs_test

@@ -5,7 +5,7 @@
 #include "oracle/window/gap.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::capture_gap_test {
 namespace {
 
 Case uneven(Normalisation normalisation) {
@@ -59,4 +59,4 @@ TEST(CaptureGap, IsNotKnownOfLayersThatTheCaptureGivesAndOfALargeModel) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::capture_gap_test

@@ -7,13 +7,13 @@
 #include <set>
 
 #include "oracle/case/io.hpp"
-#include "properties/campaign/fault_task.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/diagnosis/suspect.hpp"
+#include "properties/faults/trials/fault_task.hpp"
 #include "properties/laws/law.hpp"
 #include "properties/laws/outcome.hpp"
 
-namespace tally {
+namespace tally::diagnose_test {
 namespace {
 
 FaultRecord record_of(const std::string& fault) {
@@ -164,4 +164,4 @@ TEST(Suspects, stand_for_faults_that_exist_and_say_what_they_are) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::diagnose_test

@@ -10,7 +10,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::evidence_test {
 namespace {
 
 /// A step that works on other rows than the case gives a micro-batch leaves taps of other shapes: no formula may read
@@ -73,4 +73,4 @@ TEST(Evidence, TakesCountsAloneForOneMoreOrLess) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::evidence_test

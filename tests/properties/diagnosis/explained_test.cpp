@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tally {
+namespace tally::explained_test {
 namespace {
 
 HeldTensor tensor(Values expected, Values got) {
@@ -130,4 +130,4 @@ TEST(Explained, random_directions_do_as_well_as_their_chance_says) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::explained_test

@@ -4,7 +4,7 @@
 #include "properties/compare/lens.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::judged_capture_test {
 namespace {
 
 /// What a recorder of buffers and steps alone would have seen.
@@ -101,4 +101,4 @@ TEST(JudgedCapture, FindsWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::judged_capture_test

@@ -8,7 +8,7 @@
 #include "properties/diagnosis/restatement.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::restated_causes_test {
 namespace {
 
 /// Gradients and parameters, without what `keeps` does not want.
@@ -201,4 +201,4 @@ TEST(Regrouped, KeepsFirstInputsAndLastOutputs) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::restated_causes_test

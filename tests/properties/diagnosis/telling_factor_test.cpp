@@ -5,7 +5,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 
-namespace tally {
+namespace tally::telling_factor_test {
 namespace {
 
 /// Micro-batches of 2, 3 and 5 rows, every row an item, loss scale 256.
@@ -49,4 +49,4 @@ TEST(TellingFactor, is_as_sharp_as_the_format) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::telling_factor_test

@@ -7,7 +7,7 @@
 #include "properties/diagnosis/what_if.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::unlisted_bugs_test {
 namespace {
 
 std::string first_sentence(const std::vector<Suspicion>& suspects) {
@@ -160,4 +160,4 @@ TEST(AbsentStages, a_stage_is_not_named_where_only_something_before_it_fails) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unlisted_bugs_test

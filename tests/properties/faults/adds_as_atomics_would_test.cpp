@@ -5,7 +5,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::adds_as_atomics_would_test {
 namespace {
 
 /// Two micro-batches of many rows, so that their order matters to the bits.
@@ -45,4 +45,4 @@ TEST(AddsAsAtomicsWould, is_flagged_where_it_claims_the_shipped_order) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adds_as_atomics_would_test

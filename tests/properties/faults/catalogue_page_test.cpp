@@ -11,7 +11,7 @@
 #include "properties/faults/equivalent/equivalent.hpp"
 #include "properties/faults/fault.hpp"
 
-namespace tally {
+namespace tally::catalogue_page_test {
 namespace {
 
 /// All pages of the catalogue, one behind another.
@@ -77,4 +77,4 @@ TEST(CataloguePage, says_what_the_knob_of_every_fault_scales) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::catalogue_page_test

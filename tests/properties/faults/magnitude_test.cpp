@@ -18,7 +18,7 @@
 #include "properties/generators/random_plan.hpp"
 #include "properties/laws/law.hpp"
 
-namespace tally {
+namespace tally::magnitude_test {
 namespace {
 
 constexpr int cases_a_law = 12;
@@ -133,4 +133,4 @@ TEST(Magnitude, is_a_share_and_ends_with_its_scope) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::magnitude_test

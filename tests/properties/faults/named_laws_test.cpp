@@ -10,9 +10,10 @@
 #include "properties/campaign/law_task.hpp"
 #include "properties/diagnosis/diagnose.hpp"
 #include "properties/faults/fault.hpp"
+#include "properties/faults/fault_names.hpp"
 #include "properties/laws/law.hpp"
 
-namespace tally {
+namespace tally::named_laws_test {
 namespace {
 
 /// In some storage format, at default effort.
@@ -43,4 +44,4 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, NamedLaw, testing::ValuesIn(names_of_laws())
                          [](const auto& each) { return each.param; });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::named_laws_test

@@ -7,7 +7,7 @@
 #include "kernels/training_step/stages.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::planted_place_test {
 namespace {
 
 TEST(PlantedPlace, is_the_same_in_every_run_of_a_case_and_another_in_another) {
@@ -30,4 +30,4 @@ TEST(PlantedPlace, differs_by_the_word_it_is_drawn_for) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::planted_place_test

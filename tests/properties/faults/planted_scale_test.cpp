@@ -4,7 +4,7 @@
 
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::planted_scale_test {
 namespace {
 
 RunOptions planted(double theta) {
@@ -37,4 +37,4 @@ TEST(PlantedScale, is_named_as_a_factor_where_no_bound_sees_it) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::planted_scale_test

@@ -6,7 +6,7 @@
 
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::activations_test {
 namespace {
 
 TEST(Activations, AreTheElementwiseLayersInTheOrderInWhichTheyWereFirstDrawn) {
@@ -26,4 +26,4 @@ TEST(Activations, OfAKindAreItsForms) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::activations_test

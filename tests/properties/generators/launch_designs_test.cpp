@@ -16,7 +16,7 @@
 #include "properties/generators/residual_norm_designs.hpp"
 #include "properties/triggers/reach.hpp"
 
-namespace tally {
+namespace tally::launch_designs_test {
 namespace {
 
 Plan designed(Dtype storage, std::uint64_t number, void (*design)(Plan&) = design_launches) {
@@ -92,4 +92,4 @@ TEST(LaunchDesigns, ARunAtEffortOneDrawsThemAll) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::launch_designs_test

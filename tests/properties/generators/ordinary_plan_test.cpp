@@ -10,7 +10,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/generators/ordinary/start.hpp"
 
-namespace tally {
+namespace tally::ordinary_plan_test {
 namespace {
 
 constexpr Dtype storages[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -135,4 +135,4 @@ TEST(OrdinaryPlans, show_digits_with_what_they_show) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ordinary_plan_test

@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "properties/generators/random_plan.hpp"
 
-namespace tally {
+namespace tally::plainer_plan_test {
 namespace {
 
 Plan plan_number(std::uint64_t i) {
@@ -53,4 +53,4 @@ TEST(PlainerPlan, LeavesOutWhatItSays) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::plainer_plan_test

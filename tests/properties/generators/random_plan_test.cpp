@@ -8,7 +8,7 @@
 #include "properties/generators/token_plan.hpp"
 #include "properties/laws/law.hpp"
 
-namespace tally {
+namespace tally::random_plan_test {
 namespace {
 
 /// The case of the i-th plan of a fixed seed.
@@ -124,4 +124,4 @@ TEST(RandomPlan, names_tensor_cores_and_buffers_only_where_they_run) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::random_plan_test

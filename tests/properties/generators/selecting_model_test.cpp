@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/kernels/attention_case.hpp"
 
-namespace tally {
+namespace tally::selecting_model_test {
 namespace {
 
 TEST(SelectingModel, IsAValidCaseInEveryFormat) {
@@ -40,4 +40,4 @@ TEST(SelectingModel, HoldsEachCodeOfASequenceOnceOrTwice) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::selecting_model_test

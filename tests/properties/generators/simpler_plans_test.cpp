@@ -10,7 +10,7 @@
 #include "properties/generators/case_frame.hpp"
 #include "properties/generators/choices.hpp"
 
-namespace tally {
+namespace tally::simpler_plans_test {
 namespace {
 
 Plan adapted(std::uint64_t seed) {
@@ -75,4 +75,4 @@ TEST(SimplerPlans, recompute_all_layers_before_none) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::simpler_plans_test

@@ -8,7 +8,7 @@
 #include "oracle/case/optimizer_state.hpp"
 #include "properties/generators/random_plan.hpp"
 
-namespace tally {
+namespace tally::triggers_test {
 namespace {
 
 constexpr std::uint64_t plans = 400;
@@ -60,4 +60,4 @@ TEST(Triggers, are_drawn_at_least_once_in_twenty_plans) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::triggers_test

@@ -6,9 +6,10 @@
 #include <set>
 
 #include "properties/faults/fault.hpp"
+#include "properties/faults/fault_names.hpp"
 #include "properties/laws/law.hpp"
 
-namespace tally {
+namespace tally::catalogue_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +80,4 @@ TEST(Catalogue, faults_cover_every_stage_but_all_reduce) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::catalogue_test

@@ -6,7 +6,7 @@
 #include "properties/laws/law.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::exact_lane_test {
 namespace {
 
 Plan exact_plan(Dtype storage, std::uint64_t seed) {
@@ -55,4 +55,4 @@ TEST(ExactLane, catches_every_fault_of_too_few_bits_in_each_cancelling_case) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::exact_lane_test

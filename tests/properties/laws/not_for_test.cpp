@@ -2,7 +2,7 @@
 #include "properties/laws/law.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::not_for_test {
 namespace {
 
 Case of_one_window() {
@@ -23,4 +23,4 @@ TEST(NotFor, says_what_a_law_needs_where_the_case_has_too_few_windows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::not_for_test

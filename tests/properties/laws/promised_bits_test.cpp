@@ -5,7 +5,7 @@
 #include "properties/laws/outcome.hpp"
 #include "tests/kernels/attention_case.hpp"
 
-namespace tally {
+namespace tally::promised_bits_test {
 namespace {
 
 Case clipped_case() {
@@ -82,4 +82,4 @@ TEST(PromisedBits, AreAllThatEqualBitsAreDemandedOf) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::promised_bits_test

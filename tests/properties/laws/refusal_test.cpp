@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::refusal_test {
 namespace {
 
 Tensor number(double value) {
@@ -38,4 +38,4 @@ TEST(Refusal, is_none_where_the_gradients_of_micro_batches_cancel) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::refusal_test

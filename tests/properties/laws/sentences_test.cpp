@@ -1,10 +1,10 @@
-#include "properties/laws/sentences.hpp"
+#include "properties/diagnosis/sentences.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace tally {
+namespace tally::sentences_test {
 namespace {
 
 TensorCheck failing(double bound, double ratio) {
@@ -26,4 +26,4 @@ TEST(Sentences, tell_no_ratio_to_a_bound_of_nothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sentences_test

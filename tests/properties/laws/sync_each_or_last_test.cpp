@@ -10,7 +10,7 @@
 #include "properties/laws/law.hpp"
 #include "tests/properties/compare/three_ranks.hpp"
 
-namespace tally {
+namespace tally::sync_each_or_last_test {
 namespace {
 
 /// One parameter, one row a micro-batch: a rank's gradients are -2, 2^(1 - bits) and 0, so that what all ranks hold before
@@ -62,4 +62,4 @@ TEST(SyncEachOrLast, AsksForBoundsAloneWhereEighthsOfATotalAreRounded) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sync_each_or_last_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::violation_stage_test {
 namespace {
 
 TEST(ViolationStage, IsTheOneThatRanksWaitIn) {
@@ -32,4 +32,4 @@ TEST(ViolationStage, IsTheKernelsOfEverythingElse) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::violation_stage_test

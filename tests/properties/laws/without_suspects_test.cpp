@@ -6,7 +6,7 @@
 #include "properties/laws/judge.hpp"
 #include "tests/properties/compare/lens_cases.hpp"
 
-namespace tally {
+namespace tally::without_suspects_test {
 namespace {
 
 TEST(WithoutSuspects, AFailureIsFoundAndNotExplained) {
@@ -26,4 +26,4 @@ TEST(WithoutSuspects, AFailureIsFoundAndNotExplained) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::without_suspects_test

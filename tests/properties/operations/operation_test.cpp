@@ -13,7 +13,7 @@
 #include "properties/operations/operation_scope.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::operation_test {
 namespace {
 
 std::vector<OperationRecord> operations_of(const Case& c, const RunOptions& subject) {
@@ -179,4 +179,4 @@ TEST(Operations, are_those_of_runs_that_are_checked_while_the_scope_lives) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::operation_test

@@ -6,7 +6,7 @@
 
 #include "properties/studies/sweeps/accumulate_part.hpp"
 
-namespace tally {
+namespace tally::accumulate_stage_test {
 namespace {
 
 constexpr std::uint64_t lanes = 16;
@@ -98,4 +98,4 @@ TEST(BufferCurve, is_fitted_from_sixteen_addends_up_to_the_first_lost_one) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accumulate_stage_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::clopper_pearson_test {
 namespace {
 
 /// The inversion ends when the tail probability repeats: some tens of units in the last place of a number below 1.
@@ -66,4 +66,4 @@ TEST(ClopperPearson, refuses_more_events_than_trials) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clopper_pearson_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tally {
+namespace tally::fit_test {
 namespace {
 
 /// 4^0 … 4^(count - 1), whose square roots are exact.
@@ -95,4 +95,4 @@ TEST(RootMeanSquareInterval, narrows_with_samples_and_holds_the_truth) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fit_test

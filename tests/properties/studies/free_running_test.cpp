@@ -7,7 +7,7 @@
 #include "oracle/case/io.hpp"
 #include "oracle/window/trajectory.hpp"
 
-namespace tally {
+namespace tally::free_running_test {
 namespace {
 
 TEST(StepsCase, is_valid_and_differs_by_seed_alone) {
@@ -59,4 +59,4 @@ TEST(FreeRun, comes_back_from_its_numbers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::free_running_test

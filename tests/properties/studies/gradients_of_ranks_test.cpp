@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::gradients_of_ranks_test {
 namespace {
 
 TEST(GradientsOfRanks, CountsTheGradientsOfEachRankAndRepeats) {
@@ -17,4 +17,4 @@ TEST(GradientsOfRanks, CountsTheGradientsOfEachRankAndRepeats) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradients_of_ranks_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::jobs_test {
 namespace {
 
 StudyOptions with_processes(int processes) {
@@ -53,4 +53,4 @@ TEST(Jobs, stop_when_they_are_interrupted) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::jobs_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::scale_curve_test {
 namespace {
 
 const SweepProblem problem{"planted", {}, {}, 16, 10, {}};
@@ -55,4 +55,4 @@ TEST(ScaleCurve, has_no_window_where_the_magnitudes_span_more_than_the_format) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::scale_curve_test

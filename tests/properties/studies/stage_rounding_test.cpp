@@ -6,7 +6,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/studies/sweeps/problem.hpp"
 
-namespace tally {
+namespace tally::stage_rounding_test {
 namespace {
 
 TEST(InUlps, counts_units_in_the_last_place_of_the_format) {
@@ -56,4 +56,4 @@ TEST(SweepCase, is_the_same_in_every_format) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stage_rounding_test

@@ -5,7 +5,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/studies/sweeps/problem.hpp"
 
-namespace tally {
+namespace tally::stored_gradients_test {
 namespace {
 
 StoredGradients at_scale(Dtype storage, double scale) {
@@ -52,4 +52,4 @@ TEST(StoredGradients, come_back_from_their_numbers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stored_gradients_test

@@ -6,7 +6,7 @@
 #include "properties/campaign/law_task.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 
-namespace tally {
+namespace tally::law_that_cannot_fail_test {
 namespace {
 
 Outcome agrees(const Case&, const RunOptions&) { return {}; }
@@ -54,4 +54,4 @@ TEST(LawThatNeverRuns, is_refused_where_no_law_has_the_name) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::law_that_cannot_fail_test

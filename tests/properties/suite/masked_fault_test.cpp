@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 
-namespace tally {
+namespace tally::masked_fault_test {
 namespace {
 
 RunOptions seeded(const char* fault) {
@@ -74,4 +74,4 @@ TEST(MaskedFault, running_values_are_judged_where_loss_and_gradient_are_right) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::masked_fault_test

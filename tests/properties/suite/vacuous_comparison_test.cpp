@@ -5,7 +5,7 @@
 #include "properties/laws/shapes.hpp"
 #include "tests/properties/suite/small_plan.hpp"
 
-namespace tally {
+namespace tally::vacuous_comparison_test {
 namespace {
 
 /// The rows of the second micro-batch become those of the first.
@@ -85,4 +85,4 @@ TEST(VacuousComparison, a_bound_above_the_signal_is_no_pass) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::vacuous_comparison_test

@@ -14,7 +14,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
-namespace tally {
+namespace tally::reach_test {
 namespace {
 
 std::vector<std::string> names_of(const Contract& contract, const std::string& option) {
@@ -114,4 +114,4 @@ TEST(Coverage, counts_paths_of_the_scopes_executor_alone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::reach_test

@@ -8,7 +8,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/triggers/coverage.hpp"
 
-namespace tally {
+namespace tally::triggers_test {
 namespace {
 
 Plan small_plan() {
@@ -137,4 +137,4 @@ TEST(Coverage, collects_judged_runs_inside_a_scope_alone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::triggers_test

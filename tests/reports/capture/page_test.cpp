@@ -4,7 +4,7 @@
 #include "reports/capture/capture_report.hpp"
 #include "tests/reports/samples/captures.hpp"
 
-namespace tally {
+namespace tally::page_test {
 namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -64,4 +64,4 @@ TEST(CapturePage, IsTheSameBytesForTheSameCapture) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::page_test

@@ -6,7 +6,7 @@
 
 #include "tests/reports/samples/captures.hpp"
 
-namespace tally {
+namespace tally::stage_grid_test {
 namespace {
 
 constexpr std::size_t plenty = 100;
@@ -83,4 +83,4 @@ TEST(StageGrid, ReadsAPlaceAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::stage_grid_test

@@ -7,7 +7,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::census_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -62,4 +62,4 @@ TEST(Census, CountsCasesByStatus) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::census_test

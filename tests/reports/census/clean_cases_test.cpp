@@ -4,7 +4,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::clean_cases_test {
 namespace {
 
 Results with_cases(std::size_t count, Status status) {
@@ -29,4 +29,4 @@ TEST(CleanCases, SayNothingOfARunThatFailedOrJudgedNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clean_cases_test

@@ -4,7 +4,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::kernels_test {
 namespace {
 
 TEST(Kernels, are_counted_by_operation_variant_and_format) {
@@ -37,4 +37,4 @@ TEST(Kernels, with_no_room_for_a_second_rounding_are_told_apart) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernels_test

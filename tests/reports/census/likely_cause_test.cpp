@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::likely_cause_test {
 namespace {
 
 CaseRecord failing_at(const std::string& stage, const std::vector<std::string>& suspects) {
@@ -44,4 +44,4 @@ TEST(LikelyCause, says_nothing_of_one_case_or_none) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::likely_cause_test

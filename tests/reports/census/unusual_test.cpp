@@ -5,7 +5,7 @@
 #include "reports/record/excess_table.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::unusual_test {
 namespace {
 
 Results with_evidence() {
@@ -86,4 +86,4 @@ TEST(Unusual, leaves_failing_cases_in_front) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::unusual_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tally {
+namespace tally::accuracy_test {
 namespace {
 
 using enum AccuracyVerdict;
@@ -89,4 +89,4 @@ TEST(Accuracy, speaks_of_factor_and_limits) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::accuracy_test

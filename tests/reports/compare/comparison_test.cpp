@@ -6,7 +6,7 @@
 #include "reports/text/numbers.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::comparison_test {
 namespace {
 
 Comparison with(const Results& now) { return compared(entries_of(samples::passing()), entries_of(now)); }
@@ -144,4 +144,4 @@ TEST(Comparison, is_written_for_terminals_and_for_pull_requests) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::comparison_test

@@ -6,7 +6,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::kernel_changes_test {
 namespace {
 
 /// A sample whose cases ran these kernels, each from its own inputs.
@@ -129,4 +129,4 @@ TEST(KernelChanges, are_none_where_a_kernel_need_not_repeat_and_is_as_accurate) 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernel_changes_test

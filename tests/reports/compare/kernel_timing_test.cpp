@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::kernel_timing_test {
 namespace {
 
 /// Thirty cases of a law; the operation takes `factor` times as long in `now`, in every fourth case a tenth less.
@@ -55,4 +55,4 @@ TEST(KernelTiming, a_page_names_what_is_slower_and_counts_the_rest) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernel_timing_test

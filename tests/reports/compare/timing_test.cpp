@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace tally {
+namespace tally::timing_test {
 namespace {
 
 TEST(Timing, decides_from_five_pairs_that_agree_and_not_from_four) {
@@ -23,4 +23,4 @@ TEST(Timing, is_paired) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::timing_test

@@ -12,7 +12,7 @@
 #include "reports/gate/gate.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::bless_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -178,4 +178,4 @@ TEST_F(Bless, TightensToWhatBecameBetterAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::bless_test

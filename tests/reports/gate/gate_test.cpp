@@ -9,7 +9,7 @@
 #include "reports/text/numbers.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::gate_test {
 namespace {
 
 Baseline blessed() { return baseline_of(samples::passing()); }
@@ -277,4 +277,4 @@ TEST(Baseline, ComesBackAsItWasWrittenAndIsRefusedWhenDamaged) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gate_test

@@ -10,7 +10,7 @@
 #include "reports/gate/gate.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::pending_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ TEST_F(Pending, is_refused_without_a_reason_in_ci_and_where_it_is_none) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::pending_test

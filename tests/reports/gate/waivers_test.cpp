@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace tally {
+namespace tally::waivers_test {
 namespace {
 
 constexpr const char* whole = R"(# known failures
@@ -88,4 +88,4 @@ TEST(Waivers, know_the_calendar) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::waivers_test

@@ -10,7 +10,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::history_test {
 namespace {
 
 class History : public testing::Test {
@@ -68,4 +68,4 @@ TEST_F(History, is_refused_with_its_line_where_it_is_damaged_and_then_stays_as_i
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::history_test

@@ -5,13 +5,13 @@
 
 #include "reports/census/likely_cause.hpp"
 #include "reports/html/plot.hpp"
-#include "reports/html/sections.hpp"
+#include "reports/page/sections.hpp"
 #include "reports/report.hpp"
 #include "reports/text/failure_text.hpp"
 #include "reports/text/numbers.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::page_test {
 namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -269,4 +269,4 @@ TEST(Page, draws_each_combination_of_formats_by_itself) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::page_test

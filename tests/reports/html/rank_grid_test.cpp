@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::rank_grid_test {
 namespace {
 
 std::string grid_of(const CaseRecord& c) {
@@ -62,4 +62,4 @@ TEST(RankGrid, HasARowForEachStageOfAPipeline) {
 TEST(RankGrid, IsNotThereForOneRank) { EXPECT_EQ(grid_of(CaseRecord{}), ""); }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::rank_grid_test

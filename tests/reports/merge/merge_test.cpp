@@ -6,7 +6,7 @@
 #include "reports/report.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::merge_test {
 namespace {
 
 const std::vector<std::pair<std::string, std::string>> trainings = {{"digits", "mlp"},
@@ -113,4 +113,4 @@ TEST(ShardName, reads_back_and_refuses_what_is_none) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::merge_test

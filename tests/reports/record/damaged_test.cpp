@@ -11,7 +11,7 @@
 #include "reports/history/history.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::damaged_test {
 namespace {
 
 struct Reader {
@@ -112,4 +112,4 @@ TEST(Damaged, deep_nesting_and_huge_numbers_are_refused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::damaged_test

@@ -8,7 +8,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::json_test {
 namespace {
 
 /// What the reader says about a damaged file; empty if it accepts it.
@@ -120,4 +120,4 @@ TEST(Json, DeepNestingIsRefusedWithoutACrash) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::json_test

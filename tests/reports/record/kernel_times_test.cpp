@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::kernel_times_test {
 namespace {
 
 TEST(KernelTimes, come_back_as_they_were_added) {
@@ -40,4 +40,4 @@ TEST(KernelTimes, a_damaged_line_is_refused_with_its_number) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::kernel_times_test

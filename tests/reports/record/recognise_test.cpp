@@ -11,7 +11,7 @@
 #include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::recognise_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +80,4 @@ TEST_F(Recognise, what_is_empty_or_not_there_is_nobodys) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::recognise_test

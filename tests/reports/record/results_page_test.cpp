@@ -9,7 +9,7 @@
 #include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::results_page_test {
 namespace {
 
 using Keys = std::map<std::string, std::set<std::string>>;  // by the object's path
@@ -66,4 +66,4 @@ TEST(ResultsPage, documents_every_key_of_a_study_and_no_other) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::results_page_test

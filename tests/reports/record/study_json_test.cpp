@@ -4,7 +4,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::study_json_test {
 namespace {
 
 std::string complaint(const Study& study) {
@@ -62,4 +62,4 @@ TEST(StudyJson, refuses_another_schema_and_an_unknown_key) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::study_json_test

@@ -6,7 +6,7 @@
 #include "reports/report.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::triggers_test {
 namespace {
 
 std::vector<TriggerRecord> six() {
@@ -82,4 +82,4 @@ TEST(Triggers, that_come_later_fail_nothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::triggers_test

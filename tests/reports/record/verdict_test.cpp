@@ -3,7 +3,7 @@
 #include "reports/report.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::verdict_test {
 namespace {
 
 Results one_case(Status status) {
@@ -99,4 +99,4 @@ TEST(VerdictSentence, SaysWhatHappened) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::verdict_test

@@ -2,7 +2,7 @@
 
 #include "reports/record/record.hpp"
 
-namespace tally {
+namespace tally::words_test {
 namespace {
 
 Suspicion named(const char* name, double share = 1) {
@@ -26,4 +26,4 @@ TEST(Words, count_the_suspects_beyond_a_few) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::words_test

@@ -16,7 +16,7 @@
 #include "reports/record/hidden_file.hpp"
 #include "reports/record/record.hpp"
 
-namespace tally {
+namespace tally::write_together_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ TEST_F(WriteTogether, LetsOneProcessAtATimeChangeAFile) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::write_together_test

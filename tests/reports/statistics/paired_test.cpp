@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace tally {
+namespace tally::paired_test {
 namespace {
 
 /// By trying all signs.
@@ -91,4 +91,4 @@ TEST(Holm, corrects_from_the_smallest_upwards) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::paired_test

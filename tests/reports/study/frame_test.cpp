@@ -1,12 +1,12 @@
 // How series are told apart.
-#include "reports/study/frame.hpp"
+#include "reports/html/frame.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <tuple>
 
-namespace tally {
+namespace tally::frame_test {
 namespace {
 
 std::vector<Look> looks_of_names(const std::vector<std::string>& names) {
@@ -32,4 +32,4 @@ TEST(Looks, tell_more_groups_than_colours_apart) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::frame_test

@@ -9,7 +9,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::study_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST(StudyExit, is_green_for_a_pass_alone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::study_test

@@ -6,7 +6,7 @@
 
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::annotations_test {
 namespace {
 
 TEST(Annotations, are_none_where_nothing_failed) { EXPECT_EQ(github_annotations(samples::passing()), ""); }
@@ -37,4 +37,4 @@ TEST(Annotations, cannot_be_ended_by_what_they_say) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::annotations_test

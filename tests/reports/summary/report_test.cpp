@@ -10,7 +10,7 @@
 #include "reports/summary/markdown.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ TEST(Report, NamesTheFolderThatItCannotWriteTo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::report_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::fault_words_test {
 namespace {
 
 TEST(FaultWords, say_the_smallest_magnitude_as_a_power_of_two) {
@@ -15,4 +15,4 @@ TEST(FaultWords, say_the_smallest_magnitude_as_a_power_of_two) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::fault_words_test

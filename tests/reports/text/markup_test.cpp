@@ -4,7 +4,7 @@
 
 #include "reports/text/utf8.hpp"
 
-namespace tally {
+namespace tally::markup_test {
 namespace {
 
 TEST(Escaped, LeavesNoMarkup) {
@@ -38,4 +38,4 @@ TEST(Markup, ClosesWhatItOpensAndEscapesValues) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::markup_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tally::nearest_test {
 namespace {
 
 TEST(Nearest, counts_single_changes) {
@@ -23,4 +23,4 @@ TEST(Nearest, offers_what_somebody_may_have_meant) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::nearest_test

@@ -7,7 +7,7 @@
 #include "reports/text/markup.hpp"
 #include "tests/reports/samples/samples.hpp"
 
-namespace tally {
+namespace tally::replay_test {
 namespace {
 
 TEST(ReplayCommand, is_quoted_for_a_shell_where_it_must_be) {
@@ -57,4 +57,4 @@ TEST(ReplayCommand, is_whole_wherever_a_failing_case_is_shown) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::replay_test

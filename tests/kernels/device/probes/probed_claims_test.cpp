@@ -11,7 +11,7 @@
 #include "oracle/tolerance/ledger.hpp"
 #include "tests/oracle/emulated/dots.hpp"
 
-namespace tally {
+namespace tally::probed_claims_test {
 namespace {
 
 using Kind = GemmOrder::Kind;
@@ -180,4 +180,4 @@ TEST(ProbedClaims, of_another_generation_are_broken) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::probed_claims_test

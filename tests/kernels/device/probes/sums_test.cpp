@@ -10,7 +10,7 @@
 
 #include "tests/oracle/emulated/tensor_core.hpp"
 
-namespace tally {
+namespace tally::sums_test {
 namespace {
 
 using oracle::emulated::Blocks;
@@ -211,4 +211,4 @@ TEST(ProbeOfSums, takes_the_loosest_of_two_answers_and_no_row_they_disagree_on) 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::sums_test

@@ -7,7 +7,7 @@
 
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::guarded_inputs_test {
 namespace {
 
 std::byte* bytes_of(const GuardedInputs& inputs, const char* name) {
@@ -56,4 +56,4 @@ TEST(GuardedInputs, SeeEveryByteBetweenTheTensors) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::guarded_inputs_test

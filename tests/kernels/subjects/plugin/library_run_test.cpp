@@ -9,7 +9,7 @@
 #include "oracle/case/io.hpp"
 #include "tests/kernels/small_case.hpp"
 
-namespace tally {
+namespace tally::library_run_test {
 namespace {
 
 const char claims[] = R"({"subject": "a test", "constants": "binary64", "divide": "micro_batch",
@@ -106,4 +106,4 @@ TEST(LibraryRun, AnInputThatWasWrittenToFails) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::library_run_test

@@ -11,7 +11,7 @@
 
 #include "tests/sanitized.hpp"
 
-namespace tally {
+namespace tally::guarded_process_test {
 namespace {
 
 /// Answers every line with what it reads, until there are no more.
@@ -124,4 +124,4 @@ TEST(GuardedProcess, MemoryIsLimited) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::guarded_process_test

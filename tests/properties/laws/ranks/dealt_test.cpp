@@ -7,7 +7,7 @@
 #include "properties/generators/plan.hpp"
 #include "properties/generators/random_plan.hpp"
 
-namespace tally {
+namespace tally::dealt_test {
 namespace {
 
 Layer batch_norm(const std::string& name, const std::string& statistics) {
@@ -30,4 +30,4 @@ TEST(DealtToRanks, MakesACaseOfLayersThatNormaliseByTheirOwnAndByAllRows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::dealt_test

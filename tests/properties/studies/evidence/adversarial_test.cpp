@@ -6,7 +6,7 @@
 #include "properties/compare/lens.hpp"
 #include "properties/studies/evidence/evidence_run.hpp"
 
-namespace tally {
+namespace tally::adversarial_test {
 namespace {
 
 const Dtype storages[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
@@ -53,4 +53,4 @@ TEST(HardCases, hold_what_their_names_say) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::adversarial_test

@@ -8,7 +8,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/studies/evidence/case_strata.hpp"
 
-namespace tally {
+namespace tally::clean_case_test {
 namespace {
 
 constexpr std::uint64_t seed = 11;
@@ -68,4 +68,4 @@ TEST(CleanCases, raise_alarms_under_a_seeded_fault_that_name_its_stage) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::clean_case_test

@@ -9,7 +9,7 @@
 #include "properties/studies/evidence/figures.hpp"
 #include "properties/studies/evidence/tables.hpp"
 
-namespace tally {
+namespace tally::gather_test {
 namespace {
 
 const EvidencePlan small{.clean_cases = 60, .ordinary_networks = 8, .hard_cases = 1, .climbs = 1, .steps = 5};
@@ -76,4 +76,4 @@ TEST(EvidenceTables, have_columns_of_one_length) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gather_test

@@ -6,7 +6,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/studies/evidence/change.hpp"
 
-namespace tally {
+namespace tally::hill_climb_test {
 namespace {
 
 TEST(HillClimb, raises_r_and_stays_below_the_bound) {
@@ -64,4 +64,4 @@ TEST(Change, leaves_a_valid_case_and_something_changed) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::hill_climb_test

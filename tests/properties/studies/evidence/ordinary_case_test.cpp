@@ -11,7 +11,7 @@
 #include "properties/faults/fault.hpp"
 #include "properties/studies/evidence/assumptions.hpp"
 
-namespace tally {
+namespace tally::ordinary_case_test {
 namespace {
 
 constexpr std::uint64_t seed = 11;
@@ -69,4 +69,4 @@ TEST(TestedAssumptions, are_of_the_ledger_and_cover_every_stratum) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ordinary_case_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace tally {
+namespace tally::ratio_histogram_test {
 namespace {
 
 TEST(RatioHistogram, puts_a_ratio_into_the_bin_whose_edges_enclose_it) {
@@ -34,4 +34,4 @@ TEST(RatioHistogram, gives_quantiles_from_below) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::ratio_histogram_test

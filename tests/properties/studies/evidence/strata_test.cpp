@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace tally {
+namespace tally::strata_test {
 namespace {
 
 /// The strata of a made-up case: two labels, one of them its own.
@@ -72,4 +72,4 @@ TEST(Strata, sum_what_begins_alike_and_list_what_follows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::strata_test

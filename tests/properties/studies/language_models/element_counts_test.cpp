@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace tally {
+namespace tally::element_counts_test {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -65,4 +65,4 @@ TEST_F(CountElements, goes_by_the_words_of_the_rows) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::element_counts_test

@@ -11,7 +11,7 @@
 #include "properties/studies/evidence/evidence_run.hpp"
 #include "properties/studies/language_models/held_run.hpp"
 
-namespace tally {
+namespace tally::language_models_test {
 namespace {
 
 const StudyRunner& study() { return *find_study("bench", "language_models"); }
@@ -105,4 +105,4 @@ TEST(LanguageModels, fail_where_a_kernel_is_wrong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::language_models_test

@@ -3,7 +3,7 @@
 
 #include "tests/properties/studies/published/one_tensor.hpp"
 
-namespace tally {
+namespace tally::elementwise_test {
 namespace {
 
 struct Published {
@@ -81,4 +81,4 @@ TEST(JaxCheckClose, allows_more_by_the_number_of_elements) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::elementwise_test

@@ -1,7 +1,7 @@
 // The rules that judge by norms and by an fp32 run, at the borders of their definitions.
 #include "tests/properties/studies/published/one_tensor.hpp"
 
-namespace tally {
+namespace tally::normwise_test {
 namespace {
 
 const std::string ttrace = "TTrace 8.3 %", blaspp = "BLAS++ ratio", flash = "FlashAttention 2x";
@@ -99,4 +99,4 @@ TEST(PublishedRules, say_where_they_are_published_and_what_they_accept) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::normwise_test

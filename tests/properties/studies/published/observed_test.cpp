@@ -9,7 +9,7 @@
 #include "properties/generators/choices.hpp"
 #include "properties/generators/plan.hpp"
 
-namespace tally {
+namespace tally::observed_test {
 namespace {
 
 /// Linear 3-2 in fp32, two windows of 2 + 2 rows.
@@ -135,4 +135,4 @@ TEST(InFp32, keeps_every_value_and_widens_what_is_stored) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::observed_test

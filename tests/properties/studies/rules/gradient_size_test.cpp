@@ -9,7 +9,7 @@
 #include "properties/generators/random_plan.hpp"
 #include "properties/laws/law.hpp"
 
-namespace tally {
+namespace tally::gradient_size_test {
 namespace {
 
 /// Linear 3-4 in fp32, one window of 2 + 2 rows.
@@ -91,4 +91,4 @@ TEST(GradientSize, refuses_plans_whose_gradients_would_not_shrink_alike) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_size_test

@@ -11,7 +11,7 @@
 #include "properties/studies/rules/draw.hpp"
 #include "properties/studies/rules/tables.hpp"
 
-namespace tally {
+namespace tally::trial_test {
 namespace {
 
 constexpr std::uint64_t seed = 3;
@@ -184,4 +184,4 @@ TEST(Percent, says_so_where_nothing_was_counted) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::trial_test

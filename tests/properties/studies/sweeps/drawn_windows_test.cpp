@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tally {
+namespace tally::drawn_windows_test {
 namespace {
 
 const std::vector<Point> two_rows{{3}, {-1}};  // mean 1, variance 4
@@ -37,4 +37,4 @@ TEST(SquaredDeviations, of_single_rows_are_the_rows_own) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::drawn_windows_test

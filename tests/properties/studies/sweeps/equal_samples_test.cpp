@@ -6,7 +6,7 @@
 
 #include "properties/studies/sweeps/exact_problem.hpp"
 
-namespace tally {
+namespace tally::equal_samples_test {
 namespace {
 
 TEST(MomentumRules, change_nothing_for_one_micro_batch) {
@@ -45,4 +45,4 @@ TEST(FirstOrderWay, is_all_that_is_left_at_a_small_rate) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::equal_samples_test

@@ -5,7 +5,7 @@
 #include "properties/digits/data.hpp"
 #include "properties/studies/sweeps/parameter_space.hpp"
 
-namespace tally {
+namespace tally::exact_problem_test {
 namespace {
 
 TEST(ExactProblem, has_one_exact_answer_in_every_storage_format) {
@@ -46,4 +46,4 @@ TEST(ExactProblem, refuses_windows_that_leave_rows_over) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::exact_problem_test

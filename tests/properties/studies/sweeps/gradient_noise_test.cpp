@@ -8,7 +8,7 @@
 
 #include "properties/studies/sweeps/exact_problem.hpp"
 
-namespace tally {
+namespace tally::gradient_noise_test {
 namespace {
 
 constexpr long double resolution = 0x1p-50L;  // of a long double evaluation; what is below is its own rounding
@@ -86,4 +86,4 @@ TEST(ExactNoise, has_the_accumulated_gradient_as_its_mean) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::gradient_noise_test

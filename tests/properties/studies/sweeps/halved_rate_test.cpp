@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace tally {
+namespace tally::halved_rate_test {
 namespace {
 
 std::vector<double> distances(double (*of_rate)(double)) {
@@ -49,4 +49,4 @@ TEST(OrderInRate, holds_nothing_without_distances) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::halved_rate_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tally {
+namespace tally::mean_interval_test {
 namespace {
 
 TEST(MeanInterval, reaches_five_standard_errors_to_each_side) {
@@ -39,4 +39,4 @@ TEST(Listed, joins_numbers_as_a_sentence_does) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::mean_interval_test

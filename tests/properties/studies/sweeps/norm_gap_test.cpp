@@ -7,7 +7,7 @@
 #include "oracle/window/gap.hpp"
 #include "properties/studies/sweeps/parameter_space.hpp"
 
-namespace tally {
+namespace tally::norm_gap_test {
 namespace {
 
 constexpr long double resolution = 0x1p-50L;  // of a long double evaluation; what is below is its own rounding
@@ -63,4 +63,4 @@ TEST(NormDrift, of_the_kernels_is_rounding_within_its_bound) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::norm_gap_test

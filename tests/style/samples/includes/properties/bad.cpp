@@ -1,2 +1,2 @@
-#include "reports/html/page.hpp"
+#include "reports/page/page.hpp"
 #include "tests/any.hpp"

@@ -1,2 +1,2 @@
 #pragma once
-#include "reports/html/page.hpp"
+#include "reports/page/page.hpp"

@@ -1,0 +1,28 @@
+# Writes OUT: name and laws of every fault, as the files listed in FILES register them.
+file(STRINGS ${FILES} files)
+set(rows "")
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  if(text MATCHES "const RegisterFault ")
+    string(REGEX MATCH "\\.name = (\"[^\"]+\")" found "${text}")
+    set(name ${CMAKE_MATCH_1})
+    string(REGEX MATCH "\\.laws = {([^}]+)}" found "${text}")
+    list(APPEND rows "      {${name}, {${CMAKE_MATCH_1}}},")
+  endif()
+endforeach()
+list(SORT rows)
+list(JOIN rows "\n" rows)
+file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT "// Made by CMake.
+#include \"properties/faults/fault_names.hpp\"
+
+namespace tally {
+
+const std::vector<FaultName>& fault_names() {
+  static const std::vector<FaultName> all{
+${rows}
+  };
+  return all;
+}
+
+}  // namespace tally
+")

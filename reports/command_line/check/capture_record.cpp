@@ -1,0 +1,104 @@
+#include "reports/command_line/check/capture_record.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/trace/stage_place.hpp"
+#include "oracle/case/ranks.hpp"
+#include "oracle/case/title.hpp"
+#include "properties/compare/gradient_drift.hpp"
+#include "properties/compare/lens.hpp"
+#include "properties/compare/rank_rows.hpp"
+#include "properties/diagnosis/capture_gap.hpp"
+#include "properties/diagnosis/capture_sentence.hpp"
+#include "reports/command_line/check/claims_in_short.hpp"
+#include "reports/command_line/check/not_judged.hpp"
+#include "reports/command_line/check/stage_table.hpp"
+#include "reports/command_line/check/suspect_list.hpp"
+#include "reports/command_line/check/vacuous_tensors.hpp"
+#include "reports/command_line/exit_codes.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::string verdict_of(int code) { return code == pass ? "pass" : code == failed ? "fail" : "not_judged"; }
+
+/// A group stands where its first stage would.
+auto place_of(const std::string& stage) { return place_of_stage(stage.substr(0, stage.find(".."))); }
+
+std::vector<std::string> stages_of(const std::vector<TensorCheck>& checks) {
+  std::vector<std::string> stages;
+  for (const TensorCheck& check : checks)
+    if (std::find(stages.begin(), stages.end(), check.stage) == stages.end()) stages.push_back(check.stage);
+  std::stable_sort(stages.begin(), stages.end(),
+                   [](const std::string& a, const std::string& b) { return place_of(a) < place_of(b); });
+  return stages;
+}
+
+void take_gap(CaptureRecord& record, const Case& c, bool all_lenses) {
+  if (!all_lenses && may_have_gap(c)) return;
+  CaptureGap gap = gap_of_capture(c);
+  record.semantic_gap = gap.gradient;
+  record.gap_sentence = std::move(gap.sentence);
+}
+
+void take_drift(CaptureRecord& record) {
+  const auto drift = first_gradient_drift(record.checks);
+  if (!drift) return;
+  record.rounding_drift = drift->rounding;
+  record.drift_bound = drift->bound;
+}
+
+std::string lines(const std::string& before, const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& each : texts) text += before + each + "\n";
+  return text;
+}
+
+std::string group_line(const std::vector<std::string>& groups) {
+  std::string text;
+  for (const std::string& group : groups) text += (text.empty() ? "judged as one: " : ", ") + group;
+  return text.empty() ? "" : text + "\n";
+}
+
+std::string verdict_line(const CaptureRecord& capture) {
+  const bool in_vain = !compared_in_vain(capture.checks).empty();
+  if (capture.verdict == "pass") return in_vain ? "pass, but some tensors could not be judged\n" : "pass\n";
+  if (capture.verdict == "fail") return "fail: " + capture.sentence + "\n";
+  return "not judged: taps are missing or everything is vacuous\n";
+}
+
+}  // namespace
+
+CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses, JudgedCapture judged,
+                             std::vector<std::string> assumptions) {
+  CaptureRecord record;
+  record.verdict = verdict_of(exit_code_of(judged.checks));
+  record.case_hash = trace.case_hash, record.case_name = c.name, record.case_title = title_of(c);
+  record.lenses = all_lenses ? "all" : "local";
+  for (std::size_t w = 0; w < c.windows.size(); ++w) record.windows.push_back(static_cast<int>(micro_steps_of(c, w)));
+  record.ranks = rank_rows(c, judged.checks);
+  record.stages = stages_of(judged.checks);
+  if (const TensorCheck* failure = first_failure(judged.checks)) {
+    record.first_tap = failure->tap, record.first_stage = failure->stage;
+    record.sentence = sentence_of(c, trace, judged);
+  }
+  record.not_judged = not_judged(c, judged.checks, all_lenses);
+  record.not_judged.insert(record.not_judged.end(), judged.notes.begin(), judged.notes.end());
+  record.assumptions = std::move(assumptions);
+  record.claims = claims_in_short(trace.claims);
+  record.groups = std::move(judged.groups);
+  record.checks = std::move(judged.checks);
+  record.suspects = std::move(judged.suspects);
+  take_gap(record, c, all_lenses);
+  take_drift(record);
+  return record;
+}
+
+std::string capture_text(const CaptureRecord& capture) {
+  return capture.case_title + "\n" + stage_table(capture.checks) + group_line(capture.groups) +
+         lines("", capture.not_judged) + suspect_list(capture.suspects) + lines("assumed: ", capture.assumptions) +
+         (capture.gap_sentence.empty() ? "" : "semantic gap: " + capture.gap_sentence + "\n") + verdict_line(capture);
+}
+
+}  // namespace tally::command_line

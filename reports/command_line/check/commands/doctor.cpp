@@ -1,0 +1,37 @@
+// `tally doctor`: which program this is, and what there is to run on.
+#include <iostream>
+
+#include "oracle/fixed/product.hpp"
+#include "reports/command_line/check/examination.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
+
+namespace tally::command_line::doctor_command {
+namespace {
+
+void print_program() {
+  std::cout << "tally     " TALLY_VERSION "\n";
+  std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
+  std::cout << "oracle    matrix products by " << oracle::fixed::name_of(oracle::fixed::fastest_route()) << "\n";
+}
+
+Action bind(CLI::App& command) {
+  std::vector<Action> further;
+  for (const auto& examination : examinations()) further.push_back(examination(command));
+  return [further] {
+    print_program();
+    for (const Action& each : further)
+      if (const int code = each(); code != pass) return code;
+    return int{pass};
+  };
+}
+
+const RegisterCommand registered{{
+    .place = 510,
+    .name = "doctor",
+    .help = "say what there is to run on",
+    .bind = bind,
+}};
+
+}  // namespace
+}  // namespace tally::command_line::doctor_command

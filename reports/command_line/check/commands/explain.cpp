@@ -1,0 +1,108 @@
+// `tally explain`: one case of a run, a law, a fault or a suspect, in words.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "reports/command_line/check/defaults.hpp"
+#include "reports/command_line/check/explained.hpp"
+#include "reports/command_line/check/stored_results.hpp"
+#include "reports/command_line/check/suspect_list.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/part.hpp"
+#include "reports/record/record.hpp"
+#include "reports/text/nearest.hpp"
+#include "reports/text/replay.hpp"
+#include "reports/text/words.hpp"
+
+namespace tally::command_line::explain_command {
+namespace {
+
+struct ExplainOptions {
+  std::string what;  // a case's id, or the name of a law, a fault or a suspect
+  std::string results = defaults::results;
+};
+
+constexpr std::size_t names_offered = 3;
+
+/// No results where the file is absent; a file that is no results.json is a UsageError.
+Results results_in(const std::string& file) { return std::filesystem::exists(file) ? results_of(file) : Results{}; }
+
+std::string element(const TensorCheck& check) {
+  if (!check.message.empty()) return "  " + check.tap + ", " + check.lens + ": " + check.message + "\n";
+  char text[256];
+  std::snprintf(text, sizeof text, "expected %.9g, got %.9g, error %.3g, bound %.3g, r = %.3g", check.expected,
+                check.got, check.error, check.bound, check.worst_ratio);
+  const std::string terms = text_of(check.terms);
+  return "  " + check.tap + " by the " + check.lens + " lens: " + text + "\n" +
+         (terms.empty() ? "" : "    the bound is " + terms + "\n");
+}
+
+/// A kept case's path is relative to the folder of its results.
+std::string replay_line(CaseRecord c, const Environment& ran, const std::string& results_file) {
+  const bool kept = !c.token.empty() && !c.token.starts_with("tly1:");
+  if (kept) c.token = (std::filesystem::path(results_file).parent_path() / c.token).string();
+  const std::string command = replay_command(c, ran);
+  return command.empty() ? "" : "replay: " + command + "\n";
+}
+
+std::string statement_of(const std::string& law, const Results& results) {
+  for (const LawRecord& record : results.laws)
+    if (record.name == law) return ": " + record.statement;
+  return "";
+}
+
+void explain_case(const CaseRecord& c, const Results& results, const std::string& results_file) {
+  std::cout << mark_and_word(c.status) << "  case " << c.id << ": " << c.title << "\n"
+            << "law " << c.law << statement_of(c.law, results) << "\n";
+  if (!c.message.empty()) std::cout << c.law << " at " << c.message << "\n";
+  if (!c.first_stage.empty()) std::cout << "first stage that fails: " << c.first_stage << "\n";
+  for (const TensorCheck& check : c.worst) std::cout << element(check);
+  std::cout << suspect_list(c.suspects) << replay_line(c, results.environment, results_file);
+}
+
+/// Explains what is of that name in every kind; false when there is none.
+bool explain_name(const std::string& name) {
+  bool found = false;
+  for (const Explained& kind : explained_kinds()) found = kind.explain(name) || found;
+  return found;
+}
+
+std::vector<std::string> known(const Results& results) {
+  std::vector<std::string> names;
+  for (const CaseRecord& c : results.cases) names.push_back(c.id);
+  for (const Explained& kind : explained_kinds()) std::ranges::move(kind.names(), std::back_inserter(names));
+  return names;
+}
+
+int explain(const ExplainOptions& options) {
+  if (explain_name(options.what)) return pass;
+  const Results results = results_in(options.results);
+  const std::string id =
+      options.what.starts_with("c-") ? options.what.substr(2) : options.what;  // as failures print it
+  for (const CaseRecord& c : results.cases) {
+    if (c.id != id) continue;
+    explain_case(c, results, options.results);
+    return pass;
+  }
+  if (part() != Part::lab) throw BeyondThisPart(Part::lab, "'" + options.what + "'");
+  const std::string where =
+      std::filesystem::exists(options.results) ? " in " + options.results : "; there is no " + options.results;
+  throw UsageError("nothing is named '" + options.what + "'" + where + "; the nearest names are " +
+                   listed_or_none(nearest_names(options.what, known(results), names_offered)));
+}
+
+void add_options(CLI::App& command, ExplainOptions& options) {
+  command.add_option("what", options.what, "the id of a case, or the name of a law, a fault or a suspect")->required();
+  command.add_option("--results", options.results, "results.json that holds the case")->capture_default_str();
+}
+
+const RegisterCommand registered{{
+    .place = 160,
+    .name = "explain",
+    .help = "say in words what a case, a law, a fault or a suspect is about",
+    .bind = with_options(add_options, explain),
+}};
+
+}  // namespace
+}  // namespace tally::command_line::explain_command

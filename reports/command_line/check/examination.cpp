@@ -1,0 +1,17 @@
+#include "reports/command_line/check/examination.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::vector<Examination>& registry() {
+  static std::vector<Examination> all;
+  return all;
+}
+
+}  // namespace
+
+RegisterExamination::RegisterExamination(Examination examination) { registry().push_back(std::move(examination)); }
+
+std::vector<Examination> examinations() { return registry(); }
+
+}  // namespace tally::command_line

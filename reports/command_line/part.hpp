@@ -1,0 +1,43 @@
+// The parts of Tally, each a program that holds those before it: what judges recordings, what draws cases and trains
+// them, and the lab of faults and studies.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reports/command_line/exit_codes.hpp"
+
+namespace tally::command_line {
+
+enum class Part { check, verify, lab };
+
+/// Files of a part that bring something register it.
+struct RegisterPart {
+  explicit RegisterPart(Part part);
+};
+
+/// The largest that this program holds.
+Part part();
+
+/// "tally-check", "tally", "tally-lab".
+std::string program_of(Part part);
+
+/// Which part has a command, by the first word of its name. Made by CMake from the files' places.
+const std::vector<std::pair<std::string_view, Part>>& commands_of_parts();
+
+/// What a larger part would know. The program hands over to it where it stands beside.
+class BeyondThisPart : public UsageError {
+ public:
+  BeyondThisPart(Part where, const std::string& what);
+  const Part where;
+};
+
+/// Throws BeyondThisPart for the first word of a command that a larger part has, and this program has not.
+void require_within_this_part(const std::string& command);
+
+/// Replaces this process by the larger program of the same folder. Returns where there is none.
+void hand_over(Part to, char** argv);
+
+}  // namespace tally::command_line

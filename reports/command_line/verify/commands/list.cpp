@@ -1,0 +1,110 @@
+// `tally list`: what there is.
+#include <iostream>
+
+#include "kernels/device/kernel_registry.hpp"
+#include "oracle/case/rank_presets.hpp"
+#include "properties/laws/law.hpp"
+#include "properties/triggers/reach.hpp"
+#include "properties/triggers/trigger.hpp"
+#include "reports/command_line/command.hpp"
+#include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/part.hpp"
+#include "reports/command_line/verify/listed.hpp"
+
+namespace tally::command_line::list_command {
+namespace {
+
+void print_laws() {
+  for (const Law* law : laws()) std::cout << law->name << "  [" << law->family << "]  " << law->statement << "\n";
+}
+
+void print_triggers() {
+  for (const Trigger& t : triggers()) {
+    std::cout << t.group << ": " << t.name << "  [" << word_of(t.kind) << "]  " << t.description << "\n";
+  }
+}
+
+void print_options() {
+  for (const TriggerRecord& record : records_to_reach(ExecutorKind::host))
+    if (record.kind == "option") std::cout << record.name << "\n";
+}
+
+void print_paths() {
+  for (const LaunchPath& path : launch_paths_of(ExecutorKind::host)) {
+    std::cout << name_of_path(path) << (path.out_of_reach.empty() ? "" : "  [out of reach: " + path.out_of_reach + "]")
+              << "\n";
+  }
+}
+
+void print_kernels() {
+  for (const RegisteredKernel* kernel : registered_kernels()) {
+    if (kernel->claim.variant.starts_with('~')) continue;  // a seeded fault's
+    std::cout << kernel->operation << "/" << kernel->claim.variant << " on " << name_of(kernel->executor) << "\n";
+  }
+}
+
+void print_subjects() {
+  std::cout << "host  the kernels on the host executor\n";
+  std::cout << "cuda  the kernels on a GPU\n";
+  std::cout << "checked  the kernels on the host, every access to memory watched for races\n";
+}
+
+void print_rank_presets() {
+  for (const RankPreset& each : rank_presets())
+    std::cout << each.name << "  " << each.what << "  (" << each.source << ")\n";
+}
+
+struct Kind {
+  std::string name;
+  void (*print)();  // nullptr: only the lab knows
+};
+
+/// In the order in which --help names them.
+std::vector<Kind> kinds() {
+  const auto of_lab = [](const char* name) { return Kind{name, listed_in_lab(name)}; };
+  return {
+      {"laws", print_laws},   of_lab("faults"),           {"triggers", print_triggers}, {"options", print_options},
+      {"paths", print_paths}, {"kernels", print_kernels}, {"subjects", print_subjects}, {"ranks", print_rank_presets},
+      of_lab("sweeps"),       of_lab("benches")};
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Kind& kind : kinds()) all.push_back(kind.name);
+  return all;
+}
+
+/// "list laws, faults or benches".
+std::string help() {
+  std::string text = "list ";
+  const std::vector<std::string> all = names();
+  for (std::size_t i = 0; i < all.size(); ++i) text += (i == 0 ? "" : i + 1 < all.size() ? ", " : " or ") + all[i];
+  return text;
+}
+
+struct ListOptions {
+  std::string what;
+};
+
+int list(const ListOptions& options) {
+  for (const Kind& kind : kinds()) {
+    if (kind.name != options.what) continue;
+    if (kind.print == nullptr) throw BeyondThisPart(Part::lab, "list " + kind.name);
+    kind.print();
+  }
+  return pass;
+}
+
+void add_options(CLI::App& command, ListOptions& options) {
+  command.add_option("what", options.what)->required()->check(CLI::IsMember(names()));
+}
+
+const RegisterCommand registered{{
+    .place = 500,
+    .name = "list",
+    .help = help(),
+    .bind = with_options(add_options, list),
+}};
+
+}  // namespace
+}  // namespace tally::command_line::list_command

@@ -1,0 +1,15 @@
+// What `tally list` prints of kinds that only the lab knows, which registers it.
+#pragma once
+
+#include <string_view>
+
+namespace tally::command_line {
+
+struct RegisterListed {
+  RegisterListed(std::string_view kind, void (*print)());
+};
+
+/// nullptr outside of the lab.
+void (*listed_in_lab(std::string_view kind))();
+
+}  // namespace tally::command_line

@@ -1,0 +1,72 @@
+#include "reports/command_line/verify/run_facts.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "reports/text/sha256.hpp"
+
+namespace tally::command_line {
+namespace {
+
+std::string utc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string content_of(const char* file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Word by word, as the system has it.
+nlohmann::json command_line_words() {
+  nlohmann::json words = nlohmann::json::array();
+  std::istringstream all(content_of("/proc/self/cmdline"));
+  for (std::string word; std::getline(all, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// The line that the NVIDIA driver says of itself; empty without one.
+std::string driver() {
+  std::istringstream all(content_of("/proc/driver/nvidia/version"));
+  std::string line;
+  std::getline(all, line);
+  return line;
+}
+
+}  // namespace
+
+RunFacts::RunFacts() : started_(std::chrono::system_clock::now()), from_(std::chrono::steady_clock::now()) {}
+
+FileText RunFacts::file(const std::filesystem::path& folder, const std::string& results_json, int exit_code,
+                        const std::string& across) const {
+  utsname system{};
+  uname(&system);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from_;
+  nlohmann::json facts = {{"schema", 1},
+                          {"started", utc(started_)},
+                          {"seconds", took.count()},
+                          {"host", system.nodename},
+                          {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
+                          {"processors", std::thread::hardware_concurrency()},
+                          {"driver", driver()},
+                          {"command", command_line_words()},
+                          {"exit_code", exit_code},
+                          {"results_sha256", hex(sha256_digest(results_json))}};
+  if (!across.empty()) facts["across"] = nlohmann::json::parse(across);
+  const std::string text = facts.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return {(folder / "run.json").string(), text + "\n"};
+}
+
+}  // namespace tally::command_line
