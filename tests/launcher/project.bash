@@ -1,17 +1,18 @@
-# Sourced by the launcher's tests: a copy of the launcher over a project of one program, in a folder of its own.
-# The program prints its arguments, one a line. Sets $project and $bin, a folder with every command of this machine;
+# Sourced by the launcher's tests: a copy of the launcher over a project of three programs, in a folder of its own.
+# A program prints its arguments, one a line. There is a GPU where a test makes the file $project/gpu. Sets $project and $bin, a folder with every command of this machine;
 # a test takes one away or puts its own in its place.
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)
 trap 'rm -rf "$project"' EXIT
 bin=$project/bin
-unset CI TALLY_BUILD TALLY_PRESET CXX CUDACXX
+unset CI TALLY_BUILD TALLY_PRESET TALLY_CUDA TALLY_CUDA_FAULTS TALLY_CI_BUDGET CXX CUDACXX CUDAARCHS
 export CCACHE_DISABLE=1
 
 mkdir -p "$project/kernels/device" "$project"/reports/{study,command_line} "$bin"
 cp "$repository/tally" "$repository/CMakePresets.json" "$project"
 cp "$repository"/kernels/device/{fetch_cuda.sh,cuda-requirements.txt} "$project/kernels/device"
+cp "$repository/reports/command_line/build_progress.sh" "$project/reports/command_line"
 cp "$repository"/reports/study/{name_commit,tree}.cmake "$project/reports/study"
 cat >"$project/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
@@ -25,8 +26,10 @@ add_subdirectory(reports)
 add_test(NAME small COMMAND ${CMAKE_COMMAND} -E true)
 CMAKE
 cat >"$project/reports/CMakeLists.txt" <<'CMAKE'
-add_executable(tally main.cpp)
-target_include_directories(tally PRIVATE ${CMAKE_SOURCE_DIR})
+foreach(program tally-check tally tally-lab)
+  add_executable(${program} main.cpp)
+  target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR})
+endforeach()
 include(study/name_commit.cmake)
 name_commit(tally)
 CMAKE
@@ -47,6 +50,12 @@ replace() {  # NAME: this machine's command NAME, for the test only, becomes the
   cat >"$bin/$1" && chmod +x "$bin/$1"
 }
 
+replace ls <<LS
+#!/bin/bash
+[[ \$1 != /dev/nvidia* ]] || { [[ -e $project/gpu ]]; exit; }
+exec $(type -P ls) "\$@"
+LS
+
 launch() { PATH=$bin "$project/tally" "$@" >"$project/out" 2>"$project/err" </dev/null; }  # ARGUMENTS…
 
 fail() {
@@ -58,3 +67,7 @@ fail() {
 expect_status() { [[ $1 == "$2" ]] || fail "exit status $1; expected $2"; }
 expect_out() { [[ $(cat "$project/out") == "$1" ]] || fail "expected on stdout, and nothing else: $1"; }
 expect_err() { grep -qF -- "$1" "$project/err" || fail "expected on stderr: $1"; }
+expect_line() {  # TEXT: stderr is one line, with this in it
+  [[ $(wc -l <"$project/err") == 1 ]] || fail "expected one line on stderr"
+  expect_err "$1"
+}

@@ -3,7 +3,7 @@ import os
 import shutil
 import subprocess
 
-LAUNCHER_LIMIT = 150
+LAUNCHER_LIMIT = 220
 
 
 def cannot_run():

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# One line says how far a build is: rewritten on a terminal, seldom elsewhere. What a failed step printed is shown,
+# without its command; warnings are in the log alone.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+progress=$project/reports/command_line/build_progress.sh
+ninja_prints() {  # a build in which one step warns and one fails
+  echo '[1/4] Building CXX object one.o'
+  echo 'one.cpp:1: warning: odd'
+  echo '[2/4] Building CXX object two.o'
+  sleep 2.2
+  printf '[3/4] Building CXX object '
+  sleep 1.2
+  printf 'three.o\nFAILED: three.o \nc++ -c three.cpp\nthree.cpp:1: error: wrong\n'
+  echo '[4/4] Building CXX object four.o'
+  echo 'four.cpp:1: warning: odd too'
+  echo 'ninja: build stopped: subcommand failed.'
+}
+
+ninja_prints | "$progress" "$project/log" 1 2>"$project/err"
+diff <(sleep() { :; }; ninja_prints) "$project/log" || fail "expected everything in the log"
+grep -qx '\[2/4\] [0-9]* s, about [0-9]* s left' "$project/err" || fail "expected a line of progress"
+expect_err 'FAILED: three.o'
+expect_err 'three.cpp:1: error: wrong'
+! grep -qE 'warning|c\+\+ -c|build stopped|Building|'$'\r' "$project/err" || fail "expected the error alone"
+[[ $(tail -n 1 "$project/err") == '[4/4] '[3-9]' s' ]] || fail "expected how long it took in the last line"
+
+(sleep() { :; }; ninja_prints) | "$progress" "$project/log" 2>"$project/err"
+[[ $(wc -l <"$project/err") == 2 ]] || fail "expected a short build to print what failed alone"
+
+# What CMake prints comes before ninja says that it failed.
+printf '[0/1] Re-running CMake...\nCMake Error: odd\nFAILED: build.ninja\ncmake .\nninja: error: rebuilding\n' |
+  "$progress" "$project/log" 2>"$project/err"
+[[ $(cat "$project/err") == $'CMake Error: odd\nFAILED: build.ninja\nninja: error: rebuilding' ]] || fail "expected CMake's error"
+
+# Counts begin again when CMake has run.
+{ printf '[1/1] Re-running CMake...\n[1/3] one\n'; sleep 2.2; printf '[3/3] three\n'; } | "$progress" "$project/log" 1 2>"$project/err"
+[[ $(tail -n 1 "$project/err") == '[3/3] '[2-9]' s' ]] || fail "expected the second count"
+
+export -f ninja_prints
+SHELL=$BASH script -qec "ninja_prints | '$progress' '$project/log'" /dev/null >"$project/out" </dev/null
+grep -q $'\r\e\\[K\\[2/4\\] . s, about .. s left\r\e\\[K' "$project/out" || fail "expected a line that is rewritten"
+[[ $(wc -l <"$project/out") == 3 ]] || fail "expected the error and one line of progress on a terminal"
+
+# Of the launcher: a build within seconds says nothing, and what a compiler calls an error is shown.
+launch --no-cuda list
+expect_line 'tally: configuring'
+echo 'broken' >>"$project/reports/main.cpp"
+launch --no-cuda list
+expect_status $? 3
+expect_err 'error:'
+! grep -q 'Building' "$project/err" || fail "expected no step of the build"

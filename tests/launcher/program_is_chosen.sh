@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The word says which program is built and run: the smallest that knows it. A finished build offers what it has.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+cat >"$project/reports/main.cpp" <<'CPP'
+#include <cstdio>
+#include <cstring>
+int main(int, char** arguments) { std::puts(std::strrchr(arguments[0], '/') + 1); }
+CPP
+programs=$project/build/no-cuda/reports
+
+runs() {  # PROGRAM ARGUMENTS…
+  launch "${@:2}"
+  expect_status $? 0
+  expect_out "$1"
+}
+for word in check oracle explain hash; do
+  runs tally-check --no-cuda $word case.json
+done
+[[ -x $programs/tally-check && ! -e $programs/tally && ! -e $programs/tally-lab ]] || fail "a check built more than tally-check"
+runs tally --no-cuda replay case.json
+runs tally --no-cuda bless --reason 'not --fault' --faultless
+runs tally --no-cuda
+[[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"
+runs tally-lab --no-cuda replay case.json --fault mean-of-means
+expect_err 'tally: building the lab (faults, studies): once'
+for words in sweep bench 'faults mean-of-means' 'check --fault=mean-of-means' 'verify --faults all'; do
+  # shellcheck disable=SC2086
+  runs tally-lab --no-cuda $words
+  [[ ! -s $project/err ]] || fail "expected nothing on stderr the second time"
+done
+
+export TALLY_BUILD=$project/build/no-cuda
+runs tally-check check case.json
+rm "$programs/tally-check"
+runs tally check case.json
+rm "$programs/tally"
+runs tally-lab check case.json
+runs tally-lab verify
+runs tally-lab sweep
+mv "$programs/tally-lab" "$programs/tally"
+launch sweep
+expect_status $? 3
+expect_line 'reports/tally-lab: no such program'
