@@ -31,7 +31,7 @@ clear() { [[ -z $shown || ! -t 2 ]] || printf '\r\e[K' >&2; }
 take() {  # one line of ninja's
   echo "$1" >>"$log"
   if [[ $1 =~ ^\[([0-9]+)/([0-9]+)\]' ' ]]; then
-    ((BASH_REMATCH[1] >= finished)) || began=$SECONDS  # CMake has run again: another count
+    ((BASH_REMATCH[2] <= total)) || began=$SECONDS  # the first step, or another count: CMake has run again
     finished=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]} failing='' step=''
   elif [[ $1 == 'FAILED: '* ]]; then  # and the next line is the command
     failing='command'

@@ -11,3 +11,4 @@ expect_out list
 TALLY_PRESET=none launch --no-cuda list
 expect_status $? 3
 expect_err 'configure failed'
+expect_err 'CMake Error: No such preset'

@@ -15,6 +15,8 @@ launch --no-cuda list
 expect_status $? 0
 [[ $SECONDS -lt 2 ]] || fail "took $SECONDS s; expected less than 2"
 [[ ! -s $project/err ]] || fail "expected nothing on stderr"
+PATH=$bin SHELL=$BASH script -qec "'$project/tally' --no-cuda list" "$project/err" >"$project/out" </dev/null
+expect_out $'list\r'
 [[ $stamp == "$(stat -c %Y%n "$project/build/no-cuda/build.ninja")" ]] || fail "configured again"
 
 sed -i 's/"displayName": "Optimised, without any CUDA toolkit"/"displayName": "Changed"/' "$project/CMakePresets.json"
