@@ -31,7 +31,7 @@ def faults_of(command):
         presets = [{preset["name"] for preset in PRESETS[kind]} for kind in ("configurePresets", "buildPresets", "testPresets")]
         if name == "TALLY_PRESET" and not all(value in names for names in presets):
             yield f"{value} is no preset that is configured, built and tested"
-        if name not in ("TALLY_PRESET", "TALLY_EFFORT"):
+        if name not in ("TALLY_PRESET", "TALLY_EFFORT", "TALLY_CI_BUDGET"):
             yield f"{name} is no setting"
     program = words.pop(0)
     program = words.pop(0) if program == "bash" else program

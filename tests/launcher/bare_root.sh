@@ -22,7 +22,7 @@ fi
 # Settings that this machine needs to reach its package sources: exported names, and files of the same path.
 carried_variables=(PIP_CERT PIP_INDEX_URL http_proxy https_proxy no_proxy SSL_CERT_FILE REQUESTS_CA_BUNDLE)
 carried_files=(/etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt)
-[[ -z $ci ]] || carried_variables+=(CI TALLY_EFFORT TALLY_PRESET CTEST_PARALLEL_LEVEL)
+[[ -z $ci ]] || carried_variables+=(CI TALLY_CI_BEGAN TALLY_CI_BUDGET TALLY_CUDA TALLY_CUDA_FAULTS CUDAARCHS TALLY_EFFORT TALLY_PRESET CTEST_PARALLEL_LEVEL)
 
 # Where this machine keeps nothing in a cache, the root has none.
 cache=''

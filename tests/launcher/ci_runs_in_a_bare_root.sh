@@ -10,7 +10,8 @@ cat >"$project/tests/launcher/bare_root.sh" <<SH
 #!/bin/bash
 [[ \$1 != --make ]] || exit \${MAKE_ENDS:-0}
 echo "bare root: \$1 \$3"
-mkdir -p "\$2/tally/build" && echo kept >"\$2/tally/build/junit.xml"
+((\$(date +%s) - TALLY_CI_BEGAN < 60)) || echo "began at no time"
+mkdir -p "\$2/tally/build" && echo kept | tee "\$2/tally/build/junit.xml" >"\$2/tally/build/times"
 echo "\$2" >'$bin/.root'
 exit 7
 SH
@@ -24,7 +25,8 @@ ci() { PATH=$bin "$project/.ci/run" "$@" >"$project/out" 2>"$project/err" </dev/
 ci -Nothing
 expect_status $? 7
 grep -qx 'bare root: --ci -Nothing' "$project/out" || fail "expected a call of bare_root.sh"
-[[ $(cat "$project/build/junit.xml") == kept ]] || fail "expected the results of the bare root"
+! grep -q 'began at no time' "$project/out" || fail "expected to hand over when it began"
+[[ $(cat "$project/build/junit.xml" "$project/build/times") == kept$'\n'kept ]] || fail "expected the results of the bare root"
 [[ ! -e $(cat "$bin/.root") ]] || fail "the bare root is still there"
 
 MAKE_ENDS=1 ci
