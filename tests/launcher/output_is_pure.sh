@@ -2,11 +2,11 @@
 # Set-up and build leave stdout to the program; what they print is in build/setup.log, what fails on stderr too.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 
-launch --no-cuda oracle --json
+NINJA_STATUS='%p ' launch --no-cuda oracle --json
 expect_status $? 0
 expect_out $'oracle\n--json'
 ! grep -q 'Building CXX object' "$project/err" || fail "expected no step of the build on stderr"
-grep -q 'Building CXX object' "$project/build/setup.log" || fail "build/setup.log lacks the build's output"
+grep -q '^\[[0-9]*/[0-9]*\] Building CXX object' "$project/build/setup.log" || fail "build/setup.log lacks the build's output"
 
 echo 'broken' >>"$project/reports/main.cpp"
 launch --no-cuda oracle --json
