@@ -37,8 +37,8 @@ add_test(NAME command_line.kills
 set_tests_properties(command_line.kills PROPERTIES LABELS unit TIMEOUT 900)
 
 # The program once more, with kernels that end the process they run in.
-add_executable(tally_with_dying_kernels $<TARGET_OBJECTS:tally> ${CMAKE_CURRENT_LIST_DIR}/dying_kernels.cpp)
-target_link_libraries(tally_with_dying_kernels PRIVATE ${TALLY_LAB})
+add_executable(tally_with_dying_kernels ${CMAKE_CURRENT_LIST_DIR}/dying_kernels.cpp)
+target_link_libraries(tally_with_dying_kernels PRIVATE tally_main ${TALLY_LAB})
 add_test(NAME command_line.deaths
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/deaths.py $<TARGET_FILE:tally_with_dying_kernels>)
 set_tests_properties(command_line.deaths PROPERTIES LABELS unit TIMEOUT 900)

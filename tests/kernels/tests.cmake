@@ -42,7 +42,7 @@ set_tests_properties(device_fault_table.many_schedules PROPERTIES LABELS nightly
 
 # The library's products on a GPU, in every choice that a case may make.
 add_executable(gemm_on_device kernels/device/gemm_on_device.cpp)
-target_link_libraries(gemm_on_device PRIVATE tally::kernels tally::oracle)
+target_link_libraries(gemm_on_device PRIVATE tally::kernels tally::trace tally::oracle)
 add_test(NAME gpu.gemm_on_device COMMAND gemm_on_device)
 set_tests_properties(gpu.gemm_on_device PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
 

@@ -3,8 +3,14 @@
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 cat >"$project/reports/main.cpp" <<'CPP'
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-int main(int, char** arguments) { std::puts(std::strrchr(arguments[0], '/') + 1); }
+int main(int count, char** arguments) {
+  const char* program = std::strrchr(arguments[0], '/') + 1;
+  const bool asks_the_lab = std::strcmp(arguments[count - 1], "faults") == 0 && std::strcmp(program, "tally-lab") != 0;
+  if (asks_the_lab && std::getenv("TALLY_PARTS")) return 75;
+  std::puts(program);
+}
 CPP
 programs=$project/build/no-cuda/reports
 
@@ -20,7 +26,11 @@ done
 runs tally --no-cuda replay case.json
 runs tally --no-cuda bless --reason 'not --fault' --faultless
 runs tally --no-cuda
+runs tally --no-cuda list kernels
 [[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"
+runs tally-lab --no-cuda list faults
+expect_err 'tally: building the lab (faults, studies): once'
+rm "$programs/tally-lab" "$project"/build/no-cuda/.built-tally-lab
 runs tally-lab --no-cuda replay case.json --fault mean-of-means
 expect_err 'tally: building the lab (faults, studies): once'
 for words in sweep bench 'faults mean-of-means' 'check --fault=mean-of-means' 'verify --faults all'; do

@@ -3,6 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 launch --no-cuda list
 expect_status $? 0
+cmake -DBUILD_TESTING=ON "$project/build/no-cuda" >/dev/null || fail "expected a build with tests"
 export TALLY_BUILD=$project/build/no-cuda
 
 launch test -R '^small$'

@@ -5,7 +5,7 @@
 namespace tally::lens_test {
 namespace {
 
-void expect_clean(const Case& c, const RunOptions& options, const std::string& what) {
+void expect_both_lenses_clean(const Case& c, const RunOptions& options, const std::string& what) {
   const Trace trace = run(c, options);
   const auto local = local_lens(c, trace), end_to_end = end_to_end_lens(c, trace);
   EXPECT_EQ(first_failure(local), nullptr) << what << " " << told(first_failure(local));
@@ -28,7 +28,7 @@ TEST(Lenses, PassCleanRunsOfASmallNetworkInEveryOrder) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
       RunOptions options;
       options.order_seed = seed - 1;
-      expect_clean(normal_case(seed, storage), options, "small " + std::string(name_of(storage)));
+      expect_both_lenses_clean(normal_case(seed, storage), options, "small " + std::string(name_of(storage)));
     }
   }
 }
@@ -38,17 +38,17 @@ TEST(Lenses, PassCleanRunsOfEveryLayerAndStage) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
       RunOptions options;
       options.order_seed = seed;
-      expect_clean(normal_everything(seed, storage), options, "everything " + std::string(name_of(storage)));
+      expect_both_lenses_clean(normal_everything(seed, storage), options, "everything " + std::string(name_of(storage)));
     }
   }
 }
 
 TEST(Lenses, PassCleanRunsOfEveryRecipe) {
-  for (const auto& [name, c] : recipes()) expect_clean(c, {}, name);
+  for (const auto& [name, c] : recipes()) expect_both_lenses_clean(c, {}, name);
 }
 
 TEST(Lenses, PassACleanMlpAndSeeItEndToEnd) {
-  expect_clean(mlp(3), {}, "mlp fp32");
+  expect_both_lenses_clean(mlp(3), {}, "mlp fp32");
   const Case c = mlp(3);
   EXPECT_EQ(count(end_to_end_lens(c, run(c)), Status::vacuous), 0u);
 }
@@ -58,13 +58,13 @@ TEST(Lenses, PassARunThatWritesGradientsDirectly) {
   c.windows = {{5}, {3}};
   RunOptions options;
   options.accumulate = false;
-  expect_clean(c, options, "direct");
+  expect_both_lenses_clean(c, options, "direct");
 }
 
 TEST(Lenses, PassARunThatRecomputesActivations) {
   Case c = normal_everything(2);
   c.execution.recompute = true;
-  expect_clean(c, {}, "recompute");
+  expect_both_lenses_clean(c, {}, "recompute");
 }
 
 TEST(Lenses, PassAWindowThatOverflowsAndSkips) {
