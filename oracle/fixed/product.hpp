@@ -9,14 +9,14 @@ namespace tally::oracle::fixed {
 enum class Route {
   exact,  // whole numbers of 128 bits (oracle/fixed/exact_sum.cpp)
   ifma,   // AVX-512 IFMA (oracle/fixed/ifma.cpp)
-  blas,   // residues on cblas_dgemm (oracle/fixed/residue_product.cpp)
+  blas,   // residues on products of doubles, OpenBLAS's where it is there (oracle/fixed/residue_product.cpp)
 };
 
-/// Whether this processor can, and OpenBLAS is there to be loaded.
+/// Whether this processor can.
 bool available(Route route);
-/// IFMA where there is, else the BLAS, else exact sums.
+/// IFMA where there is, else residues.
 Route fastest_route();
-/// "AVX-512 IFMA", "residues on OpenBLAS" or "whole numbers of 128 bits".
+/// "AVX-512 IFMA", "residues on OpenBLAS", "residues on doubles" or "whole numbers of 128 bits".
 std::string name_of(Route route);
 
 /// How the work is cut; no bit depends on it. Numbers below 1 count as 1.

@@ -13,6 +13,7 @@
 #include "oracle/fixed/exact_sum.hpp"
 #include "oracle/fixed/residue_loops.hpp"
 #include "oracle/fixed/room.hpp"
+#include "oracle/fixed/whole_product.hpp"
 
 namespace tally::oracle::fixed {
 namespace {
@@ -78,17 +79,24 @@ void pieces_of(std::int32_t* to, const FixedMatrix& from, const Tile& part) {
   }
 }
 
+/// c = x y, or c + x y if `more`: by OpenBLAS where there is one, with the same bits without.
+void multiply_residues(double* c, const double* x, const double* y, const ProductSizes& sizes, bool more) {
+  const Blas* const library = blas();
+  if (library == nullptr) return multiply_wholes(c, x, y, sizes, more);
+  const auto rows = static_cast<int>(sizes.rows), terms = static_cast<int>(sizes.terms);
+  const auto columns = static_cast<int>(sizes.columns);
+  library->multiply(Blas::row_major, Blas::as_it_is, Blas::as_it_is, rows, columns, terms, 1, x, terms, y, columns,
+                    more ? 1 : 0, c, columns);
+}
+
 /// c[modulus] = left right modulo each modulus, added to what is there if `more`.
 void multiply(double* c, const Factor& left, const Factor& right, bool more, const Plan& plan) {
   thread_local Room<double> room_of_left, room_of_right;
   double *x = room_of_left.of(left.rows * left.columns), *y = room_of_right.of(right.rows * right.columns);
-  const auto rows = static_cast<int>(left.rows), terms = static_cast<int>(left.columns);
-  const auto columns = static_cast<int>(right.columns);
   for (const Modulus& modulus : plan.remainders.moduli) {
     left.residues(x, modulus, modulus.left);
     right.residues(y, modulus, modulus.right);
-    blas()->multiply(Blas::row_major, Blas::as_it_is, Blas::as_it_is, rows, columns, terms, 1, x, terms, y, columns,
-                     more ? 1 : 0, c, columns);
+    multiply_residues(c, x, y, {left.rows, left.columns, right.columns}, more);
     reduce(c, modulus, left.rows * right.columns);
     c += left.rows * right.columns;
   }
@@ -141,7 +149,7 @@ void write_tile(const Plan& plan, const Tile& tile) {
 }  // namespace
 
 TileWork residue_route(const Operands& operands, Eigen::Index inner) {
-  blas()->set_threads(1);  // the threads are those of the tiles
+  if (const Blas* library = blas()) library->set_threads(1);  // the threads are those of the tiles
   const int limbs = operands.left.limbs, cut = cut_bits;
   const Eigen::Index terms = operands.terms(), at_once = std::clamp<Eigen::Index>(inner, 1, terms);
   const int dropped = dropped_bits(limbs, terms), unit = dropped - 2 * cut - limb_bits;
