@@ -50,3 +50,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/reports/install/unobserved.txt DESTINA
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/kernels/device/checker/with_clang.sh
   DESTINATION ${package}/kernels/device/checker COMPONENT development)
 include(${CMAKE_CURRENT_LIST_DIR}/package.cmake)
+if(TALLY_SELF_CONTAINED)
+  include(${CMAKE_CURRENT_LIST_DIR}/wheel.cmake)
+endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the README's lines for a PyTorch user around a loop that averages the means of unequal micro-batches, and holds
-the page's output against what is printed: own_loop.py REPOSITORY TALLY. Exits 77 where there is no PyTorch."""
+the page's output against what is printed: own_loop.py REPOSITORY [TALLY]; without TALLY by the recorder that is installed.
+Exits 77 where there is no PyTorch."""
 import contextlib
 import io
 import os
@@ -16,8 +17,9 @@ except ImportError as problem:
     sys.exit(77)
 
 REPOSITORY = pathlib.Path(sys.argv[1])
-os.environ["TALLY"] = sys.argv[2]
-sys.path.insert(0, str(REPOSITORY / "kernels/subjects/pytorch"))
+if len(sys.argv) > 2:
+    os.environ["TALLY"] = sys.argv[2]
+    sys.path.insert(0, str(REPOSITORY / "kernels/subjects/pytorch"))
 
 import tally_recorder  # noqa: E402
 

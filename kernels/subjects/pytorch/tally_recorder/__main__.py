@@ -38,7 +38,7 @@ def options_of(arguments):
     parser.add_argument("--ranks", type=section, metavar="JSON", help="how several ranks add up, in the words of "
                         "execution.ranks: '{\"reduce\": {\"divide\": \"after\"}}', or false")
     parser.add_argument("--out", default="tally-out/recorded", help="the folder of the capture (tally-out/recorded)")
-    parser.add_argument("--tally", help="the program (the variable TALLY, or what the PATH finds)")
+    parser.add_argument("--tally", help="the program (the variable TALLY, the wheel's, or the PATH's)")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
     parser.add_argument("script", help="the script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="and its arguments")

@@ -10,7 +10,7 @@ def main():
                                      "that ranks recorded, and has `tally check` judge it. Exits with its code.")
     parser.add_argument("folder", help="the folder with rank-0, rank-1, …")
     parser.add_argument("--ranks", type=int, help="how many there were (as their parts say)")
-    parser.add_argument("--tally", help="the program (the variable TALLY, or what the PATH finds)")
+    parser.add_argument("--tally", help="the program (the variable TALLY, the wheel's, or the PATH's)")
     options = parser.parse_args()
     return merged(options.folder, options.tally, options.ranks)
 

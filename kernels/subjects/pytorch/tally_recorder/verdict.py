@@ -5,14 +5,16 @@ import shutil
 import subprocess
 import tempfile
 
+import tally_program
+
 from . import safetensors_file
 from .errors import CaptureError
 from .folders import FILES
 
 
 def command(given):
-    """The program: an argument, the variable TALLY, or what the path finds."""
-    found = given or os.environ.get("TALLY") or shutil.which("tally")
+    """The program: an argument, the variable TALLY, the one that was installed with the recorder, or what the path finds."""
+    found = given or os.environ.get("TALLY") or tally_program.path() or shutil.which("tally")
     if not found or not shutil.which(found):
         raise CaptureError(f"tally: found {found or 'no program'}, expected one that runs; pass tally=, set TALLY or "
                            "put it on the PATH")

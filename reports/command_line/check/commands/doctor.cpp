@@ -1,16 +1,20 @@
 // `tally doctor`: which program this is, and what there is to run on.
+#include <filesystem>
 #include <iostream>
 
 #include "oracle/fixed/product.hpp"
 #include "reports/command_line/check/examination.hpp"
+#include "reports/command_line/check/installation.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
+#include "reports/command_line/tree.hpp"
 
 namespace tally::command_line::doctor_command {
 namespace {
 
 void print_program() {
-  std::cout << "tally     " TALLY_VERSION "\n";
+  std::cout << "tally     " TALLY_VERSION ", " << (tree().empty() ? "of no repository" : "commit " + tree()) << "\n";
+  std::cout << "installed " << installation_of(std::filesystem::canonical("/proc/self/exe")) << "\n";
   std::cout << "compiler  " TALLY_COMPILER ", " TALLY_FLAGS "\n";
   std::cout << "oracle    matrix products by " << oracle::fixed::name_of(oracle::fixed::fastest_route()) << "\n";
 }
