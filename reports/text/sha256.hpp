@@ -8,7 +8,6 @@ namespace tally {
 
 using Digest = std::array<unsigned char, 32>;
 
-/// Throws std::runtime_error if the library refuses.
 Digest sha256_digest(std::string_view text);
 std::string base64(const Digest& digest);
 std::string hex(const Digest& digest);
