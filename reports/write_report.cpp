@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <stdexcept>
 #include <system_error>
 

@@ -2,7 +2,6 @@
 // Defined in trace.cpp, trace_file.cpp.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,7 +59,7 @@ class Trace {
 /// safetensors with metadata tally_trace, case, claims and, where there are any, groups. Reading checks names, shapes
 /// and dtypes against the case: throws std::runtime_error with the tap, what was found and what was expected; an
 /// unknown tap is an error.
-void write_trace(const Trace& trace, const std::filesystem::path& file);
-Trace read_trace(const std::filesystem::path& file, const Case& c);
+void write_trace(const Trace& trace, const std::string& file);
+Trace read_trace(const std::string& file, const Case& c);
 
 }  // namespace tally

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -107,7 +108,7 @@ std::string bytes_of(const Trace& trace) {
   return write_safetensors(content);
 }
 
-void write_trace(const Trace& trace, const std::filesystem::path& file) {
+void write_trace(const Trace& trace, const std::string& file) {
   const std::string bytes = bytes_of(trace);
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -142,7 +143,7 @@ Trace trace_of(TensorFile content, const std::filesystem::path& file, const Case
 
 }  // namespace
 
-Trace read_trace(const std::filesystem::path& file, const Case& c) {
+Trace read_trace(const std::string& file, const Case& c) {
   return trace_of(read_from(file, [&] { return read_safetensors_file(file); }), file, c, hash_of(c));
 }
 

@@ -14,7 +14,6 @@
 #include "kernels/trace/step_layout.hpp"
 #include "kernels/trace/window_layout.hpp"
 #include "oracle/case/generations.hpp"
-#include "oracle/case/json_form.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/case/micro_steps.hpp"
 #include "oracle/case/pairs.hpp"
@@ -296,10 +295,6 @@ const std::optional<TapLayout>& TapLayouts::of(const TapName& name) {
   if (known != known_.end()) return known->second;
   if (counts) return known_.emplace(key, count_layout(case_, name)).first->second;
   return known_.emplace(key, layout_with(case_, names_, *extent, name)).first->second;
-}
-
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
 }
 
 }  // namespace tally

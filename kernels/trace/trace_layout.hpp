@@ -21,9 +21,6 @@ struct TapLayout {
   std::vector<std::int64_t> shape;
 };
 
-/// "fp32 [2, 3]", as a message shows it; a long shape shortened.
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape);
-
 /// The names of a model's parameters: those that train, and those with the frozen ones.
 struct ParameterNames {
   std::vector<std::string> trained, all;

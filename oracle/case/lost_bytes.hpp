@@ -6,6 +6,7 @@
 #include <string>
 
 #include "oracle/case/mapped_file.hpp"
+#include "oracle/case/regular_file.hpp"
 
 namespace tally {
 

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "oracle/case/lost_bytes.hpp"
+#include "oracle/case/regular_file.hpp"
 
 namespace tally {
 namespace {

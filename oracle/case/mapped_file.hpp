@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "oracle/case/regular_file.hpp"
-
 namespace tally {
+
+class RegularFile;
 
 /// Read only. A file that becomes shorter while it is mapped ends the program with one line and the code of a problem
 /// outside of it, as there is nothing to go on with.

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <stdexcept>
 
 #include "oracle/case/case_beside.hpp"

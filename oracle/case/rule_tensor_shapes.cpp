@@ -4,10 +4,6 @@
 namespace tally {
 namespace {
 
-std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
-  return std::string(name_of(dtype)) + " " + to_string(shape);
-}
-
 void check_tensor(const std::string& name, const Tensor& tensor, const ExpectedTensor& expected, Findings& findings) {
   const std::string wanted = described(expected.dtype, expected.shape);
   if (tensor.dtype != expected.dtype || tensor.shape != expected.shape)

@@ -10,7 +10,7 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t most_reported = 8;
+constexpr std::size_t most_rows_reported = 8;
 /// Of positions that no table has rows for.
 constexpr std::int64_t most_places = std::int64_t{1} << 40;
 
@@ -20,7 +20,7 @@ void check_indices(const Case& c, const std::string& name, std::int64_t end, con
   const auto found = c.tensors.find(name);
   if (found == c.tensors.end() || !findings.sound(tensor_path(name)) || found->second.dtype != Dtype::i64) return;
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < found->second.elements() && wrong < most_reported; ++i) {
+  for (std::size_t i = 0; i < found->second.elements() && wrong < most_rows_reported; ++i) {
     const std::int64_t value = found->second.integer(i);
     if (value >= 0 && value < end) continue;
     findings.add(element_path(tensor_path(name) + ".data", i), std::to_string(value),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "oracle/case/float_bits.hpp"
+#include "oracle/case/json_form.hpp"
 
 namespace tally {
 namespace {
@@ -93,6 +94,10 @@ void Tensor::set(std::size_t i, double value) {
   } else {
     set_bits(i, float_bits_of(dtype, value));
   }
+}
+
+std::string described(Dtype dtype, const std::vector<std::int64_t>& shape) {
+  return std::string(name_of(dtype)) + " " + shortened(to_string(shape));
 }
 
 }  // namespace tally

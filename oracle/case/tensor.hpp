@@ -65,5 +65,7 @@ std::size_t elements_of(const std::vector<std::int64_t>& shape);
 
 /// "[16, 8]".
 std::string to_string(const std::vector<std::int64_t>& shape);
+/// "fp32 [2, 3]", as a message shows it; a long shape shortened.
+std::string described(Dtype dtype, const std::vector<std::int64_t>& shape);
 
 }  // namespace tally

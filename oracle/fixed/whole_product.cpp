@@ -19,12 +19,12 @@ constexpr Eigen::Index lanes = 4, vectors = 3;
 constexpr Eigen::Index width = lanes * vectors, height = 4;  // a block's sums fill twelve registers of sixteen
 using Lanes __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
 
-struct Block {
+struct WholeBlock {
   double of[height][width];
 };
 
 /// a [terms][height] by b [terms][width].
-TALLY_FUSED void multiply(const double* a, const double* b, Eigen::Index terms, Block& out) {
+TALLY_FUSED void multiply(const double* a, const double* b, Eigen::Index terms, WholeBlock& out) {
   Lanes sum[height][vectors] = {};
   for (Eigen::Index k = 0; k < terms; ++k, a += height, b += width)
     for (Eigen::Index i = 0; i < height; ++i)
@@ -48,7 +48,8 @@ void pack_columns(double* to, const double* b, const ProductSizes& sizes, Eigen:
   for (Eigen::Index k = 0; k < sizes.terms; ++k) std::copy_n(b + k * sizes.columns + first, count, to + k * width);
 }
 
-void write(double* c, const Block& block, const ProductSizes& sizes, Eigen::Index row, Eigen::Index column, bool more) {
+void write(double* c, const WholeBlock& block, const ProductSizes& sizes, Eigen::Index row, Eigen::Index column,
+           bool more) {
   for (Eigen::Index i = 0; i < std::min(height, sizes.rows - row); ++i) {
     double* to = c + (row + i) * sizes.columns + column;
     for (Eigen::Index j = 0; j < std::min(width, sizes.columns - column); ++j)
@@ -63,7 +64,7 @@ void multiply_wholes(double* c, const double* a, const double* b, const ProductS
   double* rows = room_of_rows.of((sizes.rows + height - 1) / height * height * sizes.terms);
   double* columns = room_of_columns.of(width * sizes.terms);
   for (Eigen::Index i = 0; i < sizes.rows; i += height) pack_rows(rows + i * sizes.terms, a, sizes, i);
-  Block block;
+  WholeBlock block;
   for (Eigen::Index j = 0; j < sizes.columns; j += width) {
     pack_columns(columns, b, sizes, j);
     for (Eigen::Index i = 0; i < sizes.rows; i += height) {

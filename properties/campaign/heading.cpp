@@ -1,6 +1,7 @@
 #include "properties/campaign/heading.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 

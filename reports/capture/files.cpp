@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <utility>
 
 #include "reports/capture/capture_report.hpp"

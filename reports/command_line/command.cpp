@@ -28,7 +28,10 @@ std::vector<const Command*> commands() {
   return all;
 }
 
-RegisterRequirement::RegisterRequirement(Requirement requirement) { required().push_back(requirement); }
+RegisterRequirement::RegisterRequirement(Requirement requirement, std::source_location at) {
+  note_registered(at);
+  required().push_back(requirement);
+}
 
 std::vector<Requirement> requirements() { return required(); }
 

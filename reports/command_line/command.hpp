@@ -37,7 +37,7 @@ std::vector<const Command*> commands();
 /// What must hold before any command runs; throws UsageError.
 using Requirement = void (*)();
 struct RegisterRequirement {
-  explicit RegisterRequirement(Requirement requirement);
+  explicit RegisterRequirement(Requirement requirement, std::source_location at = std::source_location::current());
 };
 std::vector<Requirement> requirements();
 

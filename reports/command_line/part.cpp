@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "oracle/registered_files.hpp"
+
 namespace tally::command_line {
 namespace {
 
@@ -20,7 +22,10 @@ std::string sentence(Part where, const std::string& what) {
 
 }  // namespace
 
-RegisterPart::RegisterPart(Part part) { largest() = std::max(largest(), part); }
+RegisterPart::RegisterPart(Part part, std::source_location at) {
+  note_registered(at);
+  largest() = std::max(largest(), part);
+}
 
 Part part() { return largest(); }
 

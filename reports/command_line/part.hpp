@@ -2,6 +2,7 @@
 // them, and the lab of faults and studies.
 #pragma once
 
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +16,7 @@ enum class Part { check, verify, lab };
 
 /// Files of a part that bring something register it.
 struct RegisterPart {
-  explicit RegisterPart(Part part);
+  explicit RegisterPart(Part part, std::source_location at = std::source_location::current());
 };
 
 /// The largest that this program holds.

@@ -11,8 +11,8 @@ void page_head(Markup& page, const std::string& title, const std::string& script
   const auto open = page.open("head");
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
-                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256_digest(style)) + "'" + allowed +
-                                      "; img-src data:; base-uri 'none'; form-action 'none'"}});
+                      {"content", "default-src 'none'; style-src 'sha256-" + base64(sha256_digest(style)) + "'" +
+                                      allowed + "; img-src data:; base-uri 'none'; form-action 'none'"}});
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   page.element("title", {}, title);
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});

@@ -1,6 +1,7 @@
 // The commands of the program: each file's is in the parser, at a place of its own, with options of its own.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>

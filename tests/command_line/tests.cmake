@@ -57,3 +57,6 @@ add_test(NAME command_line.every_law
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/every_law.py $<TARGET_FILE:tally-lab>
     ${PROJECT_SOURCE_DIR}/tests/oracle/case/valid ${PROJECT_SOURCE_DIR}/tests/mpi/four_ranks.json)
 set_tests_properties(command_line.every_law PROPERTIES LABELS unit TIMEOUT 900 PROCESSORS 2)
+add_test(NAME command_line.parts
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/parts.py $<TARGET_FILE_DIR:tally-lab>)
+set_tests_properties(command_line.parts PROPERTIES LABELS unit TIMEOUT 300)

@@ -17,7 +17,7 @@ sources=(tests/fuzz/traces_fuzz.cpp kernels/trace/*.cpp properties/diagnosis/jud
 if ((seconds >= 60)); then
   sources=(tests/fuzz/traces_fuzz.cpp oracle/case/*.cpp oracle/layers/{claim,order_of_sum}.cpp oracle/losses/*_bound.cpp
     kernels/trace/*.cpp properties/compare/*.cpp properties/diagnosis/{judged_capture,diagnose,evidence}.cpp
-    properties/laws/sentences.cpp)
+    properties/diagnosis/sentences.cpp)
 fi
 compile() {
   local object=$folder/objects/${1//\//_}.o
@@ -30,18 +30,13 @@ export -f compile
 printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'compile "$0"'
 ours=()
 for source in "${sources[@]}"; do ours+=("$folder/objects/${source//\//_}.o"); done  # none of a source that is gone
-theirs=()
-for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFiles/tally_properties,reports/CMakeFiles/tally_reports}.dir \
+theirs=()  # what is in ours as well is taken from there
+for object in $(find "$build"/{oracle/CMakeFiles/tally_oracle,properties/CMakeFiles/tally_judging,reports/CMakeFiles/tally_records}.dir \
   -name '*.cpp.o' | sort); do
-  source=${object#"$build"/}; source=${source/CMakeFiles\/tally_*.dir\//}; source=${source%.o}
-  case $source in
-    reports/*) [[ $source == reports/record/* ]] || continue ;;
-    properties/*) [[ $source =~ ^properties/(diagnosis/|compare/|laws/sentences) ]] || continue ;;
-  esac
-  [[ -f $source ]] || continue  # left behind by a source that is gone
-  [[ " ${sources[*]} " == *" $source "* ]] || theirs+=("$object")
+  source=${object/CMakeFiles\/tally_*.dir\//}; source=${source%.o}
+  [[ ! -f $source && ! -f ${source#"$build"/} ]] || theirs+=("$object")  # else left behind by a source that is gone
 done
-"$clang" -fsanitize=fuzzer,address,undefined "${ours[@]}" "${theirs[@]}" -lflint-arb -lflint -lmpfr -lgmp -lz -lcrypto \
+"$clang" -fsanitize=fuzzer,address,undefined -Wl,-z,muldefs "${ours[@]}" "${theirs[@]}" -lflint-arb -lflint -lmpfr -lgmp -lz -lcrypto \
   -o "$folder/traces_fuzz"
 for case in tests/readme/uneven_micro_batches.json tests/oracle/case/valid/{attention_that_drops,tied_weight,tokens,resumed_sgd,adam_fp16_dynamic_scale,narrow_everywhere,dropout_bf16_ignored_micro_batch,frozen_statistics_sum_tf32}.json; do
   "$build/reports/tally" replay "$case" --subject host --dump "$folder/run" >/dev/null 2>&1 || true

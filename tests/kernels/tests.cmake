@@ -17,7 +17,8 @@ endforeach()
 # What nvcc made of the kernels, read from their objects: no GPU needed. What is made for one GPU alone holds no PTX.
 if(TALLY_HAS_CUDA)
   set(ptx ${CMAKE_CURRENT_LIST_DIR}/ptx)
-  set(gate python3 -B ${ptx}/gate.py ${PROJECT_SOURCE_DIR}/kernels $<TARGET_OBJECTS:tally_kernels_cuda>)
+  set(gate python3 -B ${ptx}/gate.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/kernels/units
+    $<TARGET_OBJECTS:tally_kernels_cuda>)
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native")
     set(gate sh -c "echo 'not run: compiled for the GPU that is here alone (CUDAARCHS names others)' && exit 77")
   endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Where an nvcc is, .ci/run asks for CUDA, for every architecture and for the faults too, GPU or not; what is set stays.
+# Where an nvcc is, .ci/run asks for CUDA, for every architecture, GPU or not; what is set stays.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 cp -r "$repository/.ci" "$project"
 # This machine's compilers aside.
@@ -11,12 +11,12 @@ rm -f "$bin/nvcc"
 asks() { PATH=$bin TALLY_CI_BARE=0 "$project/.ci/run" >"$project/out" 2>"$project/err"; expect_out "$1"; }  # TEXT
 asks '::: test'
 replace nvcc <<<'#!/bin/true'
-asks 'ON:80;90;100:ON: test'
+asks 'ON:80;90;100:: test'
 CUDAARCHS=90 TALLY_CUDA_FAULTS=OFF asks 'ON:90:OFF: test'
-TALLY_CUDA=OFF asks 'OFF:80;90;100:ON: test'
+TALLY_CUDA=OFF asks 'OFF:80;90;100:: test'
 rm "$bin/nvcc"
 mkdir -p "$project/build/cuda/bin" && cp "$bin/true" "$project/build/cuda/bin/nvcc"
-asks 'ON:80;90;100:ON: test'
+asks 'ON:80;90;100:: test'
 rm -r "$project/build"
 replace other <<<'#!/bin/true'
-CUDACXX=$bin/other asks 'ON:80;90;100:ON: test'
+CUDACXX=$bin/other asks 'ON:80;90;100:: test'

@@ -1,6 +1,8 @@
 // Every file that holds a registration record did register when this program started.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/registered_records.hpp"
 
 namespace tally::registration_test {

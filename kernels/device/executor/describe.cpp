@@ -1,5 +1,6 @@
 // The executor's findings in words.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
@@ -39,9 +40,15 @@ std::string kernel_name(std::string_view pretty) {
   std::string_view name = pretty.substr(equals + 3);
   name = name.substr(0, std::min(name.rfind(']'), name.find("; ")));
   std::string short_name(name);
-  for (const std::string_view drop : {"{anonymous}::", "(anonymous namespace)::", "tally::", "& ", "&"}) {
+  for (const std::string_view unnamed : {"{anonymous}::", "(anonymous namespace)::"})  // with the namespaces around it
+    for (std::size_t at; (at = short_name.find(unnamed)) != std::string::npos;) {
+      const auto outside = [](char c) { return c != ':' && c != '_' && !std::isalnum(static_cast<unsigned char>(c)); };
+      std::size_t first = at;
+      while (first > 0 && !outside(short_name[first - 1])) --first;
+      short_name.erase(first, at + unnamed.size() - first);
+    }
+  for (const std::string_view drop : {"tally::", "& ", "&"})
     for (std::size_t at; (at = short_name.find(drop)) != std::string::npos;) short_name.erase(at, drop.size());
-  }
   return short_name;
 }
 

@@ -1,5 +1,7 @@
 #include "reports/command_line/check/examination.hpp"
 
+#include "oracle/registered_files.hpp"
+
 namespace tally::command_line {
 namespace {
 
@@ -10,7 +12,10 @@ std::vector<Examination>& registry() {
 
 }  // namespace
 
-RegisterExamination::RegisterExamination(Examination examination) { registry().push_back(std::move(examination)); }
+RegisterExamination::RegisterExamination(Examination examination, std::source_location at) {
+  note_registered(at);
+  registry().push_back(std::move(examination));
+}
 
 std::vector<Examination> examinations() { return registry(); }
 

@@ -8,7 +8,7 @@ namespace tally::command_line {
 using Examination = std::function<Action(CLI::App& command)>;
 
 struct RegisterExamination {
-  explicit RegisterExamination(Examination examination);
+  explicit RegisterExamination(Examination examination, std::source_location at = std::source_location::current());
 };
 
 std::vector<Examination> examinations();

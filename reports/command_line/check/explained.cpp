@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 
+#include "oracle/registered_files.hpp"
 #include "properties/diagnosis/restatement.hpp"
 #include "properties/diagnosis/suspect.hpp"
 
@@ -45,7 +46,10 @@ const RegisterExplained registered_restatements({40, [] { return names_of(restat
 
 }  // namespace
 
-RegisterExplained::RegisterExplained(Explained kind) { kinds().emplace(kind.place, kind); }
+RegisterExplained::RegisterExplained(Explained kind, std::source_location at) {
+  note_registered(at);
+  kinds().emplace(kind.place, kind);
+}
 
 std::vector<Explained> explained_kinds() {
   std::vector<Explained> all;

@@ -1,6 +1,7 @@
 // What `tally explain` can say, by name: of laws, faults, suspects. Each kind stands in the part that knows it.
 #pragma once
 
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct Explained {
 };
 
 struct RegisterExplained {
-  explicit RegisterExplained(Explained kind);
+  explicit RegisterExplained(Explained kind, std::source_location at = std::source_location::current());
 };
 
 /// All kinds, by place.

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <map>
 
+#include "reports/command_line/part.hpp"
+
 namespace tally::command_line {
 namespace {
 
@@ -35,7 +37,10 @@ std::map<std::string, std::string> entries_of(const std::filesystem::path& cache
 
 }  // namespace
 
-BuiltProgram built_program_at(const std::filesystem::path& file) {
+/// What verifies is the program `tally` of any commit; of the lab there are commits without.
+BuiltProgram built_program_at(const std::filesystem::path& given) {
+  const std::filesystem::path file =
+      given.filename() == program_of(Part::lab) ? given.parent_path() / program_of(Part::verify) : given;
   for (auto folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     if (!std::filesystem::exists(folder / "CMakeCache.txt")) continue;
     const auto entries = entries_of(folder / "CMakeCache.txt");

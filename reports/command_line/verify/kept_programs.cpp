@@ -53,7 +53,8 @@ KeptPrograms::~KeptPrograms() { close(lock_); }
 fs::path KeptPrograms::place_of(const std::string& commit, const std::vector<std::string>& options) const {
   std::string text;
   for (const std::string& option : options) text += option + "\n";
-  return folder_ / "programs" / (commit.substr(0, commit_digits) + "-" + hex(sha256_digest(text)).substr(0, option_digits));
+  return folder_ / "programs" /
+         (commit.substr(0, commit_digits) + "-" + hex(sha256_digest(text)).substr(0, option_digits));
 }
 
 std::string KeptPrograms::find(const std::string& commit, const std::vector<std::string>& options) const {

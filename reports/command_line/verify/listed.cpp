@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "oracle/registered_files.hpp"
+
 namespace tally::command_line {
 namespace {
 
@@ -12,7 +14,10 @@ std::map<std::string_view, void (*)()>& printers() {
 
 }  // namespace
 
-RegisterListed::RegisterListed(std::string_view kind, void (*print)()) { printers().emplace(kind, print); }
+RegisterListed::RegisterListed(std::string_view kind, void (*print)(), std::source_location at) {
+  note_registered(at);
+  printers().emplace(kind, print);
+}
 
 void (*listed_in_lab(std::string_view kind))() {
   const auto found = printers().find(kind);

@@ -1,6 +1,8 @@
 """Reads the PTX inside objects that nvcc compiled, and lists what would make a device's bits differ from the host's.
 
-usage: gate.py SOURCE_ROOT OBJECT...
+usage: gate.py SOURCE_ROOT UNITS OBJECT...
+
+SOURCE_ROOT is the repository, UNITS the folder of the files that include sources which are compiled together.
 
 Refused: approximations (`approx`, `div.full`), flushed subnormals (`ftz`), arithmetic without a rounding mode (the
 assembler may fuse it), and additions to memory in floating point, but in sources that declare them
@@ -37,7 +39,7 @@ def complaint(instruction, declares_atomics):
     return None
 
 
-def findings(ptx, declares_atomics=False):
+def findings(ptx, declares_atomics=lambda kernel: False):
     """(kernel, instruction, complaint) in the order of the text."""
     kernel = "?"
     for line in ptx.splitlines():
@@ -49,28 +51,39 @@ def findings(ptx, declares_atomics=False):
             words = words[1:]
         if not words or "." not in words[0]:
             continue
-        what = complaint(words[0].rstrip(";"), declares_atomics)
+        what = complaint(words[0].rstrip(";"), declares_atomics(kernel))
         if what:
             yield kernel, words[0], what
 
 
-def source_of(root, object_file):
-    """The .cu below `root` of the object's name; of several, the one whose folder is in the object's path."""
-    name = pathlib.Path(object_file).name.removesuffix(".o")
+def sources_of(root, units, object_file):
+    """The .cu files that the object is made of: those that the unit of its name includes."""
     parts = pathlib.Path(object_file).parts
-    named = list(root.rglob(name))
-    candidates = named if len(named) == 1 else [p for p in named if p.parent.name in parts]
-    if len(candidates) != 1:
-        raise SystemExit(f"{object_file}: {len(candidates)} sources named {name}, expected one")
-    return candidates[0]
+    unit = pathlib.Path(units, *parts[len(parts) - parts[::-1].index("units"):]) if "units" in parts else None
+    unit = unit and unit.with_suffix("")  # .o
+    if not unit or not unit.is_file():
+        raise SystemExit(f"{object_file}: found no unit of its name below {units}, expected what it is made of")
+    return [root / name for name in re.findall(r'#include "([^"]+)"', unit.read_text())]
 
 
-def main(root, objects):
+def declaring(sources):
+    """Whether the source of a kernel declares that it adds to memory; it is the one whose namespace is in the name."""
+    declared = {source: ".global_float_atomics = true" in source.read_text() for source in sources}
+
+    def of(kernel):
+        spaces = {source: source.stem.removesuffix("_kernel") + "_kernel" for source in sources}
+        named = [source for source, space in spaces.items() if f"{len(space)}{space}" in kernel]
+        return any(declared[source] for source in named or sources)
+    return of
+
+
+def main(root, units, objects):
     root = pathlib.Path(root)
     bad = instructions = 0
     for object_file in objects:
-        source = source_of(root, object_file)
-        declares = ".global_float_atomics = true" in source.read_text()
+        sources = sources_of(root, units, object_file)
+        declares = declaring(sources)
+        place = sources[0].parent.relative_to(root)
         seen = set()
         for ptx in modules(pathlib.Path(object_file).read_bytes()):
             architecture = re.search(r"\.target (sm_\d+)", ptx).group(1)
@@ -78,13 +91,13 @@ def main(root, objects):
             instructions += ptx.count(";")
             for kernel, instruction, what in findings(ptx, declares):
                 bad += 1
-                print(f"{source.relative_to(root)}: {architecture}, {kernel}: {instruction}: {what}")
+                print(f"{place}: {architecture}, {kernel}: {instruction}: {what}")
         for missing in set(ARCHITECTURES) - seen:
             bad += 1
-            print(f"{source.relative_to(root)}: no PTX for {missing}")
+            print(f"{place}: no PTX for {missing}")
     print(f"{len(objects)} kernels' objects, {instructions} statements of PTX, {bad} findings")
     return 1 if bad or not objects or not instructions else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -39,17 +39,24 @@ class OnText(unittest.TestCase):
         self.assertEqual([len(m) for m in gate.modules(b"\x7fELF" + text + b"\0rest" + text + b"\0")], [len(text)] * 2)
 
 
-    def test_an_object_is_of_the_source_of_its_name_and_folder(self):
+    def test_an_object_is_of_the_sources_of_its_unit(self):
         with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            for source in ("relu/forward.cu", "tanh/forward.cu", "device/alone.cu"):
-                (root / source).parent.mkdir()
-                (root / source).touch()
-            self.assertEqual(gate.source_of(root, "build/relu/forward.cu.o"), root / "relu/forward.cu")
-            self.assertEqual(gate.source_of(root, "build/./__/alone.cu.o"), root / "device/alone.cu")
-            for unknown in ("build/gelu/forward.cu.o", "build/relu/backward.cu.o"):
+            root, units = pathlib.Path(folder) / "root", pathlib.Path(folder) / "units"
+            for text, source in (("", "relu.cu"), ("{.global_float_atomics = true}", "atomic_add.cu")):
+                (root / "kernels").mkdir(parents=True, exist_ok=True)
+                (root / "kernels" / source).write_text(text)
+            (units / "a/kernels").mkdir(parents=True)
+            (units / "a/kernels/1.cu").write_text('#include "kernels/atomic_add.cu"\n#include "kernels/relu.cu"\n')
+
+            found = gate.sources_of(root, units, "build/x.dir/__/units/a/kernels/1.cu.o")
+
+            self.assertEqual(found, [root / "kernels/atomic_add.cu", root / "kernels/relu.cu"])
+            declares = gate.declaring(found)
+            self.assertTrue(declares("_ZN5tally17atomic_add_kernel3addEv"))
+            self.assertFalse(declares("_ZN5tally11relu_kernel3addEv"))
+            for unknown in ("build/gelu/forward.cu.o", "build/units/a/kernels/2.cu.o"):
                 with self.assertRaises(SystemExit):
-                    gate.source_of(root, unknown)
+                    gate.sources_of(root, units, unknown)
 
 
 @unittest.skipIf(not NVCC, "no nvcc")

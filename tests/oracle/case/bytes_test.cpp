@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "oracle/case/lost_bytes.hpp"
+#include "oracle/case/regular_file.hpp"
 #include "oracle/case/safetensors.hpp"
 
 namespace tally::bytes_test {

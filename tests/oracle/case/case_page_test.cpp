@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "case_files.hpp"
 #include "oracle/case/io.hpp"
 

@@ -1,5 +1,7 @@
 // Clean runs of tests/properties/compare/clean/*.json, each of which a bound once refused: constants that round to the
 // end of their range, products and quotients that overflow on the way to a finite number, a norm of exactly zero.
+#include <filesystem>
+
 #include "oracle/case/io.hpp"
 #include "properties/compare/groups.hpp"
 #include "tests/oracle/case/case_files.hpp"

@@ -38,7 +38,8 @@ TEST(Lenses, PassCleanRunsOfEveryLayerAndStage) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
       RunOptions options;
       options.order_seed = seed;
-      expect_both_lenses_clean(normal_everything(seed, storage), options, "everything " + std::string(name_of(storage)));
+      expect_both_lenses_clean(normal_everything(seed, storage), options,
+                               "everything " + std::string(name_of(storage)));
     }
   }
 }

@@ -1,4 +1,5 @@
-"""The arrows between the folders: who may include whom. Includes are written from the repository's root."""
+"""The arrows between the folders, and between the parts of the program: who may include whom. Includes are written from
+the repository's root."""
 import os
 import re
 
@@ -7,6 +8,22 @@ from tree import SOURCES
 FOLDERS = ("oracle", "kernels", "properties", "reports", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 ARITHMETIC = ("Eigen/", "eigen3/", "unsupported/Eigen/", "boost/")
+
+
+# The parts are built one without the next (reports/CMakeLists.txt): what judges recordings, what draws cases and trains
+# them, the lab. The first pattern that matches a path says its part. A type alone may be named from a later part.
+PARTS = [(re.compile(pattern), part) for pattern, part in (
+    (r"oracle/|kernels/trace/|properties/(compare|diagnosis)/|reports/(capture|html|record|text)/", 0),
+    (r"reports/census/(census|precisions)\.", 0),
+    (r"reports/command_line/(check/|[^/]+$)", 0),
+    (r"properties/faults/(fault|fault_names|magnitude)\.", 1),
+    (r"properties/(faults|studies)/|reports/command_line/lab/", 2),
+    (r"kernels/|properties/|reports/", 1))]
+TYPES = {"kernels/device/device.hpp", "kernels/subjects/process/interrupted_step.hpp", "kernels/training_step/run.hpp"}
+
+
+def part_of(path):
+    return next((part for pattern, part in PARTS if pattern.match(path)), 2)
 
 
 def allowed(includer, included):
@@ -54,6 +71,8 @@ def problems(tree):
                     yield place, f'"{header}" is no file of the repository; quoted includes start at its root'
             elif quoted and not allowed(path, header):
                 yield place, f'{path.split("/")[0]}/ may not include "{header}"'
+            elif quoted and part_of(header) > part_of(path) and header not in TYPES:
+                yield place, f'"{header}" is of a later part of the program'
             elif path.startswith("kernels/"):
                 chain = arithmetic_behind(tree, known, header, set())
                 if chain:

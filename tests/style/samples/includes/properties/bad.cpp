@@ -1,2 +1,2 @@
-#include "reports/page/page.hpp"
+#include "reports/html/page.hpp"
 #include "tests/any.hpp"

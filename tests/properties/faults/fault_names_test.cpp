@@ -1,0 +1,27 @@
+#include "properties/faults/fault_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include "properties/faults/fault.hpp"
+
+namespace tally::fault_names_test {
+namespace {
+
+TEST(FaultNames, are_those_that_the_faults_register) {
+  const auto all = faults();
+
+  ASSERT_EQ(fault_names().size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(fault_names()[i].name, all[i]->name);
+    EXPECT_EQ(fault_names()[i].laws, all[i]->laws) << all[i]->name;
+  }
+}
+
+TEST(FaultNames, tell_a_fault_from_another_word) {
+  EXPECT_TRUE(is_fault("mean-of-means"));
+  EXPECT_FALSE(is_fault("mean-of-mean"));
+  EXPECT_FALSE(is_fault(""));
+}
+
+}  // namespace
+}  // namespace tally::fault_names_test

@@ -1,0 +1,2 @@
+#include "oracle/real/real.hpp"
+#include "properties/good.hpp"
