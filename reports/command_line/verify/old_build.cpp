@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-BuiltProgram this_program() { return built_program_at(fs::read_symlink("/proc/self/exe")); }
+BuiltProgram built_program_here() { return built_program_at(fs::read_symlink("/proc/self/exe")); }
 
 std::string repository_here() {
   try {
@@ -37,9 +37,9 @@ std::string commit_of(const std::string& repository, const std::string& revision
 }
 
 std::string built_program(const fs::path& folder) {
-  const std::string program = (folder / this_program().file).string();
+  const std::string program = (folder / built_program_here().file).string();
   if (access(program.c_str(), X_OK) != 0)
-    throw UsageError("--against: " + program + " is no program; expected a folder that " + this_program().target +
+    throw UsageError("--against: " + program + " is no program; expected a folder that " + built_program_here().target +
                      " was built in");
   return program;
 }
@@ -51,7 +51,7 @@ void forget_hook() {
 
 }  // namespace
 
-fs::path default_cache() { return this_program().folder / "against"; }
+fs::path default_cache() { return built_program_here().folder / "against"; }
 
 fs::path temporary_folder() {
   std::string name = (fs::temp_directory_path() / "tally-XXXXXX").string();
@@ -67,7 +67,7 @@ OldBuild::OldBuild(const std::string& what, const fs::path& cache) {
   const std::string repository = repository_here();
   forget_hook();
   const std::string commit = commit_of(repository, what);
-  const BuiltProgram now = this_program();
+  const BuiltProgram now = built_program_here();
   const auto options = configuration_of(now.folder);
   auto kept_by = options;  // programs of several targets may share a folder
   if (now.target != "tally") kept_by.push_back(now.target);

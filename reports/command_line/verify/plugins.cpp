@@ -19,7 +19,7 @@
 namespace tally::command_line {
 namespace {
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed_words(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
@@ -56,7 +56,8 @@ void require_operation(const std::string& place, const std::string& operation) {
   for (const RegisteredKernel* kernel : registered_kernels())
     if (is_tallys_own(*kernel)) known.insert(kernel->operation);
   throw UsageError(place + ": no step of a training run is an operation '" + operation + "'; the nearest are " +
-                   listed(nearest_names(operation, {known.begin(), known.end()}, 3)) + " (`list kernels` names all)");
+                   listed_words(nearest_names(operation, {known.begin(), known.end()}, 3)) +
+                   " (`list kernels` names all)");
 }
 
 void require_arguments_of_operation(const std::string& place, const RegisteredKernel& kernel) {
@@ -72,7 +73,7 @@ std::string registers(const Plugin& plugin) {
   std::set<std::string> found;
   for (const RegisteredKernel* kernel : registered_kernels())
     if (is_of(plugin, *kernel)) found.insert(kernel->operation + "=" + kernel->claim.variant);
-  return found.empty() ? "none" : listed({found.begin(), found.end()});
+  return found.empty() ? "none" : listed_words({found.begin(), found.end()});
 }
 
 void require_registered(const Plugin& plugin) {
@@ -81,7 +82,7 @@ void require_registered(const Plugin& plugin) {
     return kernel->operation == plugin.operation && kernel->claim.variant == plugin.variant && is_of(plugin, *kernel);
   });
   if (found == all.end())
-    throw UsageError(listed(plugin.files) + ": found the kernels " + registers(plugin) + ", expected " +
+    throw UsageError(listed_words(plugin.files) + ": found the kernels " + registers(plugin) + ", expected " +
                      plugin.operation + "=" + plugin.variant + ", which " + plugin.place +
                      " asks for: a const RegisterKernel, " + "registered(\"" + plugin.operation + "\", {.variant = \"" +
                      plugin.variant + "\"}, launcher, KernelUse::when_named);");
