@@ -85,7 +85,8 @@ int explain(const ExplainOptions& options) {
     explain_case(c, results, options.results);
     return pass;
   }
-  if (part() != Part::lab) throw BeyondThisPart(Part::lab, "'" + options.what + "'");
+  if (part() != Part::lab)
+    throw BeyondThisPart(part() == Part::check ? Part::verify : Part::lab, "'" + options.what + "'");
   const std::string where =
       std::filesystem::exists(options.results) ? " in " + options.results : "; there is no " + options.results;
   throw UsageError("nothing is named '" + options.what + "'" + where + "; the nearest names are " +
