@@ -17,7 +17,7 @@ CMAKE
 
 says() {  # TEXT OPTIONS…
   rm -rf "$project/toolkit/build"
-  cmake -S "$project" -B "$project/toolkit/build" "${@:2}" >"$project/out" 2>"$project/err"
+  cmake -G Ninja -S "$project" -B "$project/toolkit/build" "${@:2}" >"$project/out" 2>"$project/err"
   grep -qFe "$1" "$project/out" "$project/err" || fail "${*:2}: expected $1"
 }
 nvcc=-DCMAKE_CUDA_COMPILER=nvcc gpu=-DTALLY_GPU=nvidia0 none=-DTALLY_GPU=
