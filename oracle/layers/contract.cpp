@@ -2,6 +2,8 @@
 
 #include <map>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "oracle/registered_files.hpp"
@@ -10,15 +12,14 @@ namespace tally {
 namespace {
 using Key = std::pair<std::string, std::string>;  // section, kind
 
-/// Looked up with views: a key of its own text takes memory.
-using KeyView = std::pair<std::string_view, std::string_view>;
-struct ByView {
-  using is_transparent = void;
-  bool operator()(const KeyView& a, const KeyView& b) const { return a < b; }
-};
+std::map<Key, Contract>& registry() {
+  static std::map<Key, Contract> all;
+  return all;
+}
 
-std::map<Key, Contract, ByView>& registry() {
-  static std::map<Key, Contract, ByView> all;
+/// By kind alone, which two sections seldom share: contracts are looked up for every tap.
+std::unordered_multimap<std::string_view, const Contract*>& by_kind() {
+  static std::unordered_multimap<std::string_view, const Contract*> all;
   return all;
 }
 }  // namespace
@@ -26,8 +27,9 @@ std::map<Key, Contract, ByView>& registry() {
 RegisterContract::RegisterContract(Contract contract, std::source_location at) {
   note_registered(at);
   const Key key{contract.section, contract.kind};
-  if (!registry().emplace(key, std::move(contract)).second)
-    throw std::logic_error("two contracts of the " + key.first + " " + key.second);
+  const auto [place, fresh] = registry().emplace(key, std::move(contract));
+  if (!fresh) throw std::logic_error("two contracts of the " + key.first + " " + key.second);
+  by_kind().emplace(place->second.kind, &place->second);
 }
 
 std::vector<const Contract*> contracts_of(std::string_view section) {
@@ -44,8 +46,9 @@ std::vector<const Contract*> drawn_contracts_of(std::string_view section) {
 }
 
 const Contract* find_contract(std::string_view section, std::string_view kind) {
-  const auto found = registry().find(KeyView{section, kind});
-  return found == registry().end() ? nullptr : &found->second;
+  for (auto [next, end] = by_kind().equal_range(kind); next != end; ++next)
+    if (next->second->section == section) return next->second;
+  return nullptr;
 }
 
 const Contract& contract_of(std::string_view section, const Choice& choice) {

@@ -12,6 +12,7 @@
 #include "properties/digits/training.hpp"
 #include "properties/faults/fault_names.hpp"
 #include "properties/triggers/coverage.hpp"
+#include "reports/record/packed.hpp"
 #include "reports/record/totals.hpp"
 
 namespace tally {
@@ -118,7 +119,7 @@ CampaignOptions CampaignWork::options_of(const Piece& piece, std::size_t before)
 
 std::string CampaignWork::run(std::size_t number, std::size_t before, const Death* died) const {
   const Piece& piece = pieces_[number];
-  return to_json(found_by(piece, options_of(piece, before), died));
+  return packed(found_by(piece, options_of(piece, before), died));
 }
 
 Results CampaignWork::found_by(const Piece& piece, const CampaignOptions& options, const Death* died) const {
@@ -126,7 +127,7 @@ Results CampaignWork::found_by(const Piece& piece, const CampaignOptions& option
   if (!piece.law && died) throw std::runtime_error(died->how);
   if (!piece.law) return run_training_job(training_problems()[piece.training], options);
   const Abandon abandon = [&](const TaskResult& found) {
-    leave_job(to_json(part_of(*piece.law, found)),
+    leave_job(packed(part_of(*piece.law, found)),
               title_of(piece) + ": " + found.cases.back().message + ": " + found.cases.back().token);
   };
   return part_of(*piece.law, run_law_task(*piece.law, piece.storage, options, abandon, died));
@@ -150,7 +151,7 @@ void CampaignWork::merge(Results& results, const Piece& piece, const std::string
     results.cases.push_back(crashed(piece, answer));
     return;
   }
-  Results part = results_of_json(answer);
+  Results part = unpacked(answer);
   for (auto& c : part.cases) results.cases.push_back(std::move(c));
   for (auto& t : part.training) results.training.push_back(std::move(t));
   merge_triggers(results.triggers, part.triggers);

@@ -20,7 +20,7 @@ class CampaignWork {
   std::size_t size() const { return pieces_.size(); }
   /// "exact_lane fp32", "exact_lane fp32, strand 2 of 4": no two are the same.
   std::string title_of(std::size_t number) const;
-  /// Runs a piece here; its answer is text. `before`: how many were begun before it, from which its share of the time
+  /// Runs a piece here; its answer is packed results. `before`: how many were begun before it, from which its share of the time
   /// follows. `died`: how its process did before, nullptr if it did not.
   std::string run(std::size_t number, std::size_t before, const Death* died = nullptr) const;
   /// From the answers in number order, an empty one where a piece was not run: then the results are partial. An answer

@@ -12,6 +12,7 @@
 #include "properties/diagnosis/suspect.hpp"
 #include "properties/faults/magnitude.hpp"
 #include "properties/faults/trials/smallest_caught.hpp"
+#include "reports/record/packed.hpp"
 
 namespace tally {
 namespace {
@@ -133,7 +134,7 @@ std::vector<FaultRecord> run_faults(const std::vector<std::string>& names, const
       [&](std::size_t i) {
         Results part;
         part.faults.push_back(run_fault(*list[i], options));
-        return to_json(part);
+        return packed(part);
       },
       [&](std::size_t i) {
         options.progress("[" + std::to_string(++finished) + "/" + std::to_string(list.size()) + "] " + list[i]->name);
@@ -144,7 +145,7 @@ std::vector<FaultRecord> run_faults(const std::vector<std::string>& names, const
       records.push_back(catalogue_row(*list[i]));
       records.back().message = answers[i];
     } else {
-      records.push_back(results_of_json(answers[i]).faults.at(0));
+      records.push_back(unpacked(answers[i]).faults.at(0));
     }
   }
   return records;

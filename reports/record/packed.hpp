@@ -1,0 +1,18 @@
+// Results as bytes, from one process of a program to another of the same: members in their order, numbers as they lie in
+// memory, before a text or a list how many there are. Nothing that is kept longer is written so: see record.hpp's to_json.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/record/record.hpp"
+
+namespace tally {
+
+/// What results.json holds, so that to_json(unpacked(packed(r))) is to_json(r).
+std::string packed(const Results& results);
+
+/// Throws std::runtime_error where the bytes end too early or too late.
+Results unpacked(std::string_view bytes);
+
+}  // namespace tally
