@@ -4,7 +4,7 @@ TESTS.json is `ctest --show-only=json-v1` (JUnit knows no labels), STATUS is cte
 A law counts as run on the host when its row passed or failed and does not carry the label `gpu`.
 TIMES has lines `PART SECONDS` by the clock, the last of which is `total`; over BUDGET minutes of that are an error. What
 tests took is counted in seconds of a core, each test once: under its label, and under another one than `unit` if it has
-one.
+one. `long` says only that `./tally test` leaves a test out.
 """
 import collections
 import json
@@ -22,7 +22,7 @@ def property_by_name(tests, name):
 
 
 def part_of(labels):
-    return min(labels, key=lambda label: (label == "unit", label), default=NO_LABEL)
+    return min(labels - {"long"}, key=lambda label: (label == "unit", label), default=NO_LABEL)
 
 
 def table(times, of_parts):

@@ -13,7 +13,7 @@ import count_tests  # noqa: E402
 ROWS = [  # name, labels, cores, seconds, status
     ("one", ["unit"], 1, 10, "run"), ("two", ["unit"], 2, 20, "run"), ("loop", ["unit", "weekly"], 1, 7, "run"),
     ("exact", ["law"], 1, 30, "run"), ("planted", ["fault"], 1, 40, "run"), ("page", ["browser"], 1, 5, "run"),
-    ("ranks", ["mpi"], 2, 3, "run"), ("loose", [], 1, 2, "notrun")]
+    ("ranks", ["long", "mpi"], 2, 3, "run"), ("loose", [], 1, 2, "notrun")]
 TIMES = "bare root 90\nset-up 60\nbuild 600\ntotal 3600\n"
 
 

@@ -19,7 +19,7 @@ PINNED = re.compile(r"^[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$")
 SET_UP = "apt-get update && apt-get install -y --no-install-recommends git ca-certificates"
 PRESETS = json.loads((ROOT / "CMakePresets.json").read_text())
 LISTS = "".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.cmake")))
-LABELS = set(re.findall(r"LABELS (\w+)", LISTS)) | {"browser", "law"}
+LABELS = set(re.findall(r"LABELS (\w+)", LISTS)) | {"browser", "law", "long"}
 CONFIGURATIONS = set(re.findall(r"CONFIGURATIONS (\w+)", LISTS))
 
 

@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# `test` gives its arguments to ctest, a selection without a test fails, and TALLY_BUILD is used as it is.
+# `test` alone leaves long tests out and says so, else it gives its arguments to ctest. A selection without a test fails,
+# and TALLY_BUILD is used as it is.
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+cat >>"$project/CMakeLists.txt" <<'CMAKE'
+add_test(NAME endless COMMAND ${CMAKE_COMMAND} -E false)
+set_tests_properties(endless PROPERTIES LABELS "unit;long")
+CMAKE
 launch --no-cuda list
 expect_status $? 0
 cmake -DBUILD_TESTING=ON "$project/build/no-cuda" >/dev/null || fail "expected a build with tests"
@@ -9,6 +14,11 @@ export TALLY_BUILD=$project/build/no-cuda
 launch test -R '^small$'
 expect_status $? 0
 grep -q '1/1 Test .*small .* Passed' "$project/out" || fail "expected ctest's row for small"
+launch test
+expect_status $? 0
+grep -q 'all but the tests labelled long' "$project/err" || fail "expected a word about what is left out"
+launch test -L .
+[[ $? -ne 0 ]] || fail "expected the long test to run where all are asked for"
 launch test -R '^none$'
 [[ $? -ne 0 ]] || fail "a selection without a test passed"
 
