@@ -42,6 +42,8 @@ class Trace {
   /// A name added twice keeps its first value as an input (`in.…`) and its last one as an output: what a stage that ran
   /// twice started from, and what it left.
   void add(TapName name, Tensor value);
+  /// In place of what the tap of this number held.
+  void replace(std::size_t number, Tensor value) { taps_[number].value = std::move(value); }
   const std::vector<Tap>& taps() const { return taps_; }
   /// All of them, taken out of a trace that is no longer needed.
   std::vector<Tap> take_taps() && { return std::move(taps_); }

@@ -86,6 +86,20 @@ Trace altered(const Trace& trace, const std::function<std::optional<Tensor>(cons
   return other;
 }
 
+bool AlteredTrace::alter(const std::vector<std::size_t>& taps,
+                         const std::function<std::optional<Tensor>(const Tap& tap)>& change) {
+  for (const std::size_t number : altered_) now_.replace(number, original_.taps()[number].value);
+  altered_.clear();
+  for (const std::size_t number : taps) {
+    const Tap& tap = original_.taps()[number];
+    std::optional<Tensor> changed = change(tap);
+    if (!changed || *changed == tap.value) continue;
+    now_.replace(number, *std::move(changed));
+    altered_.push_back(number);
+  }
+  return !altered_.empty();
+}
+
 bool says_something(const Evidence& evidence, const Hypothesis& hypothesis) {
   for (std::size_t i = 0; i < hypothesis.left.size(); ++i) {
     if (hypothesis.left[i] && evidence.held[i].name.text() == evidence.check.tap) return true;

@@ -29,6 +29,22 @@ std::vector<std::optional<Values>> what_if(const Evidence& evidence, const Case&
 /// A copy of the trace with some of its taps' values changed; nullopt keeps the bits.
 Trace altered(const Trace& trace, const std::function<std::optional<Tensor>(const Tap& tap)>& change);
 
+/// A trace some of whose taps read as one thing after another: what none of them changes is copied once.
+class AlteredTrace {
+ public:
+  /// The trace must live as long.
+  explicit AlteredTrace(const Trace& trace) : original_(trace), now_(trace) {}
+
+  /// The taps of these numbers with other values, nullopt keeps the bits; all others as they were. Whether a bit differs.
+  bool alter(const std::vector<std::size_t>& taps, const std::function<std::optional<Tensor>(const Tap& tap)>& change);
+  const Trace& now() const { return now_; }
+
+ private:
+  const Trace& original_;
+  Trace now_;
+  std::vector<std::size_t> altered_;
+};
+
 /// Whether anything changes at all, for the tensor that fails.
 bool says_something(const Evidence& evidence, const Hypothesis& hypothesis);
 

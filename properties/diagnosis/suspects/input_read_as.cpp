@@ -168,27 +168,16 @@ const std::vector<Reading>& readings() {
   return all;
 }
 
-/// The inputs of one role, all windows and micro-batches, read otherwise.
-Hypothesis read_as(const Evidence& evidence, const std::string& role, const Reading& reading) {
-  bool changed = false;
-  const std::string& stage = evidence.check.stage;
-  const Trace other = altered(evidence.trace, [&](const Tap& tap) -> std::optional<Tensor> {
-    if (tap.name.stage != stage || role_of(evidence.c, tap.name) != role) return std::nullopt;
-    auto read = reading.read(tap.value);
-    changed = changed || (read && !(*read == tap.value));
-    return read;
-  });
-  Hypothesis way{{}, words_of_role(role) + " " + reading.sentence, "the same formula of another input", 1};
-  if (changed) way.left = what_if(evidence, evidence.c, other);
-  return way;
-}
-
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
   if (!affordable(evidence)) return all;
+  AlteredTrace other(evidence.trace);
   for (const std::string& role : input_roles(evidence)) {
+    const std::vector<std::size_t> taps = taps_in_role(evidence, role);  // of all windows and micro-batches
     for (const Reading& reading : readings()) {
-      Hypothesis way = read_as(evidence, role, reading);
+      if (!other.alter(taps, [&](const Tap& tap) { return reading.read(tap.value); })) continue;
+      Hypothesis way{{}, words_of_role(role) + " " + reading.sentence, "the same formula of another input", 1};
+      way.left = what_if(evidence, evidence.c, other.now());
       if (says_something(evidence, way)) all.push_back(std::move(way));
     }
   }

@@ -62,29 +62,19 @@ void add_tensors(std::vector<Source>& all, const Evidence& evidence, const std::
   }
 }
 
-Hypothesis read_from(const Evidence& evidence, const std::string& role, const Source& source) {
-  bool changed = false;
-  const std::string& stage = evidence.check.stage;
-  const Trace other = altered(evidence.trace, [&](const Tap& tap) -> std::optional<Tensor> {
-    if (tap.name.stage != stage || role_of(evidence.c, tap.name) != role) return std::nullopt;
-    auto read = as_like(tap.value, source.of(tap));
-    changed = changed || (read && !(*read == tap.value));
-    return read;
-  });
-  Hypothesis way{{}, words_of_role(role) + " " + source.sentence, "the same formula of another tensor", 1};
-  if (changed) way.left = what_if(evidence, evidence.c, other);
-  return way;
-}
-
 std::vector<Hypothesis> ways(const Evidence& evidence) {
   std::vector<Hypothesis> all;
   if (!affordable(evidence)) return all;
+  AlteredTrace other(evidence.trace);
   for (const std::string& role : input_roles(evidence)) {
     std::vector<Source> sources;
     add_micro_batches(sources, evidence);
     add_tensors(sources, evidence, role);
+    const std::vector<std::size_t> taps = taps_in_role(evidence, role);
     for (const Source& source : sources) {
-      Hypothesis way = read_from(evidence, role, source);
+      if (!other.alter(taps, [&](const Tap& tap) { return as_like(tap.value, source.of(tap)); })) continue;
+      Hypothesis way{{}, words_of_role(role) + " " + source.sentence, "the same formula of another tensor", 1};
+      way.left = what_if(evidence, evidence.c, other.now());
       if (says_something(evidence, way)) all.push_back(std::move(way));
     }
   }

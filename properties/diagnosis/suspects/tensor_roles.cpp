@@ -41,6 +41,14 @@ std::string role_of(const Case& c, const TapName& name) {
   return kind + ":" + name.tensor.substr(0, span.at) + "*" + name.tensor.substr(span.at + span.length);
 }
 
+std::vector<std::size_t> taps_in_role(const Evidence& evidence, const std::string& role) {
+  std::vector<std::size_t> found;
+  const std::vector<Tap>& taps = evidence.trace.taps();
+  for (std::size_t i = 0; i < taps.size(); ++i)
+    if (taps[i].name.stage == evidence.check.stage && role_of(evidence.c, taps[i].name) == role) found.push_back(i);
+  return found;
+}
+
 std::string in_role(const Case& c, const std::string& role, const TapName& beside) {
   const auto star = role.find('*'), colon = role.find(':');
   const Span span = object_in(c, beside);
