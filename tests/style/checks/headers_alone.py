@@ -1,10 +1,14 @@
 """Every header compiles alone. Headers that include the CUDA toolkit's own are compiled where it is found, and those
-that a source of their name includes first with that source, in every build that precompiles no headers."""
+that a source of their name includes first with that source, in every build that precompiles no headers; so is what such
+a header itself includes first."""
 import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+
+from preludes import Preludes
 
 COMPILER = os.environ.get("CXX", "c++")
 TEST_WORDS = ["-DTALLY_SOURCE_DIR=\"\""]  # what the build tells test programs
@@ -15,9 +19,13 @@ def cannot_run():
     return None if shutil.which(COMPILER) else f"no compiler {COMPILER} here"
 
 
-def compile_alone(tree, path):
+def compiling(tree, *words):
     folders = [option for folder in [tree.root, *tree.include_folders] for option in ("-I", folder)]
-    command = [COMPILER, "-std=c++20", "-fsyntax-only", *TEST_WORDS, *folders, "-x", "c++", "-"]
+    return [COMPILER, "-std=c++20", *TEST_WORDS, *folders, *words]
+
+
+def compile_alone(tree, path, prelude):
+    command = compiling(tree, "-fsyntax-only", *prelude, "-x", "c++", "-")
     result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True)
     if result.returncode == 0 or CUDA.search(result.stderr):
         return None
@@ -25,16 +33,36 @@ def compile_alone(tree, path):
     return path, (errors or result.stderr.splitlines() or ["failed without a message"])[0]
 
 
-def comes_first(tree, path):
-    source = re.sub(r"\.h(pp)?$", ".cpp", path)
-    if not os.path.isfile(f"{tree.root}/{source}"):
-        return False
-    return next((line for line in tree.lines(source) if line.startswith("#include")), "") == f'#include "{path}"'
+def precompiled(tree, names, folder):
+    """The options that use it; none where it does not compile, as where it needs CUDA."""
+    prelude = f"{folder}/prelude.hpp"
+    with open(prelude, "w", encoding="utf-8") as file:
+        quoted = (name if name.startswith("<") else f'"{name}"' for name in sorted(names))
+        file.writelines(f"#include {name}\n" for name in quoted)
+    command = compiling(tree, "-x", "c++-header", prelude, "-o", f"{prelude}.gch")
+    made = names and subprocess.run(command, capture_output=True).returncode == 0
+    return ["-include", prelude] if made else []
+
+
+def compile_each(tree, names, paths):
+    with tempfile.TemporaryDirectory() as folder:
+        prelude = precompiled(tree, names, folder)
+        return [problem for path in paths if (problem := compile_alone(tree, path, prelude))]
+
+
+def proved_by_sources(tree, preludes):
+    """What comes first in a source of its name, and what comes first in these."""
+    for path in preludes.own:
+        source = re.sub(r"\.h(pp)?$", ".cpp", path)
+        if os.path.isfile(f"{tree.root}/{source}") and next(preludes.leading(source), "") == path:
+            while path in preludes.own:
+                yield path
+                path = next(preludes.leading(path), "")
 
 
 def problems(tree):
-    alone = [path for path in tree.having(".hpp", ".h") if not comes_first(tree, path)]
+    preludes = Preludes(tree)
+    planned = preludes.planned(sorted(preludes.own - set(proved_by_sources(tree, preludes))))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for problem in pool.map(lambda path: compile_alone(tree, path), alone):
-            if problem:
-                yield problem
+        for found in pool.map(lambda plan: compile_each(tree, *plan), planned):
+            yield from found
