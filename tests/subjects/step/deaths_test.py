@@ -65,8 +65,8 @@ class Deaths(Steps):
 
     def test_after_a_crash_the_next_case_runs_in_another_process(self):
         results, _ = self.verified(library("hostile_step"), "--law", "every_tap_is_there", "--precision", "fp32", "--cases", "40",
-                                   "--keep-going", "--no-shrink", "--unsteered", code=1, HOSTILE="any", HOSTILE_SHARE=100,
-                                   HOSTILE_LEFT_OUT="hang hoard killed")
+                                   "--keep-going", "--no-shrink", "--unsteered", "--case-time", "4s", code=1,
+                                   HOSTILE="any", HOSTILE_SHARE=100, HOSTILE_LEFT_OUT="hang hoard killed")
         statuses = collections.Counter(case["status"] for case in results["cases"])
         self.assertEqual(sum(statuses.values()), 40)
         self.assertGreater(statuses["fail"], 0)
