@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 TALLY = sys.argv[1]
@@ -117,14 +116,18 @@ class Commands(unittest.TestCase):
             self.assertEqual((self.out / "a" / name).read_bytes(), (self.out / "b" / name).read_bytes(), name)
         self.assertEqual((self.out / "a" / "micro_batches.json").read_text(), printed.stdout)
 
-    def test_an_interrupted_sweep_is_marked(self):
-        process = subprocess.Popen([TALLY, "sweep", "micro_batches", "--effort", "50", "--out", str(self.out)],
+    def interrupted(self, sent, file, *words):
+        """What a command has left that was sent a signal once it had said how far it was."""
+        process = subprocess.Popen([TALLY, *words, "--effort", "5", "--out", str(self.out)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
+        self.assertIn(b"[1/", process.stderr.readline())
+        process.send_signal(sent)
         process.communicate(timeout=300)
-        self.assertEqual(process.returncode, 130)
-        self.assertTrue(json.loads((self.out / "micro_batches.json").read_text())["partial"])
+        self.assertEqual(process.returncode, 130, sent)
+        return json.loads((self.out / file).read_text())
+
+    def test_an_interrupted_sweep_is_marked(self):
+        self.assertTrue(self.interrupted(signal.SIGINT, "micro_batches.json", "sweep", "micro_batches")["partial"])
 
     def test_missing_files_are_named(self):
         self.refuses(["oracle", self.out / "none.json"], "none.json")
@@ -217,14 +220,7 @@ class Commands(unittest.TestCase):
 
     def test_an_interrupt_leaves_a_marked_result(self):
         for sent in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([TALLY, "verify", "--effort", "50", "--no-training", "--out", str(self.out)],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(3)
-            process.send_signal(sent)
-            process.communicate(timeout=300)
-            self.assertEqual(process.returncode, 130, sent)
-            results = json.loads((self.out / "results.json").read_text())
-            self.assertTrue(results["partial"], sent)
+            self.assertTrue(self.interrupted(sent, "results.json", "verify", "--no-training")["partial"], sent)
 
     def test_doctor_probes_how_a_gemm_rounds(self):
         found = tally("doctor", "--probe", "host").stdout
