@@ -28,7 +28,8 @@ class Units(unittest.TestCase):
 
     def test_folders_are_kept_apart(self):
         self.assertEqual(units.units(["kernels/a", "oracle/a"], lambda _: ""), [["kernels/a"], ["oracle/a"]])
-        self.assertEqual(units.header_units(["kernels/a.hpp", "oracle/a.hpp"]), [["kernels/a.hpp"], ["oracle/a.hpp"]])
+        self.assertEqual(units.header_units(["kernels/a.hpp", "oracle/a.hpp", "reports/a.hpp", "tests/a.hpp"]),
+                         [["reports/a.hpp"], ["tests/a.hpp"], ["kernels/a.hpp", "oracle/a.hpp"]])
 
     def test_every_source_is_in_exactly_one_unit(self):
         sources = [f"tests/{number}" for number in range(100)]
