@@ -76,7 +76,7 @@ def write(sources, folder, read):
 
 
 def header_units(headers):
-    """What judges goes together, and each top folder beside it, so that no two in a unit give one name to two things."""
+    """What judges goes together, each other top folder alone: no two in a unit give one name to two things."""
     def unit(header):
         folder = header.split("/")[0]
         return "what judges" if folder in JUDGES else folder
