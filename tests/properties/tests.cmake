@@ -1,14 +1,20 @@
-# One ctest row a law and a fault, found by file name: the program itself runs them, on the host executor.
+# One ctest row a law and a fault, found by file name. All laws run once, as a user runs them: every way of a launch,
+# every value of an option. A law's row says what was found of it; `./tally verify --law NAME` runs one.
 set(row_output ${CMAKE_CURRENT_BINARY_DIR}/rows)
+set(campaign_row /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/campaign_row.py ${row_output}/default)
+add_test(NAME campaign.runs
+  COMMAND ${campaign_row} -- $<TARGET_FILE:tally> verify --subject host --no-training --out ${row_output}/default)
+set_tests_properties(campaign.runs PROPERTIES LABELS law PROCESSORS 2 TIMEOUT 1800 FIXTURES_SETUP campaign)
+add_test(NAME campaign.default COMMAND ${campaign_row})
+set_tests_properties(campaign.default PROPERTIES LABELS unit TIMEOUT 60 FIXTURES_REQUIRED campaign)
 
 file(GLOB_RECURSE law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
 foreach(source IN LISTS law_sources)
   file(STRINGS ${source} registration REGEX "RegisterLaw registered")
   if(registration)
     get_filename_component(law ${source} NAME_WE)
-    add_test(NAME law.${law}
-      COMMAND tally verify --subject host --law ${law} --processes 1 --out ${row_output}/${law})
-    set_tests_properties(law.${law} PROPERTIES LABELS law TIMEOUT 600)
+    add_test(NAME law.${law} COMMAND ${campaign_row} ${law})
+    set_tests_properties(law.${law} PROPERTIES LABELS law TIMEOUT 60 FIXTURES_REQUIRED campaign)
     add_test(NAME gpu.${law}
       COMMAND tally verify --subject cuda --law ${law} --out ${row_output}/gpu_${law})
     set_tests_properties(gpu.${law} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
@@ -36,7 +42,3 @@ add_library(shy_race OBJECT)
 tally_add_kernel_sources(shy_race ${CMAKE_CURRENT_LIST_DIR}/campaign/shy_race.cu)
 target_link_libraries(shy_race PUBLIC tally_base)
 target_link_libraries(properties_tests PRIVATE shy_race)
-
-# All of it as a user runs it: every law, every way of a launch, every value of an option.
-add_test(NAME campaign.default COMMAND tally verify --subject host --no-training --out ${row_output}/default)
-set_tests_properties(campaign.default PROPERTIES LABELS unit PROCESSORS 2 TIMEOUT 1800)
