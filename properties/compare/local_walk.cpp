@@ -158,8 +158,7 @@ const Tensor* LocalWalk::handed(const std::string& stage, const std::string& ten
   const Tensor* read = require_tap(stage, tensor);
   if (read == nullptr && producer != nullptr && !is_given(c.model, stage)) unread.insert(place(stage, tensor).tap);
   if (read == nullptr || producer == nullptr) return read;
-  const bool only_kept = !judges && kept != nullptr && wanted != nullptr;
-  if (only_kept && !wanted->contains(place(stage, tensor).tap)) return read;
+  if (!judges && kept != nullptr && wanted != nullptr && !wanted->contains(place(stage, tensor).tap)) return read;
   TensorCheck check = bitwise_check(place(stage, tensor).tap, stage, *producer, *read);
   check.lens = "local";
   checks.push_back(std::move(check));
