@@ -61,9 +61,28 @@ std::string group_line(const std::vector<std::string>& groups) {
   return text.empty() ? "" : text + "\n";
 }
 
+constexpr std::string_view unjudged = "not judged: ", assumed = "assumed: ";
+
+/// What the recorder says that it left out, each by its first words: "the loss and its normalisation".
+std::string left_out(const CaptureRecord& capture) {
+  std::string text;
+  for (std::string_view line : capture.not_judged) {
+    if (!line.starts_with(unjudged) || line.starts_with("not judged: forward")) continue;
+    line.remove_prefix(unjudged.size());
+    for (const std::string_view end : {" (", ": ", " was ", " is ", " at "}) line = line.substr(0, line.find(end));
+    text += (text.empty() ? "" : ", ") + std::string(line);
+  }
+  return text;
+}
+
 std::string verdict_line(const CaptureRecord& capture) {
   const bool in_vain = !compared_in_vain(capture.checks).empty();
-  if (capture.verdict == "pass") return in_vain ? "pass, but some tensors could not be judged\n" : "pass\n";
+  if (capture.verdict == "pass") {
+    const std::string left = left_out(capture);
+    return (left.empty() ? in_vain ? "pass, but some tensors could not be judged" : "pass"
+                         : "pass, but not judged: " + left + (in_vain ? ", some tensors" : "")) +
+           "\n";
+  }
   if (capture.verdict == "fail") return "fail: " + capture.sentence + "\n";
   return "not judged: taps are missing or everything is vacuous\n";
 }
@@ -85,7 +104,11 @@ CaptureRecord capture_record(const Case& c, const Trace& trace, bool all_lenses,
   }
   record.not_judged = not_judged(c, judged.checks, all_lenses);
   record.not_judged.insert(record.not_judged.end(), judged.notes.begin(), judged.notes.end());
-  record.assumptions = std::move(assumptions);
+  for (std::string& line : assumptions) {
+    const bool of_the_rest = line.starts_with(unjudged);
+    if (line.starts_with(assumed)) line.erase(0, assumed.size());
+    (of_the_rest ? record.not_judged : record.assumptions).push_back(std::move(line));
+  }
   record.claims = claims_in_short(trace.claims);
   record.groups = std::move(judged.groups);
   record.checks = std::move(judged.checks);

@@ -8,11 +8,11 @@ from .unjudged import counted
 class SeesBatchStatistics:
     """Hears of each BatchNorm that takes the statistics of a micro-batch while `recording()` says so."""
 
-    def __init__(self, model, recording):
+    def __init__(self, model, recording, guard):
         self.recording, self.seen, self.handles = recording, [], []
         for name, module in model.named_modules():
             if isinstance(module, _BatchNorm):
-                self.handles.append(module.register_forward_pre_hook(self.called(name)))
+                self.handles.append(module.register_forward_pre_hook(guard.of_module(self.called(name))))
 
     def called(self, name):
         def hook(module, _):

@@ -2,18 +2,21 @@
 import torch
 
 from .changes import Change, is_zero, same
+from .endings import Endings
 from .frozen import Frozen
+from .guard import Guard
 from .norms import Norms
 from .rank_taps import taps_of
 from .report import Report
 from .segment import Segment
 from .settings import compare_options, compare_parameters
+from .stale_casts import SeesStaleCasts
 from .unjudged import note_finite
 from .unseen import unseen
 from .views import Views
 
 
-class Capture:
+class Capture(Endings):
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
@@ -30,6 +33,8 @@ class Capture:
         self.touched = set()  # parameters that this backward pass has reached
         self.after_last = self.unscaled = False
         self.norms = Norms(self)
+        self.stale_casts = SeesStaleCasts(parameters)
+        self.guard = Guard()  # of all calls from the loop
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
 
@@ -241,6 +246,7 @@ class Capture:
 
     @unseen
     def step_ends(self):
+        self.stale_casts.step_ends()
         if not self.recording_step() or self.skipping:
             return
         w, segment = self.window_prefix(), self.segment
@@ -267,33 +273,3 @@ class Capture:
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
                                 "pass micro_batches as the loop is meant, or record a loop that steps; if another "
                                 "optimizer took the step, record that one")
-
-    def interrupted(self, kind):
-        """The loop ended by an exception: a window that has not taken its step is left out."""
-        self.backward_ends()
-        self.report.say(f"the loop ended early, by {kind.__name__}: windows that were whole by then are judged")
-        if self.segment is None or not self.segment.windows:
-            return
-        _, m, size = self.meaning.place(self.count - 1)
-        if m + 1 < size or not (self.after_last or self.skips):
-            self.leave_out_last_window()
-        else:
-            self.window_ends()
-
-    def leave_out_last_window(self):
-        self.segment.drop_window()
-        if not self.segment.windows:
-            self.segments.remove(self.segment)
-
-    def finish(self):
-        """The end of the loop. A last window that is short counts if the loop took its step."""
-        if self.segment is None or not self.segment.windows:
-            return
-        _, m, size = self.meaning.place(self.count - 1)
-        if m + 1 < size and not self.after_last and not self.skips:
-            self.leave_out_last_window()
-            return self.report.say(f"the last window was left out: {m + 1} of {size} micro-batches and no step")
-        if m + 1 < size:
-            self.report.say(f"assumed: the last window is meant to have {m + 1} micro-batches in place of {size}, "
-                            "as the loop took a step there and ended (argument micro_batches, a list)")
-        self.window_ends()

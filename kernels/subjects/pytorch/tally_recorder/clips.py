@@ -1,10 +1,12 @@
 """Notes the calls of PyTorch's clips, by whichever name a loop calls them. What they do is seen by the gradients."""
 import functools
 import sys
+from collections.abc import Iterator
 
 import torch
 
 from .errors import CaptureError
+from .guard import Guard
 from .views import dense
 
 NORMS = (1, 2, "inf")  # of which a case states the clip by norm
@@ -37,6 +39,7 @@ class SeesClips:
         self.wanted = lambda: True
         self.begins = lambda: None  # is told before a clip changes anything
         self.normed = lambda norm: None  # is told of each norm of all that a clip found
+        self.guard, self.over_nothing = Guard(), None  # the recorder's, once there is one; a clip that saw no parameter
         self.recorded, self.beside = set(), None  # parameters by id, and a clip by the norm of others as well
         for name, section in (("clip_grad_norm_", self.by_norm), ("clip_grad_value_", self.by_value)):
             original = getattr(torch.nn.utils.clip_grad, name)
@@ -46,20 +49,39 @@ class SeesClips:
     def around(self, original, section):
         @functools.wraps(original)
         def clip(parameters, *args, **kwargs):
-            if not isinstance(parameters, torch.Tensor):
+            if isinstance(parameters, Iterator):
                 parameters = list(parameters)
-            limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
-            found = section(float(limit), *args[1:], **kwargs)
-            if found is not None and self.wanted():
-                self.note(found, [parameters] if isinstance(parameters, torch.Tensor) else parameters)
-            if self.wanted():
-                self.begins()
+            over = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+            found = self.guard.tried(self.clips, section, over, args, kwargs)
             result = original(parameters, *args, **kwargs)
-            of_all = self.recorded <= set(map(id, [parameters] if isinstance(parameters, torch.Tensor) else parameters))
-            if found is not None and found["kind"] == "global_norm" and self.wanted() and of_all:
-                self.normed(result)
+            if found is not None:
+                self.guard.tried(self.clipped, found, over, result)
             return result
         return clip
+
+    def clips(self, section, parameters, args, kwargs):
+        """Before the call; the section of the clip."""
+        if not self.wanted():
+            return None
+        limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
+        found = section(float(limit), *args[1:], **kwargs)
+        if found is not None and not len(parameters):
+            self.over_nothing = self.over_nothing or found
+        elif found is not None:
+            self.note(found, parameters)
+        self.begins()
+        return found
+
+    def clipped(self, found, parameters, result):
+        if found["kind"] == "global_norm" and self.wanted() and self.recorded <= set(map(id, parameters)):
+            self.normed(result)
+
+    def wrongs(self):
+        """A clip that saw no parameter clips nothing, whatever it was meant to."""
+        if self.over_nothing is None or self.called:
+            return []
+        return [f"{words(self.over_nothing)} was given no parameter, so that nothing is clipped; give it a list, as an iterator "
+                "(filter, model.parameters()) is used up once the optimizer has read it"]
 
     def note(self, section, parameters):
         if section not in self.called:

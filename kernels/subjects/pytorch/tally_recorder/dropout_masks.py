@@ -15,10 +15,11 @@ class DropoutMasks:
         self.rows, self.trains, self.runs, self.masks, self.before, self.handles = None, True, False, {}, {}, []
 
     def attach(self, model):
-        self.handles = [model.register_forward_hook(self.ends)]
+        hook = self.capture.guard.of_module
+        self.handles = [model.register_forward_hook(hook(self.ends))]
         for name, module in self.modules.items():
-            self.handles += [module.register_forward_pre_hook(self.begins(name)),
-                             module.register_forward_hook(self.after(name))]
+            self.handles += [module.register_forward_pre_hook(hook(self.begins(name))),
+                             module.register_forward_hook(hook(self.after(name)))]
 
     def detach(self):
         for handle in self.handles:

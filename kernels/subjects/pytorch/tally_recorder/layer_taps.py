@@ -22,17 +22,22 @@ class LayerTaps:
         self.rows, self.pending, self.handles = None, {}, []
 
     def attach(self):
+        hook = self.capture.guard.of_module
         for name, module in self.modules.items():
             if getattr(module, "inplace", False):
                 continue
-            self.handles += [module.register_forward_pre_hook(self.before(name)),
-                             module.register_forward_hook(self.after(name))]
-        self.handles += [module.register_forward_hook(self.after(name)) for name, module in self.leave.items()]
+            self.handles += [module.register_forward_pre_hook(hook(self.before(name))),
+                             module.register_forward_hook(hook(self.after(name)))]
+        self.handles += [module.register_forward_hook(hook(self.after(name))) for name, module in self.leave.items()]
 
     def detach(self):
         for handle in self.handles:
             handle.remove()
         self.handles = []
+
+    def hears_of_functions(self):
+        """Whether it is to hear of weights that are read and of products."""
+        return bool(self.uses or self.scaled)
 
     def begin(self, rows, _):
         """A forward pass: taps of one whose backward pass never came are let go."""
@@ -86,7 +91,7 @@ class LayerTaps:
             if self.listens():
                 self.pending[f"backward/d.{name}@{by_look_up if looked_up else by_product}"] = \
                     self.capture.scratch.put(gradient)
-        own.register_hook(arrives)
+        own.register_hook(self.capture.guard.hook(arrives))
         return own
 
     def looked_up(self, weight, rows):
@@ -108,7 +113,7 @@ class LayerTaps:
         def arrives(gradient):
             if self.listens():
                 self.keep(place, as_rows(gradient))
-        value.register_hook(arrives)
+        value.register_hook(self.capture.guard.hook(arrives))
 
     def before(self, name):
         """A hook that sees what the layer reads."""

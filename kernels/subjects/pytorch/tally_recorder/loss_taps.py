@@ -79,14 +79,11 @@ class LossTaps:
 
     def watch_model(self, model):
         """Hooks the model, with its named arguments where this PyTorch hands them to hooks."""
+        hook = self.capture.guard.of_module(self.model_called)
         try:
-            return model.register_forward_pre_hook(self.model_called, with_kwargs=True)
+            return model.register_forward_pre_hook(hook, with_kwargs=True)
         except TypeError:
-            return model.register_forward_pre_hook(self.model_called)
-
-    def hears_of_functions(self):
-        """Who hears of weights that are read and of products; None where nobody wants to."""
-        return self.layers if self.layers and (self.layers.uses or self.layers.scaled) else None
+            return model.register_forward_pre_hook(hook)
 
     def last_layer_left(self, _, __, y):
         """Logits of all tokens, of which a loss may read all but each line's last."""
@@ -97,6 +94,7 @@ class LossTaps:
         """The model reads a micro-batch's rows."""
         given = [*inputs, *(named or {}).values()]
         first = next((value for value in given if isinstance(value, torch.Tensor)), None)
+        self.capture.stale_casts.look(self.capture.report)
         if first is not None and torch.is_grad_enabled() and self.capture.recording_next():
             self.forward += 1
             self.rows = first.shape[0] if first.dim() else 1
@@ -134,7 +132,7 @@ class LossTaps:
             seen.arrives(gradient)
             if seen not in self.arrived:
                 self.arrived.append(seen)
-        output.log_probs.register_hook(at_loss)
+        output.log_probs.register_hook(self.capture.guard.hook(at_loss))
 
     def called(self, loss, result):
         capture = self.capture
@@ -169,8 +167,8 @@ class LossTaps:
                 whole = rows_of(gradient.detach(), shape)
                 seen.d_y = capture.scratch.put(rows.of_flat(cut.whole(whole) if cut else whole))
 
-        result.register_hook(at_loss)
-        loss.y.register_hook(at_logits)
+        result.register_hook(capture.guard.hook(at_loss))
+        loss.y.register_hook(capture.guard.hook(at_logits))
 
     def backward_begins(self, roots):
         self.arrived, self.term = [], None

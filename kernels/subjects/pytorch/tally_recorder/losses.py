@@ -47,14 +47,19 @@ class SeesLosses(TorchFunctionMode):
     """While it is entered, `called(loss)` hears of each call that takes part in autograd. `layers`, where it is given,
     hears of each weight that is multiplied by or looked up in and gives what is used in its place
     (`weight_read(weight, looked_up)`), of rows that were looked up (`looked_up(weight, rows)`), and of products of a
-    tensor (`multiplied(tensor, product)`)."""
+    tensor (`multiplied(tensor, product)`); `silent`, where it is given, of every call and its result."""
 
-    def __init__(self, called, layers=None):
+    def __init__(self, called, layers=None, silent=None):
         super().__init__()
-        self.called, self.layers = called, layers
+        self.called, self.layers, self.silent = called, layers, silent
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        result = self.see(func, args, kwargs or {})
+        if self.silent is not None:
+            self.silent(func, args, result)
+        return result
+
+    def see(self, func, args, kwargs):
         if self.layers and func in (F.linear, F.embedding) and len(args) > 1:
             weight, args = args[1], (args[0], self.layers.weight_read(args[1], func is F.embedding), *args[2:])
             if func is F.embedding:

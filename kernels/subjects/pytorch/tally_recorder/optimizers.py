@@ -18,6 +18,7 @@ KNOWN = {
                 {"square_avg": "square_avg", "momentum_buffer": "momentum_buffer"}, ("maximize", "centered")),
     "Lion": ("lion", {}, "decoupled", {"exp_avg": "exp_avg"}, ("maximize",)),
 }
+MOST_NAMES = 8  # that a line lists
 MAY_DIFFER = ("params", "weight_decay", "initial_lr", "name", "foreach", "fused")
 
 
@@ -76,6 +77,28 @@ class ReadsOptimizer:
         """The options that a recipe states, by their PyTorch names, as they are now."""
         group = self.optimizer.param_groups[0]
         return {name: group[name] for name in (*self.options, "betas") if name in group}
+
+    def decay_by_group(self):
+        """A line that says which parameters decay, where not all do alike."""
+        by_value = {}
+        for group in self.optimizer.param_groups:
+            by_value.setdefault(float(group.get("weight_decay", 0)), []).extend(
+                self.names[parameter] for parameter in group["params"] if parameter in self.names)
+        if len(by_value) < 2:
+            return []
+        words = [f"{value!r} for {', '.join(names[:MOST_NAMES])}" + (f" (and {len(names) - MOST_NAMES} more)" if
+                 len(names) > MOST_NAMES else "") for value, names in by_value.items() if names]
+        return [f"assumed: weight_decay by group: {'; '.join(words)}"]
+
+    def replaced(self):
+        """A line for each option that is another in the groups than where the optimizer was made."""
+        found = []
+        for name, value in self.stated().items():
+            made = getattr(self.optimizer, "defaults", {}).get(name, value)
+            if made != value:
+                found.append(f"assumed: {name} is {value!r}, as the optimizer's groups have it; the optimizer was made with "
+                             f"{made!r}, which a schedule, a loaded state or the group itself has replaced")
+        return found
 
     def section(self, group):
         """The section `optimizer` of these options."""

@@ -52,7 +52,7 @@ class RankTaps:
         self.moved = False  # whether the ranks added up behind the last micro-batch
         self.passed = False  # whether a forward pass went through the wrapper since the last backward pass
         self.marks = 0  # calls of the loop that say where it has added up, in recorded windows
-        self.hooks = [ranks.wrapper.register_forward_pre_hook(self.passes)] if ranks.wrapper is not None else []
+        self.hooks = [ranks.wrapper.register_forward_pre_hook(capture.guard.of_module(self.passes))] if ranks.wrapper is not None else []
 
     def passes(self, *_):
         self.passed = self.passed or torch.is_grad_enabled()

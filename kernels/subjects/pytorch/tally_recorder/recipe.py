@@ -114,6 +114,17 @@ def rates_assumed(segment):
     return rate_section(segment.rates_of_steps(), segment.step), why
 
 
+def excludes_what_is_there(decay, capture):
+    """Words that match nothing would leave out nothing, in silence. What known layers are, a case says itself."""
+    for word in decay.get("exclude", []):
+        bias = word == "bias" and any(name.endswith("bias") for name in capture.parameters)
+        known = capture.losses.wants_input and word in ("norm", "embedding")
+        if not (bias or known or word in capture.parameters):
+            raise CaptureError(f"weight_decay: found {word!r} among what is excluded, which no parameter is, expected 'bias' "
+                               "or names of parameters, as an opaque model has no other words; name them: "
+                               + ", ".join(list(capture.parameters)[:8]))
+
+
 def recipe_of(segment, capture, clips, lines):
     """The five sections. `lines` takes one line for each that is assumed."""
     meaning, reads = capture.meaning, capture.reads
@@ -133,6 +144,8 @@ def recipe_of(segment, capture, clips, lines):
     decay = said_or(meaning, "weight_decay", capture.decay, f"as {type(reads.optimizer).__name__} does it",
                     lines)
     rate = said_or(meaning, "learning_rate", *rates_assumed(segment), lines=lines)
+    excludes_what_is_there(decay, capture)
+    lines += reads.decay_by_group()
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
     return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,

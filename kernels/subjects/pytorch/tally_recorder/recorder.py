@@ -12,6 +12,7 @@ from .clips import SeesClips
 from .dropout_masks import DropoutMasks
 from .errors import CaptureError
 from .gradients import SeesGradients
+from .guard import told
 from .layer_taps import LayerTaps
 from .loss_taps import LossTaps
 from .losses import SeesLosses
@@ -25,6 +26,7 @@ from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
+from .silent_terms import SilentTerms
 from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
@@ -71,8 +73,11 @@ class Recorder:
             self.described.freeze(parameters, model)
         case_file.format_of_all({**parameters, **self.described.frozen})
         case_file.names_can_be_stated({**parameters, **self.described.frozen})
-        self.outside = Outside({self.described.name_of(name): parameter for name, parameter in model.named_parameters()
-                                if id(parameter) not in held and parameter.requires_grad}, optimizer)
+        named = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()}
+        self.outside = Outside({name: parameter for name, parameter in named.items()
+                                if id(parameter) not in held and parameter.requires_grad}, optimizer,
+                               {name: parameter for name, parameter in named.items()
+                                if id(parameter) in held and not parameter.requires_grad})
         names = {parameter: name for name, parameter in parameters.items()}
         self.scratch = Scratch(scratch)
         self.samples = Samples(parameters, samples)
@@ -89,7 +94,10 @@ class Recorder:
 
     def __enter__(self):
         self.attach()
-        mode = SeesLosses(self.capture.losses.called, self.capture.losses.hears_of_functions())
+        guard, layers = self.capture.guard, self.capture.losses.layers
+        layers = layers if layers and layers.hears_of_functions() else None
+        silent = SilentTerms(self.capture.report.silent_term)
+        mode = SeesLosses(guard.hook(self.capture.losses.called), layers and guard.listener(layers), guard.hook(silent.called))
         mode.__enter__()
         self.entered.insert(0, lambda: mode.__exit__(None, None, None))
         return self
@@ -97,18 +105,20 @@ class Recorder:
     def attach(self, clips=None):
         """Everything but the mode that sees losses; `clips` may have been watched from an earlier time on."""
         sees = SeesShardedGradients if self.ranks and self.ranks.sharded else SeesGradients
-        gradients = sees(self.capture.parameters, self.capture)
+        guard = self.capture.guard
+        gradients = sees(self.capture.parameters, guard.listener(self.capture))
         taps_layers = self.described.wants_input and self.meaning.at("all")
         layers = LayerTaps(self.capture, self.described) if taps_layers else None
         masks = DropoutMasks(self.capture, self.described) if self.described.drops() else None
         losses = LossTaps(self.capture, gradients.nodes, self.described, layers, masks)
         self.capture.losses = losses
         self.clips = clips or SeesClips()
+        self.clips.guard = guard
         self.clips.wanted, self.clips.normed = self.capture.recording_step, self.capture.norms.seen
         self.clips.begins = functools.partial(self.capture.sums.look, "PyTorch's clip")
         self.clips.recorded = {id(parameter) for parameter in self.capture.parameters.values()}
         hook = losses.watch_model(self.model)
-        fused = self.model.register_forward_hook(losses.model_left) if self.described.wants_input else None
+        fused = self.model.register_forward_hook(guard.of_module(losses.model_left)) if self.described.wants_input else None
         if layers:
             layers.attach()
         if masks:
@@ -116,10 +126,11 @@ class Recorder:
         watched = [taps.watched for taps in (masks, layers) if taps]
         attention = [SeesAttention(watched).remove] if watched and self.described.attentions else []
         last = self.described.modules.get(self.described.last)
-        logits = [last.register_forward_hook(losses.last_layer_left).remove] if last is not None else []
-        self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next)
-        steps, scaler = SeesSteps(self.optimizer, self.capture), SeesScaler(self.optimizer, ScalerTaps(self.capture))
-        gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered).remove] \
+        logits = [last.register_forward_hook(guard.of_module(losses.last_layer_left)).remove] if last is not None else []
+        self.statistics = SeesBatchStatistics(self.model, self.capture.recording_next, guard)
+        steps = SeesSteps(self.optimizer, guard.listener(self.capture))
+        scaler = SeesScaler(self.optimizer, guard.listener(ScalerTaps(self.capture)))
+        gathered = [SeesGathered(self.model, self.described.name_of, self.capture.sums.gathered, guard).remove] \
             if self.ranks and self.ranks.sharded else []
         self.outside.attach()
         self.entered = [self.outside.remove, hook.remove, self.capture.sums.detach, self.statistics.remove, scaler.remove, steps.remove,
@@ -129,12 +140,14 @@ class Recorder:
     def __exit__(self, kind, *_):
         for leave in self.entered:
             leave()
-        self.entered = []
+        self.entered, guard = [], self.capture.guard
         if kind is None:
-            self.capture.finish()
-            self.capture.sums.finish()
+            guard.tried(self.capture.finish)
+            guard.tried(self.capture.sums.finish)
         else:
-            self.capture.interrupted(kind)
+            guard.tried(self.capture.interrupted, kind)
+        if guard.problem is not None:
+            self.capture.broke()
         self.finished = True
 
     def added_up(self):
@@ -164,6 +177,8 @@ class Recorder:
         if not self.finished:
             raise CaptureError("the recorder: found a loop that has not ended well, expected the end of its `with`; "
                                "call check after it")
+        if not self.capture.segments and self.capture.guard.problem is not None:
+            raise CaptureError(told(self.capture.guard.problem))
         if not self.capture.segments:
             raise CaptureError(f"the loop: found {self.capture.count} backward passes and no whole window to record, "
                                "expected one; record a longer loop, or fewer micro_batches; gradients by "
@@ -181,7 +196,7 @@ class Recorder:
                                                  "local" in options)
         report = self.capture.report
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
-            + self.statistics.lines() + not_finite(segment)
+            + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced()
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
                                      case["model"]["layers"], self.ranks.size if self.ranks else 1)
         seen = "decay-in-the-loss" if segment.term_beside_loss else ""
@@ -196,8 +211,10 @@ class Recorder:
         if problems:
             return 2
         folders.is_free(folder)
-        verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen,
+        verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options)
-        show(last_line(said, lines))
-        return code
+        wrong = [f"fail: {line}" for line in self.clips.wrongs() + self.capture.report.wrongs()]
+        said = last_line(said, lines + notes)
+        show("\n".join([said.rpartition("\n")[0] if wrong and code == 0 else said, *wrong]))
+        return 1 if wrong and code != 2 else code

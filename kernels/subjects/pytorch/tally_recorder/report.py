@@ -10,7 +10,7 @@ class Report:
     """Lines of one kind differ in their place alone; the first of them is printed."""
 
     def __init__(self, meaning):
-        self.meaning, self.noted_lines, self.problem_lines = meaning, {}, {}
+        self.meaning, self.noted_lines, self.problem_lines, self.wrong_lines = meaning, {}, {}, {}
 
     @staticmethod
     def add(lines, kind, line):
@@ -38,6 +38,14 @@ class Report:
         self.problem_lines.setdefault("sparse", (
             f"{place}, gradient of {name}: found a sparse one, expected a dense one, as a case states the order in "
             "which gradients are added; record with sparse=False", 0))
+
+    def silent_term(self, place):
+        self.say(f"not judged: a term of the loss at {place}: it was computed without gradients (torch.no_grad), so that it "
+                 "sends none back; compute it with gradients if it is meant to train the model")
+
+    def wrong(self, line):
+        """What the recorder itself found to be wrong, and what to change: no capture shows it to `tally check`."""
+        self.wrong_lines[line] = line, 0
 
     def noted(self, place, did, shown_from="parameters"):
         """A thing the loop did that Tally is to judge; where the level leaves no tap that shows it, a problem."""
@@ -71,3 +79,6 @@ class Report:
 
     def problems(self):
         return counted(self.problem_lines)
+
+    def wrongs(self):
+        return counted(self.wrong_lines)

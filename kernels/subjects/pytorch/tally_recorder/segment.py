@@ -74,21 +74,20 @@ class Segment:
         return "".join(f"w{w} {elements} {value.hex()}\n" for w, value in sorted(self.sums.items()))
 
     def drop_window(self):
-        """Forgets the last window, and the rows that its losses read."""
-        forgotten = len(self.windows[-1])
-        for seen in self.losses[-forgotten:]:
-            for name in ("x", "target"):
-                if not isinstance(seen, str) and name in self.tensors:
-                    self.tensors[name].pop()
-        for name in self.tensors:
-            if name.endswith(".mask"):
-                del self.tensors[name][-forgotten:]
-        del self.losses[-forgotten:]
+        """Forgets the last window, and the rows that its losses read; its last micro-batch may not have come to an end."""
+        before = sum(map(len, self.windows[:-1]))
+        stated = sum(not isinstance(seen, str) for seen in self.losses[:before])
+        for name, parts in self.tensors.items():
+            if name in ("x", "target"):
+                del parts[stated:]
+            elif name.endswith(".mask"):
+                del parts[before:]
+        del self.losses[before:]
         prefix = f"w{len(self.windows) - 1}/"
         self.taps = {name: parts for name, parts in self.taps.items() if not name.startswith(prefix)}
         self.windows.pop()
         self.added_up.pop()
         self.rates.pop()
-        del self.rates_passed[-forgotten:]
+        del self.rates_passed[before:]
         self.rates_at_steps.pop(len(self.windows), None)
         self.sums.pop(len(self.windows), None)

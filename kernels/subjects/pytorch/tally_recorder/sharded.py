@@ -72,12 +72,12 @@ class SeesShardedGradients(SeesGradients):
 class SeesGathered:
     """Tells `gathered(name, value)` of every parameter as a forward pass reads it, put together from all ranks' rows."""
 
-    def __init__(self, model, name_of, gathered):
+    def __init__(self, model, name_of, gathered, guard):
         self.gathered, self.handles = gathered, []
         for prefix, module in model.named_modules():
             names = {own: name_of(f"{prefix}.{own}" if prefix else own) for own, _ in module.named_parameters(recurse=False)}
             if names:
-                self.handles.append(module.register_forward_pre_hook(self.reads(names)))
+                self.handles.append(module.register_forward_pre_hook(guard.of_module(self.reads(names))))
 
     def reads(self, names):
         def before(module, _):

@@ -1,5 +1,6 @@
 """Wraps the optimizer's step and the GradScaler's methods, and tells the capture when they begin and end."""
 import functools
+import types
 
 import torch
 
@@ -14,7 +15,9 @@ class SeesSteps:
         original = optimizer.step
 
         @functools.wraps(original)
-        def step(*args, **kwargs):
+        def step(_, *args, **kwargs):
+            if self.listener is None:  # removed, while a schedule that was made inside still holds it
+                return original(*args, **kwargs)
             args = list(args)
             closure = args[0] if args else kwargs.get("closure")
             if closure is None:
@@ -27,16 +30,20 @@ class SeesSteps:
             listener.step_ends()
             return result
 
-        optimizer.step = step
+        self.step = optimizer.step = types.MethodType(step, optimizer)  # a schedule looks for its owner
 
     def around(self, closure):
         def closed():
             result = closure()
-            self.listener.step_begins()
+            if self.listener is not None:
+                self.listener.step_begins()
             return result
         return closed
 
     def remove(self):
+        self.listener = None
+        if self.optimizer.__dict__.get("step") is not self.step:
+            return
         if self.own is None:
             del self.optimizer.step
         else:

@@ -3,7 +3,9 @@ import math
 
 import torch
 
-OTHER = tuple(f"not judged: {what}" for what in ("the loss", "forward", "the batch statistics"))  # than parameters
+# What is not judged and is no parameter, with the words of the last line.
+OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
+         "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss"}
 
 
 def counted(first, others):
@@ -39,23 +41,25 @@ def last_line(said, lines):
         left_out.append("the loss beside its factor")
     elif any(line.startswith("not judged: the loss") for line in lines):
         left_out.append("the loss and its normalisation")
-    if any(line.startswith("not judged: ") and not line.startswith(OTHER) for line in lines):
+    if any(line.startswith("not judged: ") and not line.startswith(tuple(OTHER)) for line in lines):
         left_out.append("some parameters")
-    if any(line.startswith("not judged: the batch statistics") for line in lines):
-        left_out.append("batch statistics")
-    head, newline, last = said.rstrip().rpartition("\n")
-    if last not in ("pass", IN_VAIN) or not left_out:
-        return said.rstrip()
-    if last == IN_VAIN:
+    left_out += [words for start, words in OTHER.items() if words and any(line.startswith(start) for line in lines)]
+    known = set(lines)  # which the program repeats from the trace
+    kept = [line for line in said.rstrip().split("\n") if line not in known]
+    head, newline, last = "\n".join(kept).rpartition("\n")
+    if not last.startswith("pass") or not left_out:
+        return head + newline + last
+    if last == IN_VAIN or last.endswith(", some tensors"):
         left_out.append("some tensors")
     return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
 
 
 class Outside:
-    """Parameters of the model that require a gradient and are in no group when the recorder is made."""
+    """Parameters that are none of those recorded: in no group of the optimizer, or frozen, when the recorder is made."""
 
-    def __init__(self, parameters, optimizer):
+    def __init__(self, parameters, optimizer, frozen):
         self.parameters, self.optimizer, self.reached, self.handles = parameters, optimizer, set(), []
+        self.frozen = frozen  # when the recorder was made, in a group of the optimizer
 
     def attach(self):
         self.handles = [parameter.register_hook(lambda _, name=name: self.reached.add(name))
@@ -82,4 +86,8 @@ class Outside:
         if late:
             found.append(f"not judged: {counted(late[0], len(late) - 1)} was added to the optimizer after the "
                          "recording began")
+        thawed = [name for name, parameter in self.frozen.items() if parameter.requires_grad or parameter.grad is not None]
+        if thawed:
+            found.append(f"not judged: {counted(thawed[0], len(thawed) - 1)} was frozen when the recorder was made and trains "
+                         "since; make the recorder once all train that are to be judged")
         return found
