@@ -1,9 +1,9 @@
 """Counts what a ctest run did, and says what each part took: count_tests.py JUNIT.xml TESTS.json STATUS TIMES BUDGET
 
 TESTS.json is `ctest --show-only=json-v1` (JUnit knows no labels), STATUS is ctest's exit status, kept when it is not 0.
-A law counts as run on the host when its row passed or failed and does not carry the label `gpu`.
+A law counts as run on the host when its row, law.NAME, passed or failed.
 TIMES has lines `PART SECONDS` by the clock, the last of which is `total`; over BUDGET minutes of that are an error. What
-tests took is counted in seconds of a core, each test once: under its label, and under another one than `unit` if it has
+tests took is counted in seconds times the cores that they declare, each test once: under its label, and under another one than `unit` if it has
 one. `long` says only that `./tally test` leaves a test out.
 """
 import collections
@@ -25,12 +25,20 @@ def part_of(labels):
     return min(labels - {"long"}, key=lambda label: (label == "unit", label), default=NO_LABEL)
 
 
+def outcome_of(case):
+    """What never began because the test that it builds on failed has failed as well."""
+    skipped = case.find("skipped")
+    if skipped is not None and "Fixture" in (skipped.get("message") or ""):
+        return "failed"
+    return {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
+
+
 def table(times, of_parts):
     """The lines that say what each part took."""
     *before, total = times
     after = sorted(set(of_parts) - set(PARTS))
     rows = [*before, *((part, of_parts[part]) for part in (*PARTS, *after) if part in of_parts), total]
-    yield f"{'part':<12}{'seconds':>9}  (tests: of a core; all else: by the clock)"
+    yield f"{'part':<12}{'seconds':>9}  (of tests times the cores that each declares; all else by the clock)"
     for part, seconds in rows:
         yield f"{part:<12}{seconds:>9.0f}"
 
@@ -51,13 +59,14 @@ def main(junit, tests, status, times, budget):
     by_label = collections.defaultdict(collections.Counter)
     laws = 0
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
-        outcome = {"run": "passed", "fail": "failed"}.get(case.get("status"), "skipped")
+        outcome = outcome_of(case)
         counts[outcome] += 1
         of_case = labels.get(case.get("name"), set())
         for label in of_case or {NO_LABEL}:
             by_label[label][outcome] += 1
-        took[part_of(of_case)] += float(case.get("time", 0)) * cores.get(case.get("name"), 1)
-        laws += outcome != "skipped" and "law" in of_case and "gpu" not in of_case
+        if outcome != "skipped":
+            took[part_of(of_case)] += float(case.get("time", 0)) * cores.get(case.get("name"), 1)
+        laws += outcome != "skipped" and case.get("name").startswith("law.")
         if outcome != "passed":
             print(f"{outcome}: {case.get('name')}")
 

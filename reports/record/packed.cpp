@@ -1,6 +1,8 @@
 #include "reports/record/packed.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -31,6 +33,11 @@ class Packer {
   std::string take() { return std::move(bytes_); }
 
  private:
+  /// One NaN for all: which one a machine computes is no part of an answer.
+  void put(double value) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
   template <Plain T>
   void put(const T& value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);

@@ -6,14 +6,15 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / ".ci"))
 import count_tests  # noqa: E402
 
 ROWS = [  # name, labels, cores, seconds, status
     ("one", ["unit"], 1, 10, "run"), ("two", ["unit"], 2, 20, "run"), ("loop", ["unit", "weekly"], 1, 7, "run"),
-    ("exact", ["law"], 1, 30, "run"), ("planted", ["fault"], 1, 40, "run"), ("page", ["browser"], 1, 5, "run"),
-    ("ranks", ["long", "mpi"], 2, 3, "run"), ("loose", [], 1, 2, "notrun")]
+    ("law.exact", ["law"], 1, 30, "run"), ("planted", ["fault"], 1, 40, "run"), ("page", ["browser"], 1, 5, "run"),
+    ("ranks", ["long", "mpi"], 2, 3, "run"), ("loose", [], 1, 2, "run"), ("absent", ["gpu"], 1, 2, "notrun")]
 TIMES = "bare root 90\nset-up 60\nbuild 600\ntotal 3600\n"
 
 
@@ -46,7 +47,18 @@ class Counts(unittest.TestCase):
 
     def test_the_count_is_the_last_line(self):
         for budget in (60, 1):
-            self.assertEqual(ran(budget=budget)[1][-1], "7 passed, 0 failed, 1 skipped")
+            self.assertEqual(ran(budget=budget)[1][-1], "8 passed, 0 failed, 1 skipped")
+
+    def test_what_its_fixture_kept_from_running_has_failed(self):
+        behind = '<testcase name="law.a" status="notrun"><skipped message="Fixture dependency failed"/></testcase>'
+        left_out = '<testcase name="law.b" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>'
+        for text, outcome in ((behind, "failed"), (left_out, "skipped")):
+            self.assertEqual(count_tests.outcome_of(ElementTree.fromstring(text)), outcome)
+
+    def test_no_row_of_a_law_is_an_error(self):
+        ended, lines = ran(rows=[("campaign.runs", ["law"], 2, 9, "run"), ("one", ["unit"], 1, 1, "run")])
+        self.assertEqual(ended, 1)
+        self.assertIn("error: no test labelled `law` ran on the host; expected at least one", lines)
 
     def test_a_run_over_its_budget_fails(self):
         self.assertEqual(ran()[0], 0)

@@ -20,28 +20,28 @@ ci() {  # ROWS: name:labels joined by +:exit status
 }
 expect_last() { [[ $(tail -n 1 "$project/out") == "$1" ]] || fail "expected as the last line: $1"; }
 
-ci 'a:unit:0;b:law:0;c:law:77'
+ci 'a:unit:0;law.b:law:0;law.c:law:77'
 expect_status $? 0
 expect_last '2 passed, 0 failed, 1 skipped'
 grep -qE '^unit +[0-9]+$' "$project/out" && grep -qE '^law +[0-9]+$' "$project/out" || fail "expected what units and laws took"
 [[ $(tail -n 2 "$project/out" | head -n 1) =~ ^total\ +[0-9]+$ ]] || fail "expected what it all took"
-TALLY_CI_BEGAN=$(($(date +%s) - 121)) TALLY_CI_BUDGET=2 ci 'a:unit:0;b:law:0'
+TALLY_CI_BEGAN=$(($(date +%s) - 121)) TALLY_CI_BUDGET=2 ci 'a:unit:0;law.b:law:0'
 expect_status $? 1
 grep -qE '^error: all of it took 2\.[01] minutes; expected at most 2 \(TALLY_CI_BUDGET\)$' "$project/out" || fail "expected the budget"
 grep -qE '^bare root +12[1-9]$' "$project/out" || fail "expected what making the root took"
 expect_last '2 passed, 0 failed, 0 skipped'
-TALLY_CI_BEGAN=$(($(date +%s) - 100)) TALLY_CI_BUDGET=2 ci 'a:unit:0;b:law:0'
+TALLY_CI_BEGAN=$(($(date +%s) - 100)) TALLY_CI_BUDGET=2 ci 'a:unit:0;law.b:law:0'
 expect_status $? 0
-TALLY_CI_BUDGET=long ci 'a:unit:0;b:law:0'
+TALLY_CI_BUDGET=long ci 'a:unit:0;law.b:law:0'
 expect_status $? 2
 
-ci 'a:unit:0;b:law:0;c:unit:1'
+ci 'a:unit:0;law.b:law:0;c:unit:1'
 [[ $? -ne 0 ]] || fail "a failed test passed"
 expect_last '2 passed, 1 failed, 0 skipped'
-ci 'a:unit:0;b:law:77'
+ci 'a:unit:0;law.b:law:77'
 expect_status $? 1
 expect_last '1 passed, 0 failed, 1 skipped'
-ci 'a:unit:0;b:law+gpu:0'
+ci 'a:unit:0;gpu.b:law+gpu:0'
 expect_status $? 1
 ci ''
 [[ $? -ne 0 ]] || fail "a run without tests passed"

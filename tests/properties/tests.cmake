@@ -6,7 +6,7 @@ add_test(NAME campaign.runs
   COMMAND ${campaign_row} -- $<TARGET_FILE:tally> verify --subject host --no-training --out ${row_output}/default)
 set_tests_properties(campaign.runs PROPERTIES LABELS law PROCESSORS 2 TIMEOUT 1800 FIXTURES_SETUP campaign)
 add_test(NAME campaign.default COMMAND ${campaign_row})
-set_tests_properties(campaign.default PROPERTIES LABELS unit TIMEOUT 60 FIXTURES_REQUIRED campaign)
+set_tests_properties(campaign.default PROPERTIES LABELS law TIMEOUT 60 FIXTURES_REQUIRED campaign)
 
 file(GLOB_RECURSE law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
 foreach(source IN LISTS law_sources)

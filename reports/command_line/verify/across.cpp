@@ -13,6 +13,7 @@
 #include "properties/campaign/campaign_process.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/verify/mpi_world.hpp"
+#include "reports/record/packed.hpp"
 #include "reports/text/sha256.hpp"
 
 namespace tally::command_line {
@@ -44,12 +45,21 @@ std::vector<std::string> titles_of(const CampaignWork& work) {
   return titles;
 }
 
+/// An answer as JSON; as it is where it is none, as that of a process that died.
+std::string readable(const std::string& answer) {
+  try {
+    return to_json(unpacked(answer));
+  } catch (const std::runtime_error&) {
+    return answer;
+  }
+}
+
 /// Both answers beside the report, for whoever looks for the reason.
 void keep_both(const DifferentAnswers& both, const fs::path& out) {
   for (const int i : {0, 1})
     std::ofstream(out / ("piece-" + std::to_string(both.number + 1) + "-" + (i == 0 ? "a" : "b") + ".json"),
                   std::ios::binary)
-        << both.answers[i];
+        << readable(both.answers[i]);
 }
 
 std::string facts_of(const Dealing& dealing, const CampaignWork& work, const std::string& library) {

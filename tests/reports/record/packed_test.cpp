@@ -27,6 +27,12 @@ TEST(PackedResults, KeepBytesThatAreNoTextAndNumbersThatAreNone) {
   EXPECT_TRUE(std::isnan(back.effort));
 }
 
+TEST(PackedResults, AreTheSameBytesForWhicheverNaN) {
+  Results one, other;
+  one.effort = std::nan("7"), other.effort = -std::nan("");
+  EXPECT_EQ(packed(one), packed(other));
+}
+
 TEST(PackedResults, AreRefusedWhereTheyEndElsewhere) {
   Results results;
   results.cases.emplace_back().title = "linear 8-16-4";

@@ -9,7 +9,7 @@ import tempfile
 from scikit_build_core import build
 from scikit_build_core.build import get_requires_for_build_sdist, build_sdist  # noqa: F401
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+ROOT = pathlib.Path(__file__).resolve().parents[1].joinpath("../../..").resolve()  # of a checkout
 ALONE = {"wheel.cmake": "false"}
 MISSING = "missing_packages.txt"  # CMakeLists.txt writes it
 INSTALL = "on Debian: apt-get install --no-install-recommends"
