@@ -21,8 +21,6 @@ if len(sys.argv) > 2:
     os.environ["TALLY"] = sys.argv[2]
     sys.path.insert(0, str(REPOSITORY / "kernels/subjects/pytorch"))
 
-import tally_recorder  # noqa: E402
-
 BLOCKS = re.compile(r"^```python\n(.*?)^```.*?^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ROWS = (4, 4, 4, 2)  # the last batch of an epoch is short
 
@@ -46,11 +44,17 @@ def main():
     printed = io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
         os.chdir(folder)
-        exec(code, {"tally_recorder": tally_recorder, "model": model, "optimizer": optimizer, "train": train})
+        try:
+            exec(code, {"model": model, "optimizer": optimizer, "train": train})
+            ended = None
+        except SystemExit as end:
+            ended = end.code
+    if ended != 1:
+        print(f"README.md: the lines end with {ended}, expected 1, as the loop is wrong")
     missing = [line for line in shown.splitlines() if line != "…" and line not in printed.getvalue()]
     for line in missing:
         print(f"README.md: found {line!r} among the output, expected what is printed:\n{printed.getvalue()}")
-    sys.exit(1 if missing else 0)
+    sys.exit(1 if missing or ended != 1 else 0)
 
 
 if __name__ == "__main__":

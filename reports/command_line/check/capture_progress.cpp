@@ -13,6 +13,8 @@ constexpr std::size_t megabyte = 1'000'000;
 constexpr std::size_t shown_from = 256 * megabyte;
 constexpr std::size_t most_lines = 20;
 
+constexpr std::size_t least_share = 50;  // of it all must be done before anything follows for the rest
+
 std::string duration(double seconds) {
   const auto whole = static_cast<long>(std::lround(seconds));
   return whole < 100 ? std::to_string(whole) + " s" : std::to_string((whole + 30) / 60) + " min";
@@ -24,7 +26,7 @@ std::string progress_line(std::size_t bytes, std::size_t all, const std::string&
   const std::size_t done = std::min(bytes, all);
   std::string line =
       "[" + std::to_string(done / megabyte) + "/" + std::to_string(all / megabyte) + "] MB of the trace, " + tap;
-  if (done > 0 && done < all)
+  if (done >= all / least_share && done < all)
     line += ", " + duration(seconds * static_cast<double>(all - done) / static_cast<double>(done)) + " left";
   return line;
 }

@@ -65,7 +65,7 @@ def main():
         print(f"error: {problem}", file=sys.stderr)
         return 2
     code = watch.recorder.check(options.out, options.tally) if watch.recorder is not None else 2
-    return 2 if watch.failed else code
+    return 130 if watch.failed is KeyboardInterrupt else 2 if watch.failed else code
 
 
 if __name__ == "__main__":

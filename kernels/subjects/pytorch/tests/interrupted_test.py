@@ -92,14 +92,22 @@ class Interrupted(unittest.TestCase):
         self.assertEqual(code, ERROR)
         self.assertIn("no whole window to record", said)
 
-    def test_a_script_that_raises(self):
+    def recorded(self, script):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "train.py")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(SCRIPT)
-            done = subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "--micro-batches", "2", path],
+                file.write(script)
+            return subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "--micro-batches", "2", path],
                                   capture_output=True, text=True, cwd=folder,
                                   env={**os.environ, "PYTHONPATH": os.path.dirname(HERE)})
+
+    def test_a_script_that_is_interrupted(self):
+        done = self.recorded(SCRIPT.replace("KeyError(\"the script's own\")", "KeyboardInterrupt"))
+        self.assertEqual(done.returncode, 130, done.stderr)
+        self.assertIn("the loop ended early, by KeyboardInterrupt", done.stdout)
+
+    def test_a_script_that_raises(self):
+        done = self.recorded(SCRIPT)
         self.assertEqual(done.returncode, ERROR, done.stderr)
         self.assertIn("KeyError: \"the script's own\"", done.stderr)
         self.assertIn("the loop ended early, by KeyError", done.stdout)
