@@ -22,7 +22,7 @@ inline int processes_for(ExecutorKind executor, int asked) {
 /// exit or an exception. Jobs are handed out in order; `done(i)` is called in this process as answers come. One process
 /// is forked too: one job at a time. None outlives this process.
 /// When `interrupted` is set, by a handler of SIGTERM that the jobs inherit, jobs under way are sent that signal once:
-/// whoever stopped this process alone, by its number, means them too.
+/// whoever stopped this process alone, by its number, means them too. No other begins: its answer stays empty.
 /// With `again`, a job whose process died is run once more by that, a few times where it must (rescue.hpp).
 std::vector<std::string> run_in_processes(std::size_t jobs, int processes,
                                           const std::function<std::string(std::size_t)>& job,

@@ -146,16 +146,13 @@ std::string certified(const Results& results) {
   return text;
 }
 
-/// How many were reached, and the ones that were not.
+/// How many were reached and, where all were asked for, the ones that were not. A run that was interrupted may reach any.
 std::string terminal_triggers(const Results& results) {
-  if (results.triggers.empty()) return "";
+  if (results.triggers.empty() || results.partial) return "";
   std::string text = "  " + one_line(trigger_sentence(results.triggers)) + "\n";
-  for (const TriggerRecord& trigger : results.triggers) {
-    if (is_unreached(trigger) && (triggers_are_missing(results) || !is_made_from_the_program(trigger)))
-      text += "  " + std::string(triggers_are_missing(results) ? "\u2717" : "\u2013") +
-              " not reached: " + one_line(trigger.group + ", " + trigger.name) +
-              (triggers_are_missing(results) ? "\n" : " (asked of the default campaign alone)\n");
-  }
+  if (!triggers_are_missing(results)) return text;
+  for (const TriggerRecord& trigger : results.triggers)
+    if (is_unreached(trigger)) text += "  \u2717 not reached: " + one_line(trigger.group + ", " + trigger.name) + "\n";
   return text;
 }
 

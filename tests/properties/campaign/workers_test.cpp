@@ -42,7 +42,8 @@ TEST(Workers, answer_for_a_job_that_crashes) {
 
 std::atomic<bool> terminated{false};
 
-/// This process alone is told to stop, as by `kill`: the job under way hears of it, and its answer is kept.
+/// This process alone is told to stop, as by `kill`: the job under way hears of it, and its answer is kept. No other job
+/// begins.
 TEST(Workers, are_told_when_this_process_is) {
   const auto before = std::signal(SIGTERM, [](int) { terminated = true; });
   const auto wait_for_it = [] {
@@ -55,7 +56,22 @@ TEST(Workers, are_told_when_this_process_is) {
   std::signal(SIGTERM, before);
   terminated = false;
 
-  EXPECT_EQ(answers, (std::vector<std::string>{"first", "stopped, whole", "stopped, whole"}));
+  EXPECT_EQ(answers, (std::vector<std::string>{"first", "stopped, whole", ""}));
+}
+
+TEST(Workers, begin_no_job_in_this_process_once_it_is_to_stop) {
+  std::atomic<bool> stop{false};
+  std::size_t done = 0;
+  const auto answers = run_in_processes(
+      3, in_this_process,
+      [&](std::size_t) {
+        stop = true;
+        return std::string("whole");
+      },
+      [&](std::size_t) { ++done; }, &stop);
+
+  EXPECT_EQ(answers, (std::vector<std::string>{"whole", "", ""}));
+  EXPECT_EQ(done, 1u);
 }
 
 TEST(Workers, answer_for_a_job_that_throws) {
