@@ -1,5 +1,6 @@
-"""Records a PyTorch training loop that accumulates micro-batches, for `tally check` to judge."""
+"""Records a PyTorch training loop that accumulates micro-batches, for `tally check` to judge; or runs it on other ones."""
 from .errors import CaptureError
 from .recorder import Recorder
+from .varied import vary
 
-__all__ = ["CaptureError", "Recorder"]
+__all__ = ["CaptureError", "Recorder", "vary"]
