@@ -1,8 +1,10 @@
 """Adds each thing of oracle/architecture.md to the program, in a temporary folder, and runs it.
 
 usage: adds.py BUILD. A folder of samples/ holds the files that the page's row of its name asks for, at the paths where
-they would stand. Each is compiled as its neighbours in BUILD are, and linked with everything that BUILD's program is
-made of: no other file is touched, so what runs needs no list edited. CMake finds new files by itself (a glob)."""
+they would stand. Each is compiled as its neighbours in BUILD are, together with all of them as well as alone, and linked
+with everything that BUILD's program is made of: no other file is touched, so what runs needs no list edited. CMake finds
+new files by itself (a glob)."""
+import collections
 import json
 import pathlib
 import re
@@ -16,6 +18,25 @@ ROOT = HERE.parent.parent
 PAGE = ROOT / "oracle" / "architecture.md"
 
 
+def included(unit):
+    return re.findall(r'#include "(.*)"', unit.read_text())
+
+
+def one_unit(folder, there, added):
+    """The unit that tally_units makes of these sources, were they all small: what it puts together depends on sizes."""
+    sources = {path: ROOT / path for path in there} | {str(path): root / path for root, path in added}
+    for path, real in sources.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).symlink_to(real)
+    script = folder / "unit.cmake"
+    script.write_text(f"set(PROJECT_SOURCE_DIR {folder})\ninclude({ROOT}/kernels/units.cmake)\n"
+                      f"tally_units(made 100000000 {' '.join(str(folder / path) for path in sources)})\n")
+    subprocess.run(["cmake", "-DTALLY_UNITS=ON", "-P", script], cwd=folder, check=True)
+    unit, = (path for path in (folder / "units").rglob("1.c*"))
+    assert set(included(unit)) == set(sources), unit.read_text()
+    return unit
+
+
 class Program:
     """BUILD's program, as ninja makes it."""
 
@@ -26,19 +47,40 @@ class Program:
         self.compiling = [shlex.split(line) for line in told if " -c " in line]
         self.linking = told[-1]
 
-    def compile(self, source, root, out):
-        """As the first neighbour of the same kind that is compiled for the host."""
-        place = source.relative_to(root).parent
+    def has_units(self):
+        return "TALLY_UNITS:BOOL=ON" in (self.build / "CMakeCache.txt").read_text().splitlines()
+
+    def neighbour(self, place, name):
+        """The first source that is compiled for the host where `name` would be in `place`: its unit, and the words."""
+        kind = re.search(r"_(bound|exact|predicted)\.cpp$", name)
+        folders = [place, f"{place}/{kind[1]}"] if kind else [place]
         for words in self.compiling:
             at = pathlib.Path(words[-1])
             host = "-DTALLY_CHECKED" not in words and not any(word.endswith("nvcc") for word in words)
-            unit = re.search(rf"(^|/){place}(/(bound|exact|predicted))?$", str(at.parent))
-            if host and unit and at.suffix == source.suffix:
-                break
-        else:
-            raise AssertionError(f"{place}: nothing there is compiled for the host as {source.suffix}")
-        words = words[: words.index("-MD")] + [f"-I{root}", "-o", str(out), "-c", str(source)]
+            if host and at.suffix == pathlib.Path(name).suffix and str(at.parent).endswith(f"/{folders[-1]}"):
+                return at, words[: words.index("-MD")]
+        raise AssertionError(f"{folders[-1]}: nothing there is compiled for the host as {name}")
+
+    def compile(self, source, root, out):
+        _, words = self.neighbour(source.relative_to(root).parent, source.name)
+        words = words + [f"-I{root}", "-o", str(out), "-c", str(source)]
         subprocess.run(words, cwd=self.build, check=True)
+
+    def check_units(self, folder):
+        """Each sample with everything that it may be compiled together with, as kernels/units.cmake would put it."""
+        groups, failed = collections.defaultdict(list), 0
+        for root in sorted((HERE / "samples").iterdir()):
+            for source in sorted(root.rglob("*.c*")):
+                unit, words = self.neighbour(source.relative_to(root).parent, source.name)
+                groups[unit.parent, unit.suffix, tuple(words)].append((root, source.relative_to(root)))
+        for i, ((units, suffix, words), added) in enumerate(groups.items()):
+            unit = one_unit(folder / str(i), [path for at in units.glob(f"*{suffix}") for path in included(at)], added)
+            words = [*words, *(f"-I{root}" for root, _ in added), "-fsyntax-only", str(unit)]
+            compiled = subprocess.run(words, cwd=self.build).returncode == 0
+            print(f"{added[0][1].parent}, with {', '.join(path.name for _, path in added)}: "
+                  f"{'compiled together' if compiled else 'does not compile together'}", flush=True)
+            failed += not compiled
+        assert not failed, f"{failed} of {len(groups)} units do not compile with what is added"
 
     def link(self, objects, out):
         line = self.linking.replace(" -o reports/tally-lab ", f" {shlex.join(map(str, objects))} -o {shlex.quote(str(out))} ")
@@ -106,6 +148,9 @@ def main():
     samples = {folder.name for folder in (HERE / "samples").iterdir()}
     linked = set(re.findall(r"\(\.\./tests/additions/samples/([a-z_]+)\)", PAGE.read_text()))
     assert samples == linked == set(RUNS), f"{PAGE}: found rows for {linked}; expected {samples}, run: {set(RUNS)}"
+    if program.has_units():
+        with tempfile.TemporaryDirectory() as made:
+            program.check_units(pathlib.Path(made))
     for name, (words, said) in RUNS.items():
         with tempfile.TemporaryDirectory() as made:
             folder = pathlib.Path(made)

@@ -1,7 +1,7 @@
 // softsign: with d = fl(1 + |x|), (softsign.1) is fl(x / d) and (softsign.2), from x, fl(fl(dy / d) / d); store S.
 #include "kernels/activation/activation.hpp"
 
-namespace tally {
+namespace tally::softsign_kernel {
 namespace {
 
 struct Softsign {
@@ -16,4 +16,4 @@ struct Softsign {
 const RegisterActivation<InFloat<Softsign>> registered("softsign", {.variant = "grid_stride"});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::softsign_kernel

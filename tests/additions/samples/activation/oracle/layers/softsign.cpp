@@ -1,10 +1,10 @@
 #include "oracle/layers/contract.hpp"
 
-namespace tally {
+namespace tally::softsign_contract {
 namespace {
 
 const RegisterContract registered{
     {.section = "layer", .kind = "softsign", .options = {}, .definition = "y = x / (1 + |x|)"}};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::softsign_contract

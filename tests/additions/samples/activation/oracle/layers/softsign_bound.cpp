@@ -1,7 +1,7 @@
 // softsign: with d = fl(1 + |x|), (softsign.1) as one quotient and (softsign.2) as two.
 #include "oracle/tolerance/elementwise.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::softsign_bound {
 namespace {
 
 Bounded divisor(const Elementary& fp32, Bounded x) { return fp32.add({1, 0}, {std::fabs(x.v), x.e}); }
@@ -21,4 +21,4 @@ ExpectedBackward backward(const BoundPass& pass, const Expected& x, const Expect
 const RegisterBoundRule registered("softsign", {forward, backward});
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::softsign_bound

@@ -4,7 +4,7 @@
 #include "oracle/layers/register_exact.hpp"
 #include "oracle/real/functions.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::softsign_exact {
 namespace {
 
 template <class T>
@@ -27,4 +27,4 @@ const RegisterExactLayer registered("softsign", []<class T>(Scalar<T>) -> ExactL
 });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::softsign_exact

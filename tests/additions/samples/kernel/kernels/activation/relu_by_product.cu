@@ -3,7 +3,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/layer_arguments.hpp"
 
-namespace tally {
+namespace tally::relu_by_product_kernel {
 namespace {
 
 template <class S>
@@ -23,4 +23,4 @@ void forward(Stream& stream, const ActivationArguments& a) {
 const RegisterKernel registered("relu.forward", {.variant = "by_product"}, forward, KernelUse::when_named);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::relu_by_product_kernel

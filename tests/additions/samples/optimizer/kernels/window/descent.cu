@@ -3,7 +3,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/window/descent_arguments.hpp"
 
-namespace tally {
+namespace tally::descent_kernel {
 namespace {
 
 template <class M>
@@ -20,4 +20,4 @@ void descent(Stream& stream, const DescentArguments& a) {
 const RegisterKernel registered("descent", {.variant = "grid_stride", .as_written = true}, descent);
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::descent_kernel

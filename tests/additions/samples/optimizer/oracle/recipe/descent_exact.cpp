@@ -2,7 +2,7 @@
 // (descent.1)  p <- p - rate g
 #include "oracle/recipe/register_exact_recipe.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::descent_exact {
 namespace {
 
 template <class T>
@@ -14,4 +14,4 @@ Slot<T> descent(const Choice&, const T& rate, std::int64_t, const Matrix<T>& gra
 const RegisterExactOptimizer registered("descent", []<class T>(Scalar<T>) -> ExactStep<T> { return descent<T>; });
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::descent_exact

@@ -1,7 +1,7 @@
 #include "oracle/recipe/optimizer_rules.hpp"
 #include "oracle/tolerance/each.hpp"
 
-namespace tally::oracle {
+namespace tally::oracle::descent_rules {
 namespace {
 
 class Descent final : public OptimizerRules {
@@ -32,4 +32,4 @@ const Descent descent;
 const RegisterOptimizerRules registered("descent", &descent);
 
 }  // namespace
-}  // namespace tally::oracle
+}  // namespace tally::oracle::descent_rules

@@ -2,7 +2,7 @@
 #include "properties/laws/run_and_check.hpp"
 #include "properties/laws/shapes.hpp"
 
-namespace tally {
+namespace tally::two_runs_agree_law {
 namespace {
 
 Outcome holds(const Case& c, const RunOptions& options) {
@@ -26,4 +26,4 @@ const RegisterLaw registered{{
 }};
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::two_runs_agree_law

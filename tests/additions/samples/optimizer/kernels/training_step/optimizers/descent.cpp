@@ -2,7 +2,7 @@
 #include "kernels/training_step/run_state.hpp"
 #include "kernels/window/descent_arguments.hpp"
 
-namespace tally {
+namespace tally::descent_steps {
 namespace {
 
 void step(Run& run) {
@@ -17,4 +17,4 @@ void step(Run& run) {
 const RegisterOptimizerSteps registered("descent", {step});
 
 }  // namespace
-}  // namespace tally
+}  // namespace tally::descent_steps

@@ -4,7 +4,7 @@
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 
-namespace tally::command_line {
+namespace tally::command_line::greet_command {
 namespace {
 
 struct GreetOptions {
@@ -28,4 +28,4 @@ const RegisterCommand registered{{
 }};
 
 }  // namespace
-}  // namespace tally::command_line
+}  // namespace tally::command_line::greet_command
