@@ -2,9 +2,10 @@
 option(TALLY_UNITS "Compile sources of a folder together; OFF compiles each by itself" ON)
 
 # Sets `out` to sources that include `ARGN`: those of one folder together, by name, up to `bytes` a unit. They include by
-# paths from the project's root, so that a compiler cache serves every checkout. A name in an unnamed namespace has to be
-# the only one of its unit: what only registers itself has a namespace of its own. Exact formulas share what the compiler
-# makes of them with one another, bounds with bounds: layers/gelu_bound.cpp goes with layers/relu_bound.cpp.
+# paths from the project's root, so that a compiler cache serves every checkout. What may come together has no two equal
+# names in unnamed namespaces of one namespace (the style check unit_names): what only registers itself has a namespace of
+# its own. Exact formulas share what the compiler makes of them with one another, bounds with bounds:
+# layers/gelu_bound.cpp goes with layers/relu_bound.cpp.
 function(tally_units out bytes)
   if(NOT TALLY_UNITS)
     set(${out} ${ARGN} PARENT_SCOPE)

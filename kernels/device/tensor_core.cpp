@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t rows = GemmBlock::rows, columns = GemmBlock::columns;
+constexpr std::size_t block_rows = GemmBlock::rows, block_columns = GemmBlock::columns;
 
 /// digits 2^(exponent - fraction), exactly; `finite` false for infinities and NaN, whose digits say nothing.
 struct Number {
@@ -50,7 +50,7 @@ std::int64_t shifted(std::int64_t digits, int shift) {
 double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
 
 /// sum 2^unit in a format of `bits` significant bits, none below 2^least; infinite from 2^limit on.
-float rounded(std::int64_t sum, int unit, int bits, int least, int limit, bool to_nearest) {
+float rounded_sum(std::int64_t sum, int unit, int bits, int least, int limit, bool to_nearest) {
   auto digits = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int dropped = std::min(std::max({64 - std::countl_zero(digits) - bits, least - unit, 0}), 63);
   const std::uint64_t kept = digits >> dropped, rest = digits - (kept << dropped);
@@ -65,28 +65,28 @@ float rounded(std::int64_t sum, int unit, int bits, int least, int limit, bool t
 float not_finite(const float* a, const float* b, std::size_t count, float sum) {
   double all = static_cast<double>(sum);
   for (std::size_t p = 0; p < count; ++p) {
-    all += static_cast<double>(a[p * rows]) * static_cast<double>(b[p * columns]);
+    all += static_cast<double>(a[p * block_rows]) * static_cast<double>(b[p * block_columns]);
   }
   return static_cast<float>(all);
 }
 
 /// One element's block: `count` products from a[0], b[0] on, and the sum so far.
-float fused(const BlockFma& block, const Number* a, const Number* b, std::size_t count, const Number& sum) {
+float fused_block(const BlockFma& block, const Number* a, const Number* b, std::size_t count, const Number& sum) {
   int largest = block.to_half ? -21 : -133;
   if (sum.digits != 0) largest = std::max(largest, sum.exponent);
   for (std::size_t p = 0; p < count; ++p) {
-    const Number &left = a[p * rows], &right = b[p * columns];
+    const Number &left = a[p * block_rows], &right = b[p * block_columns];
     if (left.digits != 0 && right.digits != 0) largest = std::max(largest, left.exponent + right.exponent);
   }
   const int unit = largest - block.fraction_bits;
   std::int64_t total = shifted(sum.digits, sum.exponent - sum_fraction - unit);
   for (std::size_t p = 0; p < count; ++p) {
-    const Number &left = a[p * rows], &right = b[p * columns];
+    const Number &left = a[p * block_rows], &right = b[p * block_columns];
     const std::int64_t product = left.digits * right.digits;
     if (product == 0) continue;
     total += shifted(product, left.exponent + right.exponent - 2 * operand_fraction - unit);
   }
-  return block.to_half ? rounded(total, unit, 11, -24, 16, true) : rounded(total, unit, 24, -149, 128, false);
+  return block.to_half ? rounded_sum(total, unit, 11, -24, 16, true) : rounded_sum(total, unit, 24, -149, 128, false);
 }
 
 std::vector<Number> numbers(const float* from, std::size_t count, int least_exponent) {
@@ -133,23 +133,24 @@ BlockFma block_fma(const GemmCall& call, GemmOrder::Kind order) {
 
 void sum_products_by_blocks(const float* a, const float* b, std::size_t k, const BlockFma& block, GemmBlock& sums) {
   sums = {};
-  const auto left = numbers(a, k * rows, block.least_exponent), right = numbers(b, k * columns, block.least_exponent);
+  const auto left = numbers(a, k * block_rows, block.least_exponent),
+             right = numbers(b, k * block_columns, block.least_exponent);
   const auto finite = [](const Number& each) { return each.finite; };
   const bool all_finite =
       std::all_of(left.begin(), left.end(), finite) && std::all_of(right.begin(), right.end(), finite);
   const int least_sum = format_row(block.to_half ? Dtype::fp16 : Dtype::fp32).emin;
   for (std::size_t first = 0; first < k; first += block.terms) {
     const std::size_t count = std::min(block.terms, k - first);
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t r = 0; r < block_rows; ++r) {
+      for (std::size_t j = 0; j < block_columns; ++j) {
         float& sum = sums.value[r][j];
         const Number before = number(sum, sum_fraction, least_sum);
-        const std::size_t at = first * rows + r, of = first * columns + j;
+        const std::size_t at = first * block_rows + r, of = first * block_columns + j;
         bool whole = before.finite;
         for (std::size_t p = 0; p < count && !all_finite; ++p) {
-          whole = whole && left[at + p * rows].finite && right[of + p * columns].finite;
+          whole = whole && left[at + p * block_rows].finite && right[of + p * block_columns].finite;
         }
-        sum = whole ? fused(block, &left[at], &right[of], count, before) : not_finite(a + at, b + of, count, sum);
+        sum = whole ? fused_block(block, &left[at], &right[of], count, before) : not_finite(a + at, b + of, count, sum);
       }
     }
   }

@@ -40,7 +40,7 @@ void tap_kept(Run& run, LayerState& layer, int k) {
   }
 }
 
-void tap_inputs(Run& run, LayerState& layer, int k) {
+void tap_backward_inputs(Run& run, LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
   run.tap("backward", "in.d." + layer.label + ".y", run.dy_of(layer, k), storage, {run.rows(k), layer.out});
   for (std::size_t j = 0; j < layer.inputs.size() && !layer.reads_tokens; ++j)
@@ -53,7 +53,7 @@ void tap_inputs(Run& run, LayerState& layer, int k) {
   }
 }
 
-void tap_outputs(Run& run, const LayerState& layer, int k) {
+void tap_backward_outputs(Run& run, const LayerState& layer, int k) {
   const Dtype storage = run.c.precision.storage;
   for (std::size_t j = 0; j < layer.inputs.size() && layer.gives_dx; ++j)
     run.tap("backward", "d." + layer.label + "." + input_word(*layer.layer, layer.inputs.size(), j),
@@ -91,10 +91,10 @@ void backward(Run& run) {
     for (int k = run.group_begin; k < run.group_end; ++k) {
       run.micro_batch = k;
       if (!is_fused_head(run, *layer)) {  // else the loss has computed its gradients
-        tap_inputs(run, *layer, k);
+        tap_backward_inputs(run, *layer, k);
         layer->steps->backward(run, *layer, k);
       }
-      tap_outputs(run, *layer, k);
+      tap_backward_outputs(run, *layer, k);
     }
     run.micro_batch = -1;
   }

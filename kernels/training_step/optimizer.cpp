@@ -7,7 +7,7 @@ namespace tally::stage {
 namespace {
 
 /// What a fused step reads is tapped where the first of its stages reads it: clip, then decay.
-void tap_inputs(Run& run, const Parameter& parameter) {
+void tap_update_inputs(Run& run, const Parameter& parameter) {
   const Recipe& recipe = run.c.recipe;
   const bool fused = steps_at_once(run);
   const bool decayed = fused && parameter.decays;
@@ -18,7 +18,7 @@ void tap_inputs(Run& run, const Parameter& parameter) {
     if (kept.started) run.tap("optimizer", "in." + kept.of->name + "." + parameter.name, kept.tensor);
 }
 
-void tap_outputs(Run& run, const Parameter& parameter) {
+void tap_update_outputs(Run& run, const Parameter& parameter) {
   run.tap("optimizer", parameter.name, parameter.master);
   for (const KeptState& kept : parameter.state) run.tap("optimizer", kept.of->name + "." + parameter.name, kept.tensor);
 }
@@ -28,11 +28,11 @@ void tap_outputs(Run& run, const Parameter& parameter) {
 void optimizer(Run& run) {
   run.tap("optimizer", "in.learning_rate", static_cast<float>(run.learning_rate));
   run.tap("optimizer", "in.step", run.step);
-  for (const Parameter& parameter : run.parameters) tap_inputs(run, parameter);
+  for (const Parameter& parameter : run.parameters) tap_update_inputs(run, parameter);
   (steps_at_once(run) ? clip_decay_step : optimizer_steps(run.c.recipe.optimizer).step)(run);
   for (Parameter& parameter : run.parameters) {
     for (KeptState& kept : parameter.state) kept.started = true;
-    tap_outputs(run, parameter);
+    tap_update_outputs(run, parameter);
   }
   run.last_step_window = run.window;
 }

@@ -12,7 +12,7 @@ namespace tally::stage {
 namespace {
 
 /// "w0/m2/send, p1 to p2", of parts. Each message of a window has a name of its own.
-std::string about(const Run& run, std::size_t from, std::size_t to) {
+std::string about_message(const Run& run, std::size_t from, std::size_t to) {
   return "w" + std::to_string(run.window) + "/m" + std::to_string(run.micro_batch) + "/send, part " +
          std::to_string(from) + " to " + std::to_string(to);
 }
@@ -29,13 +29,14 @@ void hand_over(Run& run, std::size_t to, const std::string& tensor, void* addres
   run.tap("send", "in." + tensor, address, run.c.precision.storage, shape);
   Tensor value(run.c.precision.storage, shape);
   run.device.read(address, value.bytes.data(), value.bytes.size());
-  run.options.pipe->send(stage_with_part(run, to), about(run, run.part, to), {value.bytes.data(), value.bytes.size()});
+  run.options.pipe->send(stage_with_part(run, to), about_message(run, run.part, to),
+                         {value.bytes.data(), value.bytes.size()});
 }
 
 DeviceTensor taken(Run& run, std::size_t from, const std::string& name, const std::string& tensor,
                    std::int64_t features) {
   Tensor value(run.c.precision.storage, {run.rows(run.micro_batch), features});
-  run.options.pipe->receive(stage_with_part(run, from), about(run, from, run.part),
+  run.options.pipe->receive(stage_with_part(run, from), about_message(run, from, run.part),
                             {value.bytes.data(), value.bytes.size()});
   DeviceTensor held(run.device, "received " + name, value);
   run.tap("receive", tensor, held);

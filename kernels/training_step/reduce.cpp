@@ -88,7 +88,7 @@ std::vector<Bucket> buckets_added(Run& run) {
   return buckets;
 }
 
-std::string about(const Run& run, std::size_t bucket) {
+std::string about_bucket(const Run& run, std::size_t bucket) {
   const std::string micro_batch = run.micro_batch < 0 ? "" : "m" + std::to_string(run.micro_batch) + "/";
   return "w" + std::to_string(run.window) + "/" + micro_batch + "reduce, bucket " + std::to_string(bucket);
 }
@@ -150,7 +150,7 @@ void reduce(Run& run) {
     Sum sum{run, division, handed, buckets[i], format, flat};
     sum.fill();
     const auto add = [&run](const RankSumArguments& arguments) { run.launch("rank_sum", arguments); };
-    Addends addends(link, run.device, add, about(run, i), format, flat.data(), buckets[i].elements);
+    Addends addends(link, run.device, add, about_bucket(run, i), format, flat.data(), buckets[i].elements);
     if (shards_gradients(run.c) && run.micro_batch >= 0) addends.scatter();
     if (adds_in_fp32(run.c))
       addends.add_in_fp32([&run](const RankScaleArguments& arguments) { run.launch("rank_scale", arguments); });

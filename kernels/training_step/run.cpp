@@ -22,7 +22,7 @@
 namespace tally {
 namespace {
 
-[[noreturn]] void refuse(const std::string& place, std::string_view found, const std::string& expected) {
+[[noreturn]] void refuse_place(const std::string& place, std::string_view found, const std::string& expected) {
   throw NotSupported(place + " is " + std::string(found) + "; the built-in training step takes " + expected);
 }
 
@@ -38,8 +38,8 @@ void require_kernels(const Case& c, ExecutorKind executor) {
       found = found || each->claim.variant == variant;
       shipped += (shipped.empty() ? "" : ", ") + each->claim.variant;
     }
-    if (shipped.empty()) refuse("execution.kernels", operation, "the operations of `./tally list kernels`");
-    if (!found) refuse("execution.kernels." + operation, "'" + variant + "'", shipped);
+    if (shipped.empty()) refuse_place("execution.kernels", operation, "the operations of `./tally list kernels`");
+    if (!found) refuse_place("execution.kernels." + operation, "'" + variant + "'", shipped);
   }
 }
 
@@ -90,7 +90,7 @@ void require_supported(const Case& c, const RunOptions& options) {
   if (options.accumulate) return;
   for (const auto& window : c.windows) {
     if (window.size() != 1) {
-      refuse("a window without an accumulation buffer", std::to_string(window.size()) + " micro-batches", "one");
+      refuse_place("a window without an accumulation buffer", std::to_string(window.size()) + " micro-batches", "one");
     }
   }
 }

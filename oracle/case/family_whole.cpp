@@ -12,8 +12,8 @@ std::int64_t class_below(const Words& w, std::int64_t n) {
   return static_cast<std::int64_t>((Wide{fraction} * static_cast<std::uint64_t>(n)) >> 64);
 }
 
-std::int64_t zero(const Words&, const Arguments&) { return 0; }
-std::int64_t one(const Words&, const Arguments&) { return 1; }
+std::int64_t whole_zero(const Words&, const Arguments&) { return 0; }
+std::int64_t whole_one(const Words&, const Arguments&) { return 1; }
 std::int64_t classes(const Words& w, const Arguments& a) { return class_below(w, a[0]); }
 std::int64_t classes_ignored(const Words& w, const Arguments& a) {
   return static_cast<std::int64_t>(w.below(2, 100)) < a[1] ? -100 : class_below(w, a[0]);
@@ -27,8 +27,8 @@ std::int64_t mask(const Words& w, const Arguments& a) {
 
 const std::vector<WholeFamily>& whole_families() {
   static const std::vector<WholeFamily> all{
-      {"zeros", {}, {Dtype::i64, Dtype::u8}, zero},
-      {"ones", {}, {Dtype::i64, Dtype::u8}, one},
+      {"zeros", {}, {Dtype::i64, Dtype::u8}, whole_zero},
+      {"ones", {}, {Dtype::i64, Dtype::u8}, whole_one},
       {"classes", {most_classes}, {Dtype::i64}, classes},
       {"classes_ignored", {most_classes, 100}, {Dtype::i64}, classes_ignored},
       {"counts", {most_classes}, {Dtype::i64, Dtype::u8}, counts},

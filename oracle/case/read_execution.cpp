@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-std::int64_t read_drawing(ObjectReader& object, const char* key, Findings& findings) {
+std::int64_t read_drawing_number(ObjectReader& object, const char* key, Findings& findings) {
   const auto number = read_integer(object.optional(key), object.path(key), findings);
   if (number && *number < 0) findings.add(object.path(key), std::to_string(*number), "an integer >= 0");
   return number.value_or(0);
@@ -21,7 +21,7 @@ std::int64_t read_drawing(ObjectReader& object, const char* key, Findings& findi
 void read_schedule(ObjectReader& object, Execution& execution, Findings& findings) {
   const Json* json = object.optional("schedule");
   if (json == nullptr || !json->is(Json::Kind::array)) {
-    execution.schedule = read_drawing(object, "schedule", findings);
+    execution.schedule = read_drawing_number(object, "schedule", findings);
     return;
   }
   for (std::size_t i = 0; i < json->items.size(); ++i) {
@@ -94,7 +94,7 @@ Execution read_execution(const Json* json, Findings& findings) {
   if (json == nullptr) return execution;
   ObjectReader object(json, "$.execution", findings);
   read_recompute(object, execution, findings);
-  execution.order = read_drawing(object, "order", findings);
+  execution.order = read_drawing_number(object, "order", findings);
   read_schedule(object, execution, findings);
   execution.kernels = read_kernels(object.optional("kernels"), object.path("kernels"), findings);
   read_ranks(object.optional("ranks"), object.path("ranks"), execution, findings);

@@ -16,19 +16,20 @@
 namespace tally {
 namespace {
 
-std::string counted(std::size_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+std::string counted_ranks(std::size_t ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
 
 /// Some window has several ranks, and every micro-batch has one.
 void check_dealt(const Case& c, Findings& findings) {
   if (c.dealt.empty()) return;
   if (most_ranks_of(c) < 2)
-    findings.add_broken("$.windows[0]", counted(c.dealt.front().size()),
+    findings.add_broken("$.windows[0]", counted_ranks(c.dealt.front().size()),
                         "2 to " + std::to_string(most_ranks) + " lists of sizes, or the sizes of one rank");
   for (std::size_t w = 0; w < c.windows.size(); ++w) {
     const std::string path = element_path("$.windows", w);
     const std::size_t here = w < c.dealt.size() ? c.dealt[w].size() : 0;
     if (here < 1 || here > most_ranks)
-      findings.add_broken(path, counted(here), "1 to " + std::to_string(most_ranks) + " lists of sizes, one a rank");
+      findings.add_broken(path, counted_ranks(here),
+                          "1 to " + std::to_string(most_ranks) + " lists of sizes, one a rank");
     std::int64_t all = 0;
     for (std::size_t r = 0; r < here; ++r) all += c.dealt[w][r];
     if (here > 0 && all != static_cast<std::int64_t>(c.windows[w].size()))
@@ -125,7 +126,7 @@ void check_replicas(const Case& c, Findings& findings) {
   for (const Generation& each : generations_of(c))
     if (static_cast<std::int64_t>(each.ranks) % replicas != 0)
       findings.add(path,
-                   std::to_string(replicas) + " beside " + counted(each.ranks) +
+                   std::to_string(replicas) + " beside " + counted_ranks(each.ranks) +
                        (is_elastic(c) ? " in " + element_path("$.windows", each.first) : ""),
                    "a number that divides the ranks");
   if (!shards_gradients(c))

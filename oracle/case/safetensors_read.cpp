@@ -33,7 +33,7 @@ struct Entry {
 /// A foreign name may be as long as its file.
 std::string named_tensor(const std::string& name) { return json_string(name.substr(0, 80)); }
 
-std::vector<std::int64_t> read_sizes(const Json& entry, std::string_view key, const std::string& where) {
+std::vector<std::int64_t> read_entry_sizes(const Json& entry, std::string_view key, const std::string& where) {
   const Json* list = entry.member(key);
   if (list == nullptr) refuse(where, std::string(key) + " is missing");
   if (!list->is(Json::Kind::array)) refuse(where, std::string(key) + " is " + shown(*list) + ", no list");
@@ -60,8 +60,8 @@ Dtype read_dtype(const Json& entry, const std::string& where) {
 Entry read_entry(const std::string& name, const Json& json, std::uint64_t available) {
   const std::string where = "tensor " + named_tensor(name);
   if (!json.is(Json::Kind::object)) refuse(where, "its entry is " + shown(json));
-  Entry entry{name, read_dtype(json, where), read_sizes(json, "shape", where)};
-  const auto offsets = read_sizes(json, "data_offsets", where);
+  Entry entry{name, read_dtype(json, where), read_entry_sizes(json, "shape", where)};
+  const auto offsets = read_entry_sizes(json, "data_offsets", where);
   if (json.keys.size() != 3) refuse(where, "its entry has keys besides dtype, shape and data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     refuse(where, "data_offsets " + to_string(offsets) + " are no begin and end");

@@ -11,7 +11,7 @@ Json sizes(const std::vector<std::int64_t>& values) {
   return list;
 }
 
-Json header_of(const TensorFile& file) {
+Json written_header(const TensorFile& file) {
   Json header = Json::object();
   if (!file.metadata.empty()) {
     Json& metadata = header.add("__metadata__", Json::object());
@@ -32,7 +32,7 @@ Json header_of(const TensorFile& file) {
 }  // namespace
 
 std::string write_safetensors(const TensorFile& file) {
-  std::string header = to_text(header_of(file), JsonLayout::compact);
+  std::string header = to_text(written_header(file), JsonLayout::compact);
   header.pop_back();  // the newline
   header.append((8 - header.size() % 8) % 8, ' ');
   std::string bytes;

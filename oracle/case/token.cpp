@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view prefix = "tly1:";
 
-[[noreturn]] void refuse(const std::string& found, const std::string& expected) {
+[[noreturn]] void refuse_token(const std::string& found, const std::string& expected) {
   throw InvalidCase({{"token", found, expected}});
 }
 
@@ -32,13 +32,14 @@ bool is_token(std::string_view text) {
 }
 
 Case case_of_token(std::string_view token) {
-  if (!token.starts_with(prefix)) refuse(json_string(token.substr(0, 20)), "a token beginning with \"tly1:\"");
+  if (!token.starts_with(prefix)) refuse_token(json_string(token.substr(0, 20)), "a token beginning with \"tly1:\"");
   const auto stream = from_base32(token.substr(prefix.size()));
-  if (!stream) refuse(std::to_string(token.size()) + " characters", "letters a-z and digits 2-7, all of the token");
+  if (!stream)
+    refuse_token(std::to_string(token.size()) + " characters", "letters a-z and digits 2-7, all of the token");
   const auto text = decompress(*stream, most_text);
   if (!text)
-    refuse("a damaged token, or one of more than " + std::to_string(most_text) + " bytes",
-           "all of the token, unchanged");
+    refuse_token("a damaged token, or one of more than " + std::to_string(most_text) + " bytes",
+                 "all of the token, unchanged");
   try {
     return unpack_case(*text, {{}, true});
   } catch (const InvalidCase& invalid) {

@@ -24,13 +24,13 @@ slong exponent_of(const Ball& x) {
   return std::max(of_middle, static_cast<slong>(fmpz_get_si(MAG_EXPREF(radius))));
 }
 
-void require_finite(const Matrix<Ball>& values, const std::string& tensor) {
+void require_finite_balls(const Matrix<Ball>& values, const std::string& tensor) {
   for (Eigen::Index i = 0; i < values.rows(); ++i)
     for (Eigen::Index j = 0; j < values.cols(); ++j)
       if (arb_is_finite(view(values(i, j))) == 0) throw std::domain_error(not_finite(tensor, i, j));
 }
 
-std::vector<int> line_exponents(const Matrix<Ball>& values, bool by_rows) {
+std::vector<int> ball_exponents(const Matrix<Ball>& values, bool by_rows) {
   std::vector<slong> largest(static_cast<std::size_t>(by_rows ? values.rows() : values.cols()), nothing);
   for (Eigen::Index i = 0; i < values.rows(); ++i)
     for (Eigen::Index j = 0; j < values.cols(); ++j) {
@@ -43,7 +43,7 @@ std::vector<int> line_exponents(const Matrix<Ball>& values, bool by_rows) {
 }
 
 /// Writes the whole number A as X = A + 2^h.
-void write(FixedMatrix& to, Eigen::Index at, const fmpz_t whole) {
+void write_ball(FixedMatrix& to, Eigen::Index at, const fmpz_t whole) {
   fmpz_t rest, limb;
   fmpz_init_set(rest, whole);
   fmpz_init(limb);
@@ -58,7 +58,7 @@ void write(FixedMatrix& to, Eigen::Index at, const fmpz_t whole) {
 }
 
 /// A, from X = A + 2^h.
-void read(fmpz_t whole, const FixedMatrix& from, Eigen::Index at) {
+void read_whole(fmpz_t whole, const FixedMatrix& from, Eigen::Index at) {
   fmpz_zero(whole);
   for (int l = from.limbs - 1; l >= 0; --l) {
     fmpz_mul_2exp(whole, whole, limb_bits);
@@ -86,11 +86,11 @@ ulong nearest_whole(fmpz_t whole, const Ball& x, int exponent, int limbs) {
 }
 
 /// Writes x / 2^exponent; the radius in units, upward.
-double write(FixedMatrix& to, Eigen::Index at, const Ball& x, int exponent) {
+double write_ball(FixedMatrix& to, Eigen::Index at, const Ball& x, int exponent) {
   fmpz_t whole;
   fmpz_init(whole);
   const ulong halves = nearest_whole(whole, x, exponent, to.limbs);
-  write(to, at, whole);
+  write_ball(to, at, whole);
   mag_t radius, off;
   mag_init(radius);
   mag_init(off);
@@ -113,7 +113,7 @@ void each_ball(const FixedMatrix& matrix, F f) {
     for (Eigen::Index j = 0; j < matrix.columns; ++j) {
       const auto r = static_cast<std::size_t>(i), c = static_cast<std::size_t>(j);
       Ball x;
-      read(whole, matrix, i * matrix.columns + j);
+      read_whole(whole, matrix, i * matrix.columns + j);
       arf_set_fmpz(arb_midref(view(x)), whole);
       mag_t part;
       mag_init(part);
@@ -132,17 +132,17 @@ void each_ball(const FixedMatrix& matrix, F f) {
 }  // namespace
 
 FixedMatrix fixed_point(const Matrix<Ball>& values, int limbs, Scaled scaled, const std::string& tensor) {
-  require_finite(values, tensor);
+  require_finite_balls(values, tensor);
   const bool by_rows = scaled == Scaled::by_rows;
   FixedMatrix result(values.rows(), values.cols(), limbs);
   std::vector<int>& exponents = by_rows ? result.row_exponent : result.column_exponent;
   std::vector<double>& radii = by_rows ? result.row_radius : result.column_radius;
-  exponents = line_exponents(values, by_rows);
+  exponents = ball_exponents(values, by_rows);
   for (int& e : exponents) e -= magnitude_bits(limbs);
   for (Eigen::Index i = 0; i < result.rows; ++i) {
     for (Eigen::Index j = 0; j < result.columns; ++j) {
       const auto line = static_cast<std::size_t>(by_rows ? i : j);
-      radii[line] = std::max(radii[line], write(result, i * result.columns + j, values(i, j), exponents[line]));
+      radii[line] = std::max(radii[line], write_ball(result, i * result.columns + j, values(i, j), exponents[line]));
     }
   }
   return result;

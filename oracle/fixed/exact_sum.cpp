@@ -34,7 +34,7 @@ void carry(Limbs<L>& x) {
 
 /// Adds the sums of X Y over some terms, few enough that no limb overflows: 2^16 2^104 L < 2^127.
 template <int L>
-void add_products(Limbs<L>& sum, const std::uint64_t* x, const std::uint64_t* y, Eigen::Index terms) {
+void add_limb_products(Limbs<L>& sum, const std::uint64_t* x, const std::uint64_t* y, Eigen::Index terms) {
   using Product = unsigned __int128;
   std::array<Product, 2 * L - 1> part{};
   for (Eigen::Index k = 0; k < terms; ++k, x += L, y += L)
@@ -75,7 +75,7 @@ void write_element(const Operands& operands, const Line& x, const Line& y, Eigen
   constexpr Eigen::Index block = 1 << 16;
   Limbs<L> sum{};
   for (Eigen::Index k = 0; k < operands.terms(); k += block)
-    add_products<L>(sum, x.data() + k * L, y.data() + k * L, std::min(block, operands.terms() - k));
+    add_limb_products<L>(sum, x.data() + k * L, y.data() + k * L, std::min(block, operands.terms() - k));
   take_halves_out<L>(sum, x, y, operands.terms());
   write_nearest<L>(sum, dropped_bits(L, operands.terms()), operands.result, at);
 }
@@ -91,7 +91,7 @@ Line column_of(const Operands& operands, Eigen::Index j) {
 }
 
 template <int L>
-void write_tile(const Operands& operands, const Tile& tile) {
+void write_exact_tile(const Operands& operands, const Tile& tile) {
   std::vector<Line> rows;
   for (Eigen::Index i = 0; i < tile.rows; ++i) rows.push_back(row_of<L>(operands, tile.first_row + i));
   for (Eigen::Index j = tile.first_column; j < tile.first_column + tile.columns; ++j) {
@@ -117,9 +117,9 @@ void exact_element(const Operands& operands, Eigen::Index i, Eigen::Index j) {
 
 TileWork exact_route(const Operands& operands) {
   return [operands](const Tile& tile) {
-    if (operands.left.limbs == 3) return write_tile<3>(operands, tile);
-    if (operands.left.limbs == 5) return write_tile<5>(operands, tile);
-    write_tile<7>(operands, tile);
+    if (operands.left.limbs == 3) return write_exact_tile<3>(operands, tile);
+    if (operands.left.limbs == 5) return write_exact_tile<5>(operands, tile);
+    write_exact_tile<7>(operands, tile);
   };
 }
 

@@ -66,7 +66,7 @@ std::vector<double> balanced_pieces(const fmpz* x, int unit, int count) {
   return result;
 }
 
-ToResidue way(fmpz* times, std::int64_t m, int width, int pieces) {
+ToResidue way_to_residue(fmpz* times, std::int64_t m, int width, int pieces) {
   ToResidue result;
   Whole power;
   for (int s = 0; s < pieces; ++s) {
@@ -84,8 +84,8 @@ Modulus modulus_of(std::int64_t m, fmpz* product, int width, int operand_pieces,
   fmpz_one(one);
   fmpz_divexact(share, product, modulus);
   fmpz_invmod(times, share, modulus);
-  return {static_cast<double>(m), 1 / static_cast<double>(m), way(times, m, width, operand_pieces),
-          way(one, m, width, operand_pieces), balanced_pieces(share, unit, pieces)};
+  return {static_cast<double>(m), 1 / static_cast<double>(m), way_to_residue(times, m, width, operand_pieces),
+          way_to_residue(one, m, width, operand_pieces), balanced_pieces(share, unit, pieces)};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 /// c: operands are rounded to multiples of 2^c, so that what is lost changes few results.
 constexpr int cut_bits = guard_bits - 10;
 
-struct Plan {
+struct ResiduePlan {
   Operands operands;
   Eigen::Index inner;
   Remainders remainders;
@@ -90,7 +90,7 @@ void multiply_residues(double* c, const double* x, const double* y, const Produc
 }
 
 /// c[modulus] = left right modulo each modulus, added to what is there if `more`.
-void multiply(double* c, const Factor& left, const Factor& right, bool more, const Plan& plan) {
+void multiply(double* c, const Factor& left, const Factor& right, bool more, const ResiduePlan& plan) {
   thread_local Room<double> room_of_left, room_of_right;
   double *x = room_of_left.of(left.rows * left.columns), *y = room_of_right.of(right.rows * right.columns);
   for (const Modulus& modulus : plan.remainders.moduli) {
@@ -103,8 +103,8 @@ void multiply(double* c, const Factor& left, const Factor& right, bool more, con
 }
 
 /// Elements (i, first) .. of the result from carried pieces of V + 1/2, or from their exact sums.
-void write_nearest(const Plan& plan, const std::int64_t* carried, Eigen::Index i, Eigen::Index first,
-                   Eigen::Index count) {
+void write_nearest_residues(const ResiduePlan& plan, const std::int64_t* carried, Eigen::Index i, Eigen::Index first,
+                            Eigen::Index count) {
   const int limbs = plan.operands.left.limbs;
   const auto limb = [&](int l, Eigen::Index e) {  // limb -1 holds what is below the point
     const std::int64_t* low = carried + 2 * (l + 1) * most_at_once + e;
@@ -122,7 +122,7 @@ void write_nearest(const Plan& plan, const std::int64_t* carried, Eigen::Index i
   }
 }
 
-void write_tile(const Plan& plan, const Tile& tile) {
+void write_residue_tile(const ResiduePlan& plan, const Tile& tile) {
   thread_local Room<double> room_of_c;
   thread_local Room<std::int32_t> room_of_left, room_of_right;
   const Eigen::Index terms = plan.operands.terms(), pieces = 2 * plan.operands.left.limbs;
@@ -141,7 +141,7 @@ void write_tile(const Plan& plan, const Tile& tile) {
     for (Eigen::Index j = 0; j < tile.columns; j += most_at_once) {
       const Eigen::Index count = std::min(most_at_once, tile.columns - j);
       put_together(carried.data(), c + i * tile.columns + j, plane, plan.remainders, count);
-      write_nearest(plan, carried.data(), tile.first_row + i, tile.first_column + j, count);
+      write_nearest_residues(plan, carried.data(), tile.first_row + i, tile.first_column + j, count);
     }
   }
 }
@@ -153,18 +153,18 @@ TileWork residue_route(const Operands& operands, Eigen::Index inner) {
   const int limbs = operands.left.limbs, cut = cut_bits;
   const Eigen::Index terms = operands.terms(), at_once = std::clamp<Eigen::Index>(inner, 1, terms);
   const int dropped = dropped_bits(limbs, terms), unit = dropped - 2 * cut - limb_bits;
-  auto plan = std::make_shared<Plan>(
-      Plan{operands,
-           at_once,
-           Remainders(magnitude_bits(limbs) - cut, terms, at_once, 2 * limbs, unit, 2 * limbs + 2),
-           {},
-           {},
-           {},
-           {},
-           std::ldexp(1, limb_bits * limbs - dropped)});
+  auto plan = std::make_shared<ResiduePlan>(
+      ResiduePlan{operands,
+                  at_once,
+                  Remainders(magnitude_bits(limbs) - cut, terms, at_once, 2 * limbs, unit, 2 * limbs + 2),
+                  {},
+                  {},
+                  {},
+                  {},
+                  std::ldexp(1, limb_bits * limbs - dropped)});
   weigh(operands.left, true, plan->left_lost, plan->left_sum);
   weigh(operands.right, false, plan->right_lost, plan->right_sum);
-  return [plan](const Tile& tile) { write_tile(*plan, tile); };
+  return [plan](const Tile& tile) { write_residue_tile(*plan, tile); };
 }
 
 }  // namespace tally::oracle::fixed

@@ -15,7 +15,7 @@ using short_parts::Whole;
 constexpr int below = operand_limbs * limb_bits - operand_bits;  // bits that are below the highest 128
 
 /// At least the sum of |A_k| b_k over a line a of numbers and a line b that is off.
-double carried(const Line& a, const Line& b) { return std::min(a.sum * b.radius, a.largest * b.radius_sum); }
+double carried_radius(const Line& a, const Line& b) { return std::min(a.sum * b.radius, a.largest * b.radius_sum); }
 
 /// The number at `at`, cut to 128 bits, in units of 2^unit; `radius` of those.
 inline ShortBall read(const std::uint64_t* at, Eigen::Index plane, int unit, double radius) {
@@ -66,7 +66,7 @@ struct Reading {
 };
 
 inline double radius_of(const Line& row, const Line& column, double share) {
-  return 0.5 + (carried(column, row) + row.radius * column.radius_sum + carried(row, column)) * share;
+  return 0.5 + (carried_radius(column, row) + row.radius * column.radius_sum + carried_radius(row, column)) * share;
 }
 
 void read_one(ShortBall* to, const Reading& all, Eigen::Index i, Eigen::Index j) {

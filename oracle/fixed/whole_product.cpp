@@ -15,22 +15,24 @@
 namespace tally::oracle::fixed {
 namespace {
 
-constexpr Eigen::Index lanes = 4, vectors = 3;
-constexpr Eigen::Index width = lanes * vectors, height = 4;  // a block's sums fill twelve registers of sixteen
-using Lanes __attribute__((vector_size(lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
+constexpr Eigen::Index block_lanes = 4, vectors = 3;
+constexpr Eigen::Index width = block_lanes * vectors, height = 4;  // a block's sums fill twelve registers of sixteen
+using BlockLanes __attribute__((vector_size(block_lanes * sizeof(double)), aligned(sizeof(double)), may_alias)) =
+    double;
 
 struct WholeBlock {
   double of[height][width];
 };
 
 /// a [terms][height] by b [terms][width].
-TALLY_FUSED void multiply(const double* a, const double* b, Eigen::Index terms, WholeBlock& out) {
-  Lanes sum[height][vectors] = {};
+TALLY_FUSED void multiply_block(const double* a, const double* b, Eigen::Index terms, WholeBlock& out) {
+  BlockLanes sum[height][vectors] = {};
   for (Eigen::Index k = 0; k < terms; ++k, a += height, b += width)
     for (Eigen::Index i = 0; i < height; ++i)
-      for (Eigen::Index v = 0; v < vectors; ++v) sum[i][v] += a[i] * *reinterpret_cast<const Lanes*>(b + v * lanes);
+      for (Eigen::Index v = 0; v < vectors; ++v)
+        sum[i][v] += a[i] * *reinterpret_cast<const BlockLanes*>(b + v * block_lanes);
   for (Eigen::Index i = 0; i < height; ++i)
-    for (Eigen::Index v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(&out.of[i][v * lanes]) = sum[i][v];
+    for (Eigen::Index v = 0; v < vectors; ++v) *reinterpret_cast<BlockLanes*>(&out.of[i][v * block_lanes]) = sum[i][v];
 }
 
 /// Rows first .. of a as [terms][height], zeros behind the last.
@@ -48,8 +50,8 @@ void pack_columns(double* to, const double* b, const ProductSizes& sizes, Eigen:
   for (Eigen::Index k = 0; k < sizes.terms; ++k) std::copy_n(b + k * sizes.columns + first, count, to + k * width);
 }
 
-void write(double* c, const WholeBlock& block, const ProductSizes& sizes, Eigen::Index row, Eigen::Index column,
-           bool more) {
+void write_block(double* c, const WholeBlock& block, const ProductSizes& sizes, Eigen::Index row, Eigen::Index column,
+                 bool more) {
   for (Eigen::Index i = 0; i < std::min(height, sizes.rows - row); ++i) {
     double* to = c + (row + i) * sizes.columns + column;
     for (Eigen::Index j = 0; j < std::min(width, sizes.columns - column); ++j)
@@ -68,8 +70,8 @@ void multiply_wholes(double* c, const double* a, const double* b, const ProductS
   for (Eigen::Index j = 0; j < sizes.columns; j += width) {
     pack_columns(columns, b, sizes, j);
     for (Eigen::Index i = 0; i < sizes.rows; i += height) {
-      multiply(rows + i * sizes.terms, columns, sizes.terms, block);
-      write(c, block, sizes, i, j, more);
+      multiply_block(rows + i * sizes.terms, columns, sizes.terms, block);
+      write_block(c, block, sizes, i, j, more);
     }
   }
 }

@@ -20,7 +20,7 @@ struct Partial {
 
 double levels(double n) { return std::bit_width(static_cast<std::uint64_t>(std::max(n, 1.0)) - 1); }
 
-void take(const SumStep& step, Partial& sums) {
+void take_step(const SumStep& step, Partial& sums) {
   const auto number = static_cast<double>(step.number);
   switch (step.kind) {
     case SumStep::in_order_below:
@@ -49,7 +49,7 @@ void take(const SumStep& step, Partial& sums) {
 /// Of n addends by these steps, the rest in any order.
 double through(Steps steps, double addends) {
   Partial sums{addends};
-  for (const SumStep& step : steps) take(step, sums);
+  for (const SumStep& step : steps) take_step(step, sums);
   sums.in_order(sums.left);
   return sums.additions;
 }

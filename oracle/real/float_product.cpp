@@ -11,7 +11,8 @@ namespace {
 
 constexpr Eigen::Index columns_at_once = 8;  // columns of the result at once
 constexpr Eigen::Index together = 4;         // its rows at once: as many sums as hide the time that one addition takes
-using Lanes __attribute__((vector_size(columns_at_once * sizeof(double)), aligned(sizeof(double)), may_alias)) = double;
+using ColumnLanes __attribute__((vector_size(columns_at_once * sizeof(double)), aligned(sizeof(double)), may_alias)) =
+    double;
 using Floats __attribute__((vector_size(columns_at_once * sizeof(float)), aligned(sizeof(float)), may_alias)) = float;
 using Bits __attribute__((vector_size(columns_at_once * sizeof(double)))) = long long;
 
@@ -23,21 +24,21 @@ struct Block {
 /// a [terms][4] by b [terms][8].
 TALLY_WIDE_REGISTERS void multiply(const double* a, const float* b, Eigen::Index terms, Block& out) {
   constexpr long long without_sign = 0x7FFF'FFFF'FFFF'FFFF;
-  Lanes value[together] = {}, rest[together] = {}, magnitude[together] = {};
+  ColumnLanes value[together] = {}, rest[together] = {}, magnitude[together] = {};
   for (Eigen::Index k = 0; k < terms; ++k, a += together, b += columns_at_once) {
-    const Lanes column = __builtin_convertvector(*reinterpret_cast<const Floats*>(b), Lanes);
+    const ColumnLanes column = __builtin_convertvector(*reinterpret_cast<const Floats*>(b), ColumnLanes);
 #pragma GCC unroll 4
     for (int r = 0; r < together; ++r) {
-      const Lanes p = a[r] * column, sum = value[r] + p, part = sum - value[r];
+      const ColumnLanes p = a[r] * column, sum = value[r] + p, part = sum - value[r];
       rest[r] += (value[r] - (sum - part)) + (p - part);
       value[r] = sum;
-      magnitude[r] += reinterpret_cast<Lanes>(reinterpret_cast<Bits>(p) & without_sign);
+      magnitude[r] += reinterpret_cast<ColumnLanes>(reinterpret_cast<Bits>(p) & without_sign);
     }
   }
   for (int r = 0; r < together; ++r) {
-    *reinterpret_cast<Lanes*>(out.of[0][r]) = value[r];
-    *reinterpret_cast<Lanes*>(out.of[1][r]) = rest[r];
-    *reinterpret_cast<Lanes*>(out.of[2][r]) = magnitude[r];
+    *reinterpret_cast<ColumnLanes*>(out.of[0][r]) = value[r];
+    *reinterpret_cast<ColumnLanes*>(out.of[1][r]) = rest[r];
+    *reinterpret_cast<ColumnLanes*>(out.of[2][r]) = magnitude[r];
   }
 }
 

@@ -72,7 +72,7 @@ struct Split {
 };
 
 /// |midpoint|, less than a unit cut off; its exponent is at most 28.
-Split split(const ShortBall& x) {
+Split split_ball(const ShortBall& x) {
   if (x.exponent > 0) return {static_cast<std::uint64_t>(x.middle >> (128 - x.exponent)), x.middle << x.exponent};
   return {0, x.exponent > -128 ? x.middle >> -x.exponent : 0};
 }
@@ -98,7 +98,7 @@ Whole exp_of_tiny_less_one(const ExpTables& tables, Whole part) {
 
 Exponential exp_of_midpoint(const ShortBall& x) {
   static const ExpTables tables;
-  const Split size = split(x);
+  const Split size = split_ball(x);
   const double about = static_cast<double>(size.whole) + static_cast<double>(high(size.part)) * 0x1p-64;
   auto count = static_cast<std::uint64_t>(about * tables.inverse_ln2);
   // t = size - count ln 2

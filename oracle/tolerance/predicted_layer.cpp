@@ -8,36 +8,37 @@
 namespace tally::oracle {
 namespace {
 
-std::map<std::string, PredictedRule, std::less<>>& rules() {
+std::map<std::string, PredictedRule, std::less<>>& predicted_rules() {
   static std::map<std::string, PredictedRule, std::less<>> all;
   return all;
 }
 
-const PredictedRule& rule_of(const BoundPass& pass) {
+const PredictedRule& predicted_rule_of(const BoundPass& pass) {
   static const PredictedRule none{};
-  const auto found = rules().find(pass.layer.kind);
-  return found == rules().end() ? none : found->second;
+  const auto found = predicted_rules().find(pass.layer.kind);
+  return found == predicted_rules().end() ? none : found->second;
 }
 
 }  // namespace
 
 RegisterPredictedRule::RegisterPredictedRule(std::string_view kind, PredictedRule rule, std::source_location at) {
   note_registered(at);
-  if (!rules().emplace(kind, rule).second) throw std::logic_error("two predictions for '" + std::string(kind) + "'");
+  if (!predicted_rules().emplace(kind, rule).second)
+    throw std::logic_error("two predictions for '" + std::string(kind) + "'");
 }
 
 Prediction predicted_y(const BoundPass& pass, const Matrix<float>& x, const Statistics& statistics) {
-  const auto rule = rule_of(pass).y;
+  const auto rule = predicted_rule_of(pass).y;
   return rule == nullptr ? std::nullopt : rule(pass, x, statistics);
 }
 
 Prediction predicted_rstd(const BoundPass& pass, const Statistics& statistics) {
-  const auto rule = rule_of(pass).rstd;
+  const auto rule = predicted_rule_of(pass).rstd;
   return rule == nullptr ? std::nullopt : rule(pass, statistics);
 }
 
 Prediction predicted_dx(const BoundPass& pass, const Statistics& statistics, const Matrix<float>& dy) {
-  const auto rule = rule_of(pass).dx;
+  const auto rule = predicted_rule_of(pass).dx;
   return rule == nullptr ? std::nullopt : rule(pass, statistics, dy);
 }
 

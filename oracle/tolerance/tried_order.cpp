@@ -5,7 +5,7 @@
 namespace tally::oracle {
 namespace {
 
-constinit thread_local const TriedOrder* in_force = nullptr;
+constinit thread_local const TriedOrder* order_in_force = nullptr;
 
 using Rows = Matrix<float>;
 
@@ -47,10 +47,10 @@ const std::vector<TriedOrder>& tried_orders() {
   return orders;
 }
 
-const TriedOrder* tried_order() { return in_force; }
+const TriedOrder* tried_order() { return order_in_force; }
 
-TriedOrderScope::TriedOrderScope(const TriedOrder& order) : before_(in_force) { in_force = &order; }
-TriedOrderScope::~TriedOrderScope() { in_force = before_; }
+TriedOrderScope::TriedOrderScope(const TriedOrder& order) : before_(order_in_force) { order_in_force = &order; }
+TriedOrderScope::~TriedOrderScope() { order_in_force = before_; }
 
 Matrix<float> added(const TriedOrder& order, const OrderOfSum& claimed, Matrix<float> addends) {
   Rows rows = order.backwards ? Rows(addends.colwise().reverse()) : std::move(addends);

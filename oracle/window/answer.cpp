@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Answers = std::vector<WindowAnswer<Ball>>;
 
-Ball largest_of(const Tensors<Ball>& group) {
+Ball largest_in(const Tensors<Ball>& group) {
   Ball largest = 0;
   for (const auto& [name, tensor] : group)
     for (Eigen::Index i = 0; i < tensor.size(); ++i)
@@ -36,7 +36,7 @@ Json written(const Case& c, const Certificate& certificate, const Tensors<Ball>&
              const std::string& place) {
   std::optional<Ball> largest;  // asked for by few
   const auto open = [&](const std::string& name, const Matrix<Ball>& tensor, Eigen::Index i) {
-    if (!largest) largest = largest_of(group);
+    if (!largest) largest = largest_in(group);
     return certificate.text(tensor(i), *largest, place + "." + name + "[" + std::to_string(i) + "]");
   };
   Json all = Json::object();

@@ -40,7 +40,7 @@ Tensors<Real> minus(const Tensors<Real>& a, const Tensors<Real>& b) {
   return result;
 }
 
-Real norm(const Tensors<Real>& tensors) { return gradient_norm(Choice{"none", {}}, tensors); }
+Real norm_of_all(const Tensors<Real>& tensors) { return gradient_norm(Choice{"none", {}}, tensors); }
 
 Tensors<Real> parameters(const State<Real>& state) {
   Tensors<Real> result;
@@ -94,7 +94,8 @@ std::vector<WindowDifference> evaluate(const Case& c, const Case& other, unsigne
 
 /// nullopt while neither zero nor the size is certain.
 std::optional<double> relative_gap(const Difference& coarse, const Difference& fine) {
-  const Real size = norm(fine.change), uncertainty = norm(minus(fine.change, coarse.change)), full = norm(fine.full);
+  const Real size = norm_of_all(fine.change), uncertainty = norm_of_all(minus(fine.change, coarse.change)),
+             full = norm_of_all(fine.full);
   if (size <= uncertainty) return 0.0;
   if (!(power(Real(10), double_digits) * uncertainty <= size)) return std::nullopt;
   if (full == 0) return std::numeric_limits<double>::infinity();

@@ -11,7 +11,7 @@
 namespace tally::oracle {
 namespace {
 
-bool is_power_of_two(double x) {
+bool is_signed_power_of_two(double x) {
   int exponent = 0;
   return std::fabs(std::frexp(x, &exponent)) == 0.5;
 }
@@ -59,7 +59,7 @@ NormTerms NormTerms::times(const Choice& clip, const Expected& factor) const {
   const Arithmetic fp32 = single();
   const Bounded by = element(factor, 0, 0);
   const double size = (std::fabs(by.v) + by.e) * inflation;
-  const bool exact = by.e == 0 && is_power_of_two(by.v);
+  const bool exact = by.e == 0 && is_signed_power_of_two(by.v);
   const double off = (by.e + (exact ? 0 : fp32.u() * size)) * inflation;  // of each product, relative to |v| + e
   const double lost = size >= 1 && exact ? 0 : fp32.underflow();
   const long double scale = std::fabs(factor.v(0, 0));

@@ -41,15 +41,15 @@ Pooled merged(const std::vector<std::int64_t>& counts, const Handed& handed, Eig
   return {avg, squares / n};
 }
 
-Matrix<float> sum_called(const Declared& declared, const std::string& name, std::size_t tensor, std::size_t tensors,
-                         const Handed& handed) {
+Matrix<float> bits_called(const Declared& declared, const std::string& name, std::size_t tensor, std::size_t tensors,
+                          const Handed& handed) {
   std::vector<Matrix<float>> addends;
   for (const auto& own : handed) addends.push_back(own.at(name));
   const auto sum = pooled_sum_bits(declared, tensor, tensors, addends);
   return sum ? *sum : Matrix<float>();
 }
 
-Pooled of_sums(float sum, float squares, float inverse, bool in_one_pass) {
+Pooled of_bits(float sum, float squares, float inverse, bool in_one_pass) {
   const float mean = sum * inverse;
   const float square = squares * inverse;
   if (!in_one_pass) return {mean, square};
@@ -77,16 +77,16 @@ PooledBits pooled_bits(const Declared& declared, const Layer& layer, StepStatist
   const auto inverse = static_cast<float>(1 / static_cast<double>(n));
   Matrix<float> sum, squares;
   if (!merges) {
-    sum = sum_called(declared, "sum", 0, step_tensors(by).size(), handed);
-    squares =
-        in_one_pass ? sum_called(declared, "sum_squares", 1, 2, handed) : sum_called(declared, "squares", 0, 1, handed);
+    sum = bits_called(declared, "sum", 0, step_tensors(by).size(), handed);
+    squares = in_one_pass ? bits_called(declared, "sum_squares", 1, 2, handed)
+                          : bits_called(declared, "squares", 0, 1, handed);
     if (sum.size() == 0 || squares.size() == 0) return {};
   }
   const Eigen::Index features = merges ? handed.front().at("mean").size() : sum.size();
   Matrix<float> mean(1, features), var(1, features), rstd(1, features);
   for (Eigen::Index j = 0; j < features; ++j) {
     const Pooled found =
-        merges ? merged(counts, handed, j) : of_sums(sum.data()[j], squares.data()[j], inverse, in_one_pass);
+        merges ? merged(counts, handed, j) : of_bits(sum.data()[j], squares.data()[j], inverse, in_one_pass);
     mean(j) = found.mean;
     var(j) = found.var;
     const float root = std::sqrt(found.var + eps);

@@ -20,8 +20,8 @@ bool precedes(const TapName& a, const TapName& b) {
 }
 
 constexpr std::array<std::string_view, 3> by_layer{"forward", "backward", "running_stats"};
-constexpr std::array<std::string_view, 7> of_all{"count",          "loss",   "fork",    "norm",
-                                                 "overflow_check", "scaler", "schedule"};
+constexpr std::array<std::string_view, 7> stages_of_all{"count",          "loss",   "fork",    "norm",
+                                                        "overflow_check", "scaler", "schedule"};
 
 bool is_one_of(const auto& stages, const std::string& stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
@@ -31,7 +31,7 @@ bool is_one_of(const auto& stages, const std::string& stage) {
 /// "in.momentum.fc1.weight" where it works by parameter; empty where it works on all at once.
 std::string object_of(const TapName& name) {
   const auto last = name.tensor.rfind('.');
-  if (last == std::string::npos || is_one_of(of_all, name.stage)) return "";
+  if (last == std::string::npos || is_one_of(stages_of_all, name.stage)) return "";
   const bool layer = is_one_of(by_layer, name.stage);
   const std::string rest = layer ? name.tensor.substr(0, last) : name.tensor;
   const auto before = rest.rfind('.', layer ? std::string::npos : last - 1);

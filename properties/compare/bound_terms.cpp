@@ -23,7 +23,7 @@ std::set<std::string> wanted_of(const std::string& lens, const std::vector<const
   return taps;
 }
 
-void take_over(std::vector<TensorCheck>& checks, const std::vector<TensorCheck>& split) {
+void take_over_split(std::vector<TensorCheck>& checks, const std::vector<TensorCheck>& split) {
   for (const TensorCheck& found : split) {
     if (found.terms.sum() == 0) continue;
     for (TensorCheck& check : checks) {
@@ -58,7 +58,7 @@ void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
     LocalWalk walk(c, trace);
     walk.wanted = &wanted;
     check_all(walk);
-    take_over(checks, walk.checks);
+    take_over_split(checks, walk.checks);
   }
   for (const bool resynchronise : {false, true}) {
     const auto wanted = wanted_of(resynchronise ? "group" : "end_to_end", chosen);
@@ -68,7 +68,7 @@ void split_bounds(const Case& c, const Trace& trace, std::vector<TensorCheck>& c
     walk.wanted = &wanted;
     walk.know_local(checks);
     expect_all(walk);
-    take_over(checks, walk.checks);
+    take_over_split(checks, walk.checks);
   }
 }
 

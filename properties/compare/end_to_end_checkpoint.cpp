@@ -8,12 +8,12 @@ namespace {
 
 using oracle::Expected;
 
-const std::string stage = "checkpoint";
+const std::string kept_stage = "checkpoint";
 
 /// What this rank tapped of it, or those before as they wrote it down.
 const Tensor* tapped(const EndToEndWalk& walk, const std::string& name) {
-  if (const Tensor* own = walk.tap(stage, name)) return own;
-  return walk.trace.find(TapName{walk.window - 1, -1, stage, "in." + name}.view());
+  if (const Tensor* own = walk.tap(kept_stage, name)) return own;
+  return walk.trace.find(TapName{walk.window - 1, -1, kept_stage, "in." + name}.view());
 }
 
 /// Any number where it is not known.
@@ -48,9 +48,9 @@ ExpectedState state_as_tapped(const EndToEndWalk& walk) {
 }
 
 void hold(EndToEndWalk& walk, const std::string& name, Expected& expected) {
-  if (walk.tap(stage, name) == nullptr) return;
+  if (walk.tap(kept_stage, name) == nullptr) return;
   const Expected left = expected;
-  expected = walk.held(stage, name, [&] { return left; });
+  expected = walk.held(kept_stage, name, [&] { return left; });
 }
 
 }  // namespace

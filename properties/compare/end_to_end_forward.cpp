@@ -53,7 +53,7 @@ oracle::Decisions relu_decisions(EndToEndWalk& walk, const LayerView& layer, con
   return {std::move(active)};
 }
 
-void hold_statistics(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
+void hold_statistics_of_group(EndToEndWalk& walk, const Group& group, const LayerView& layer, Evaluation& forward) {
   for (const RowStatistic& each : layer.contract->row_statistics)
     hold_rows(walk, group, "forward", layer.label + "." + each.name, {forward, each.name}, group.count);
   if (layer.layer->kind != "batch_norm" || pools(walk.c, layer)) return;
@@ -149,7 +149,7 @@ void expect_layer(EndToEndWalk& walk, Group& group, std::size_t i) {
   const auto rule = is_fused_head(walk, i) ? oracle::head_forward : oracle::bound_rule(layer.layer->kind).forward;
   Evaluation forward([&] { return named(rule(pass, x)); });
   hold_rows(walk, group, "forward", layer.label + ".y", {forward, "y"}, group.count);
-  hold_statistics(walk, group, layer, forward);
+  hold_statistics_of_group(walk, group, layer, forward);
   move_running(walk, group, layer, forward);
   group.outputs.push_back(walk.seen_rows(group, "forward", layer.label + ".y", forward.at("y")));
   group.decisions.push_back(std::move(decisions));

@@ -104,7 +104,7 @@ std::vector<GroupedChecks> checks_of_ranks(const RanksOfTrace& ranks, LeftBehind
   return found;
 }
 
-std::vector<TensorCheck> of_all_ranks(const Case& c, const Trace& trace) {
+std::vector<TensorCheck> checks_of_all_ranks(const Case& c, const Trace& trace) {
   const GenerationsOfTrace generations(c, trace);
   std::vector<std::vector<GroupedChecks>> found;
   LeftBehind between;
@@ -116,7 +116,7 @@ std::vector<TensorCheck> of_all_ranks(const Case& c, const Trace& trace) {
 }  // namespace
 
 std::vector<TensorCheck> end_to_end_lens(const Case& c, const Trace& trace) {
-  if (in_ranks(c) && c.whole == nullptr) return of_all_ranks(c, trace);
+  if (in_ranks(c) && c.whole == nullptr) return checks_of_all_ranks(c, trace);
   EndToEndWalk walk(c, trace);
   expect_all(walk);
   return in_order(trace, std::move(walk.checks));

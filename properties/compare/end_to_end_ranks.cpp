@@ -21,20 +21,20 @@ namespace {
 
 using oracle::Expected;
 
-Expected zeros(const EndToEndWalk& walk, const std::string& p, Dtype format) {
+Expected zeros_for(const EndToEndWalk& walk, const std::string& p, Dtype format) {
   return oracle::as_read(Tensor(format, walk.c.tensors.at(p).shape));
 }
 
 /// A rank without a micro-batch adds nothing.
 Expected buffer_of(const EndToEndWalk& walk, const std::string& p) {
   const auto found = walk.buffers.find(p);
-  return found != walk.buffers.end() ? found->second : zeros(walk, p, walk.c.precision.accumulate);
+  return found != walk.buffers.end() ? found->second : zeros_for(walk, p, walk.c.precision.accumulate);
 }
 
 /// A micro-batch's gradient, of a rank that has none zeros.
 Expected gradient_of(const EndToEndWalk& walk, const std::string& p) {
   const auto k = static_cast<std::size_t>(walk.micro_batch);
-  return k < walk.of_each.size() ? walk.of_each[k].separate.at(p) : zeros(walk, p, walk.c.precision.storage);
+  return k < walk.of_each.size() ? walk.of_each[k].separate.at(p) : zeros_for(walk, p, walk.c.precision.storage);
 }
 
 /// Whether gradients are added up at this place, not buffers.
@@ -43,7 +43,7 @@ bool adds_gradients(const EndToEndWalk& walk) {
 }
 
 /// The sums of all parameters, by what each who adds handed over.
-oracle::ExpectedTensors sums_of(const EndToEndWalk& any, const std::vector<oracle::ExpectedTensors>& handed) {
+oracle::ExpectedTensors sums_over_ranks(const EndToEndWalk& any, const std::vector<oracle::ExpectedTensors>& handed) {
   const oracle::RankDivision division = oracle::rank_division(any.c, handed.size());
   const oracle::Declared wire = oracle::of_the_wire(any.declared, any.c);
   const bool as_they_are = !division.front && !adds_gradients(any) && wire_of(any.c) == any.c.precision.accumulate;
@@ -157,7 +157,7 @@ void expect_reduce(EndToEndWalk& walk) {
       else
         walk.ended = !take_tapped(walk, from, handed.emplace_back());
     }
-    if (!walk.ended) hold_sums(walk, sums_of(walk, handed));
+    if (!walk.ended) hold_sums(walk, sums_over_ranks(walk, handed));
   }
   walk.micro_batch = -1;
 }
@@ -185,7 +185,7 @@ oracle::ExpectedTensors sums_of_window(std::deque<EndToEndWalk>& ranks, int wind
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       const std::vector<std::size_t> added = ranks_of_sum(whole, rank, place);
       oracle::ExpectedTensors& sum = sums[added.front()];
-      if (sum.empty()) sum = sums_of(ranks[rank], addends_of(handed, added));
+      if (sum.empty()) sum = sums_over_ranks(ranks[rank], addends_of(handed, added));
       if (place >= 0) hold_sums(ranks[rank], sum);
     }
     last = std::move(sums.at(0));

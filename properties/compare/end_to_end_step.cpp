@@ -15,7 +15,7 @@ namespace {
 using oracle::Expected;
 using oracle::ExpectedTensors;
 
-const std::string sync = "sync_statistics";
+const std::string pooling = "sync_statistics";
 
 /// A rank in the step; no group where it has no rows.
 struct Part {
@@ -106,7 +106,7 @@ class Step {
   bool take_tapped(const Part& part, std::size_t from, const LayerView& layer, const std::vector<std::string>& names,
                    ExpectedTensors& into) const {
     for (const std::string& name : names) {
-      const Tensor* tapped = handed_over(part.walk.trace, counts_.size(), from, part.walk.window, k_, sync,
+      const Tensor* tapped = handed_over(part.walk.trace, counts_.size(), from, part.walk.window, k_, pooling,
                                          "in." + layer.label + "." + name);
       if (tapped == nullptr) return false;
       into[name] = oracle::as_read(*tapped);
@@ -170,7 +170,7 @@ class Step {
             .mean;
     for (Part& part : parts_) {
       part.walk.micro_batch = k_;
-      const Expected seen = part.walk.seen(sync, layer.label + ".mean", mean);
+      const Expected seen = part.walk.seen(pooling, layer.label + ".mean", mean);
       part.walk.micro_batch = -1;
       hold_squares(part, i, seen, handed[part.walk.c.rank]);
     }
@@ -182,12 +182,12 @@ class Step {
     const auto all = statistics_of_all(i, step_statistics_of(whole_));
     if (!all) return false;
     for (Part& part : parts_) {
-      held(part, k_, sync, layer.label + ".count", oracle::scalar(static_cast<long double>(rows_)));
+      held(part, k_, pooling, layer.label + ".count", oracle::scalar(static_cast<long double>(rows_)));
       ExpectedTensors& pooled = part.walk.pooled[layer.label];
       pooled.clear();
-      pooled[oracle::pooled_mean] = held(part, k_, sync, layer.label + ".mean", all->mean);
-      pooled["var"] = held(part, k_, sync, layer.label + ".var", all->var);
-      pooled[oracle::pooled_rstd] = held(part, k_, sync, layer.label + ".rstd", all->rstd);
+      pooled[oracle::pooled_mean] = held(part, k_, pooling, layer.label + ".mean", all->mean);
+      pooled["var"] = held(part, k_, pooling, layer.label + ".var", all->var);
+      pooled[oracle::pooled_rstd] = held(part, k_, pooling, layer.label + ".rstd", all->rstd);
     }
     return true;
   }
@@ -226,7 +226,7 @@ class Step {
       const Expected sum = oracle::pooled_sum(parts_.front().walk.declared, tensor, names.size(), addends);
       for (Part& part : parts_)
         part.walk.pooled[layer.label]["pooled." + names[tensor]] =
-            held(part, k_, sync, layer.label + "." + names[tensor], sum);
+            held(part, k_, pooling, layer.label + "." + names[tensor], sum);
     }
     for (Part& part : parts_)
       part.walk.pooled[layer.label][oracle::pooled_count] = oracle::scalar(static_cast<long double>(rows_));

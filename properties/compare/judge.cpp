@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "oracle/tolerance/as_written.hpp"
+#include "properties/compare/element_kinds.hpp"
 #include "properties/compare/lens.hpp"
 #include "properties/compare/profile.hpp"
 #include "properties/compare/tensor_rows.hpp"
@@ -15,10 +16,6 @@
 
 namespace tally {
 namespace {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
 
 thread_local const JudgeObserver* observer = nullptr;
 

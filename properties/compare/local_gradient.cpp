@@ -68,7 +68,7 @@ bool check_compensated(LocalWalk& walk, const std::string& p, const Tensor& buff
 }
 
 /// One more addition, of which the claim gives the bits or a bound.
-void check_sum(LocalWalk& walk, const std::string& tensor, const Tensor& buffer, const Tensor& gradient) {
+void check_buffer(LocalWalk& walk, const std::string& tensor, const Tensor& buffer, const Tensor& gradient) {
   auto bits = oracle::rounded_accumulate(walk.declared, FloatView(buffer), FloatView(gradient));
   if (bits) {
     walk.check_bits("accumulate", tensor, [&] { return std::move(*bits); });
@@ -90,7 +90,7 @@ void check_accumulate(LocalWalk& walk) {
                                : buffer_before(walk, p, k);
     const Tensor* buffer = walk.handed("accumulate", "in.buffer." + p, before);
     if (gradient == nullptr || buffer == nullptr || check_compensated(walk, p, *buffer, *gradient)) continue;
-    check_sum(walk, "buffer." + p, *buffer, *gradient);
+    check_buffer(walk, "buffer." + p, *buffer, *gradient);
   }
 }
 

@@ -37,7 +37,7 @@ std::optional<oracle::ExpectedTensors> own_pieces(const LocalWalk& walk, std::si
   return pieces;
 }
 
-void check_found(LocalWalk& walk, std::size_t pipe) {
+void check_found_in(LocalWalk& walk, std::size_t pipe) {
   std::optional<bool> found = false;
   for (const std::string& p : parameters_on(walk, pipe)) {
     const Tensor* all = walk.tap("overflow_check", "in.buffer." + p);
@@ -73,7 +73,7 @@ void check_own_pieces(LocalWalk& walk) {
   const Tensor* found = walk.tap("agree", "found");
   const bool stepped = found == nullptr || found->integer(0) == 0;
   for (std::size_t stage = 0; stage < stages_of(walk.c); ++stage) {
-    if (checks_overflow(walk.c.recipe.loss_scale)) check_found(walk, stage);
+    if (checks_overflow(walk.c.recipe.loss_scale)) check_found_in(walk, stage);
     if (stepped && clips_by_norm(walk.c.recipe.clip)) check_part_of_norm(walk, stage);
   }
 }

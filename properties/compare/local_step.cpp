@@ -123,14 +123,14 @@ void check_meeting(LocalWalk& walk, const LayerView& layer) {
   check_pooled(walk, layer, names);
 }
 
-void add(LayerInputs& inputs, const char* name, const Tensor* tensor) {
+void add_given(LayerInputs& inputs, const char* name, const Tensor* tensor) {
   inputs.complete = inputs.complete && tensor != nullptr;
   if (tensor != nullptr) inputs.tensors[name] = tensor;
 }
 
 void add_statistics(LocalWalk& walk, const LayerView& layer, LayerInputs& inputs) {
-  add(inputs, oracle::pooled_mean, walk.tap(sync, layer.label + ".mean"));
-  add(inputs, oracle::pooled_rstd, walk.tap(sync, layer.label + ".rstd"));
+  add_given(inputs, oracle::pooled_mean, walk.tap(sync, layer.label + ".mean"));
+  add_given(inputs, oracle::pooled_rstd, walk.tap(sync, layer.label + ".rstd"));
 }
 
 constexpr const char* gradient_sums[] = {"sum_dy", "sum_dy_h"};
@@ -183,9 +183,9 @@ void check_step_gradients(LocalWalk& walk, const LayerView& layer, const Tensor*
         walk.check_output("backward", layer.label + "." + name, {own, name});
   }
   check_gradients_meeting(walk, layer);
-  add(inputs, oracle::pooled_sum_dy, walk.tap(sync, layer.label + ".sum_dy"));
-  add(inputs, oracle::pooled_sum_dy_h, walk.tap(sync, layer.label + ".sum_dy_h"));
-  add(inputs, oracle::pooled_count, walk.tap(sync, layer.label + ".count"));
+  add_given(inputs, oracle::pooled_sum_dy, walk.tap(sync, layer.label + ".sum_dy"));
+  add_given(inputs, oracle::pooled_sum_dy_h, walk.tap(sync, layer.label + ".sum_dy_h"));
+  add_given(inputs, oracle::pooled_count, walk.tap(sync, layer.label + ".count"));
 }
 
 void check_step_without_rows(LocalWalk& walk) {

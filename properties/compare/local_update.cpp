@@ -12,7 +12,7 @@ using oracle::as_read;
 using oracle::Expected;
 using oracle::floats_of;
 
-Expected read_or_none(const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor); }
+Expected as_read_or_none(const Tensor* tensor) { return tensor == nullptr ? Expected{} : as_read(*tensor); }
 
 /// The same of some rows, for rules that go element by element.
 auto reads_rows(Eigen::Index first, Eigen::Index rows) {
@@ -32,7 +32,7 @@ const Tensor* last_gradient(const LocalWalk& walk, const std::string& p, bool be
 }
 
 /// What one parameter's step reads.
-struct Step {
+struct ParameterStep {
   const Tensor &gradient, &parameter;
   bool first;                      // no step was taken before
   const Choice* decays = nullptr;  // what moves the parameter first, where that left no tap
@@ -53,7 +53,7 @@ struct ReadStep {
 
 /// What state tensor i's rule reads.
 template <class M, class Read>
-ReadStep<M> read_for_state(const Step& step, const StateTaps& state, std::size_t i, Read read) {
+ReadStep<M> read_for_state(const ParameterStep& step, const StateTaps& state, std::size_t i, Read read) {
   ReadStep<M> all{read(&step.gradient), {}, std::vector<M>(i + 1), {}};
   all.before[i] = read(state.before[i]);
   for (std::size_t k = 0; k < i; ++k) all.after.push_back(read(state.after[k]));
@@ -62,7 +62,7 @@ ReadStep<M> read_for_state(const Step& step, const StateTaps& state, std::size_t
 
 /// What the parameter's rule reads.
 template <class M, class Read>
-ReadStep<M> read_for_parameter(const Step& step, const StateTaps& state, bool before, Read read) {
+ReadStep<M> read_for_parameter(const ParameterStep& step, const StateTaps& state, bool before, Read read) {
   ReadStep<M> all{read(&step.gradient), read(&step.parameter), {}, {}};
   for (const Tensor* tensor : state.after) all.after.push_back(read(tensor));
   if (!before) return all;
@@ -71,14 +71,14 @@ ReadStep<M> read_for_parameter(const Step& step, const StateTaps& state, bool be
 }
 
 /// A parameter that decays without a tap, as the step reads it.
-void decay_first(const LocalWalk& walk, const Step& step, ReadStep<Expected>& read) {
+void decay_first(const LocalWalk& walk, const ParameterStep& step, ReadStep<Expected>& read) {
   if (step.decays == nullptr) return;
   const auto rate = oracle::step_rate(walk.c.recipe.learning_rate, walk.state.step);
   read.parameter = oracle::decayed(walk.declared, *step.decays, rate, {}, read.parameter);
 }
 
-void check_step(LocalWalk& walk, const std::string& p, const Step& step, const SubjectState& before,
-                const Tensor& rate) {
+void check_step_of(LocalWalk& walk, const std::string& p, const ParameterStep& step, const SubjectState& before,
+                   const Tensor& rate) {
   const oracle::OptimizerRules& rules = oracle::rules_of(walk.c.recipe.optimizer);
   const oracle::StepSetting setting{walk.declared, walk.c.recipe.optimizer, walk.c.recipe.learning_rate,
                                     walk.state.step};
@@ -101,7 +101,7 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
         return rules.predicted_state(i, setting, read_for_state<Floats>(step, taps, i, floats_or_none).tensors());
       }};
       const auto bound = [&] {
-        return rules.state(i, setting, read_for_state<Expected>(step, taps, i, read_or_none).tensors());
+        return rules.state(i, setting, read_for_state<Expected>(step, taps, i, as_read_or_none).tensors());
       };
       const auto some_rows = [&](const std::string&, Eigen::Index first, Eigen::Index rows) {
         const auto read = read_for_state<Expected>(step, taps, i, reads_rows(first, rows));
@@ -124,7 +124,7 @@ void check_step(LocalWalk& walk, const std::string& p, const Step& step, const S
                                      read_for_parameter<Floats>(step, taps, old, floats_or_none).tensors());
   }};
   const auto bound = [&] {
-    auto read = read_for_parameter<Expected>(step, taps, old, read_or_none);
+    auto read = read_for_parameter<Expected>(step, taps, old, as_read_or_none);
     decay_first(walk, step, read);
     return rules.parameter(setting, as_read(rate), read.tensors(), false);
   };
@@ -173,7 +173,7 @@ void check_decay(LocalWalk& walk) {
     if (!into_gradient) walk.state.parameter[p] = walk.tap("decay", p);
     if (parameter == nullptr || (into_gradient && gradient == nullptr)) continue;
     const auto bound = [&] {
-      return oracle::decayed(walk.declared, decay, rate, read_or_none(gradient), as_read(*parameter));
+      return oracle::decayed(walk.declared, decay, rate, as_read_or_none(gradient), as_read(*parameter));
     };
     const Bits bits{[&] {
       return oracle::predicted_decayed(walk.declared, decay, walk.c.recipe.learning_rate, walk.state.step,
@@ -199,9 +199,9 @@ void check_optimizer(LocalWalk& walk) {
     const Tensor* parameter = walk.handed("optimizer", "in." + p, before.parameter.at(p));
     take_over(walk, p);
     if (gradient == nullptr || parameter == nullptr || rate == nullptr) continue;
-    const Step step{*gradient, *parameter, !before.stepped,
-                    is_followed(walk, p) ? &walk.c.recipe.weight_decay : nullptr};
-    check_step(walk, p, step, before, *rate);
+    const ParameterStep step{*gradient, *parameter, !before.stepped,
+                             is_followed(walk, p) ? &walk.c.recipe.weight_decay : nullptr};
+    check_step_of(walk, p, step, before, *rate);
   }
   walk.state.stepped = true;
 }

@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-Tensor part_of(const Tensor& whole, const Stretch& stretch) {
+Tensor stretched_part_of(const Tensor& whole, const Stretch& stretch) {
   const std::size_t size = size_of(whole.dtype);
   const std::byte* first = whole.bytes.data() + stretch.first * size;
   std::vector<std::byte> bytes(first, first + stretch.count * size);
@@ -133,7 +133,7 @@ PieceOfCapture cut(const Case& c, const Trace& trace, const Piece& piece, bool o
     if (parameter.empty()) {
       small.tensors.emplace(name, tensor);
     } else if (const Stretch* stretch = stretch_of(piece, parameter)) {
-      small.tensors.emplace(name, part_of(tensor, *stretch));
+      small.tensors.emplace(name, stretched_part_of(tensor, *stretch));
     }
   }
   part.trace.claims = trace.claims;
@@ -146,7 +146,7 @@ PieceOfCapture cut(const Case& c, const Trace& trace, const Piece& piece, bool o
     const bool shared = parameter.empty() && tap.value.shape.empty();
     const Stretch* stretch = parameter.empty() ? nullptr : stretch_of(piece, parameter);
     if (stretch != nullptr) {
-      part.trace.add(tap.name, part_of(tap.value, *stretch));
+      part.trace.add(tap.name, stretched_part_of(tap.value, *stretch));
     } else if (shared || (parameter.empty() && others)) {
       part.trace.add(tap.name, tap.value);
     }

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "properties/compare/element_kinds.hpp"
 
 namespace tally {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
 struct Element {
   double value, got, signed_error, bound;
 };
-
-bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
 
 Element element(const oracle::Expected& expected, const Tensor& got, std::size_t i) {
   const double held = is_integer(got.dtype) ? static_cast<double>(got.integer(i)) : got.value(i);

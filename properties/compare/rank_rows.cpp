@@ -28,7 +28,7 @@ int gravity(Status status) {
   }
 }
 
-void take(RankStage& stage, const TensorCheck& check, bool first) {
+void take_check(RankStage& stage, const TensorCheck& check, bool first) {
   stage.failed += check.status == Status::fail;
   if (first || gravity(check.status) > gravity(stage.status)) stage.status = check.status;
 }
@@ -58,7 +58,7 @@ std::vector<RankRow> rank_rows(const Case& c, const std::vector<TensorCheck>& ch
     const Rank rank(in_stages ? stage_of_tap(c, tap_name_of(check.tap)) : -1, std::max(name->rank, 0));
     const std::string stage(name->stage);
     const auto [at, fresh] = found[rank].emplace(std::pair(place_of(stage), stage), RankStage{stage});
-    take(at->second, check, fresh);
+    take_check(at->second, check, fresh);
     at->second.first = at->second.first || &check == first;
   }
   std::vector<RankRow> rows;

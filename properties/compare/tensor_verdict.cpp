@@ -7,17 +7,16 @@
 #include <string>
 #include <utility>
 
+#include "properties/compare/element_kinds.hpp"
+
 namespace tally {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Below this share of the bound, a long double value cannot be told from an exact zero (oracle/tolerance/bounded.hpp).
 constexpr double resolution_of_long_double = 0x1p-28;
 /// A bound may be wide for another reason. Where a signal is nothing but its own rounding, the subject's is longer by
 /// far: fp32's unit roundoff is 2^40 of long double's. Beside a longer value the signal is none to be called zero.
 constexpr double rounding_of_nothing = 0x1p-28;
-
-bool is_integer(Dtype dtype) { return dtype == Dtype::i64 || dtype == Dtype::u8; }
 
 enum class Finding { within, over, undecided, unexpected_non_finite };
 
@@ -33,7 +32,7 @@ Finding finding_of(const HeldElement& x) {
   return !must_overflow && x.error <= x.e ? Finding::within : Finding::over;
 }
 
-double ratio_of(const HeldElement& x) {
+double held_ratio(const HeldElement& x) {
   if (!std::isfinite(x.got) || !std::isfinite(x.v)) return 0;
   return x.error == 0 ? 0 : x.e == 0 ? infinite : x.error / x.e;
 }
@@ -193,7 +192,7 @@ void TensorVerdict::examine(std::size_t i, const HeldElement& x) {
   const bool failed = finding == Finding::over || finding == Finding::unexpected_non_finite;
   if (failed) ++check_.over_bound;
   if (finding == Finding::unexpected_non_finite) check_.failure = FailureClass::non_finite;
-  const double ratio = failed && !(ratio_of(x) > 1) ? infinite : finding == Finding::undecided ? 0 : ratio_of(x);
+  const double ratio = failed && !(held_ratio(x) > 1) ? infinite : finding == Finding::undecided ? 0 : held_ratio(x);
   if (i == 0 || ratio > check_.worst_ratio) keep(i, x, ratio);
   check_.excess = std::max(check_.excess, excess_of(x, last_.at(x.v, x.got), ratio));
 }

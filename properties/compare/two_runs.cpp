@@ -12,7 +12,7 @@
 namespace tally {
 namespace {
 
-constexpr double resolution = 0x1p-50;  // of the exact evaluation in long double
+constexpr double exact_resolution = 0x1p-50;  // of the exact evaluation in long double
 
 using Expectations = std::map<std::string, oracle::Expected>;
 
@@ -66,7 +66,7 @@ double decision_drift_of(const Case& c, const Sides& sides) {
     size += gradient.squaredNorm();
   }
   const auto relative = static_cast<double>(std::sqrt(drift / size));
-  return relative >= resolution && std::isfinite(relative) ? relative : 0;
+  return relative >= exact_resolution && std::isfinite(relative) ? relative : 0;
 }
 
 }  // namespace

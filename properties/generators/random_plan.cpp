@@ -46,7 +46,7 @@ std::int64_t grown(std::initializer_list<std::int64_t> sizes) {
   return sizes.begin()[at];
 }
 
-std::int64_t width() {
+std::int64_t drawn_width() {
   if (one_in(3)) return grown({1, 2, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33});  // around vector and warp
   return pick<std::int64_t>({{3, 1}, {4, 2}, {4, 3}, {3, 5}, {2, 8}});
 }
@@ -75,7 +75,7 @@ void add_activation(Plan& plan) {
 }
 
 void add_block(Plan& plan, int index) {
-  plan.hidden.push_back(layer("linear", "fc" + std::to_string(index), {{"out", width()}, {"bias", !one_in(4)}}));
+  plan.hidden.push_back(layer("linear", "fc" + std::to_string(index), {{"out", drawn_width()}, {"bias", !one_in(4)}}));
   add_norm(plan, index);
   add_activation(plan);
   if (one_in(5)) {
@@ -194,7 +194,7 @@ Plan draw_plan(Dtype storage) {
   Plan plan;
   plan.precision.storage = storage;
   plan.seed = *inRange<std::uint64_t>(1, 1u << 20);
-  plan.input = width();
+  plan.input = drawn_width();
   const int blocks = pick<int>({{2, 0}, {4, 1}, {1, 2}});
   for (int i = 1; i <= blocks; ++i) add_block(plan, i);
   plan.outputs = *inRange<std::int64_t>(1, 5);

@@ -66,7 +66,7 @@ class Blocks {
 };
 
 /// What layer i reads, by a name that others can read it by: of a sum the last.
-std::string read_by(std::vector<Layer>& layers, std::size_t i) {
+std::string last_read_by(std::vector<Layer>& layers, std::size_t i) {
   if (!layers[i].inputs.empty()) return layers[i].inputs.back();
   return i == 0 ? model_input_name : name_of_layer(layers, i - 1);
 }
@@ -93,7 +93,7 @@ void take_out(std::vector<Layer>& layers, std::size_t i) {
     return std::ranges::count(l.inputs, name) > 0;
   });
   if (named) {
-    const std::string instead = read_by(layers, i);
+    const std::string instead = last_read_by(layers, i);
     for (Layer& l : layers) std::ranges::replace(l.inputs, name, instead);
   }
   layers.erase(layers.begin() + static_cast<std::ptrdiff_t>(i));

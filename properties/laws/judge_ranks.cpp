@@ -13,7 +13,7 @@ namespace {
 
 using Found = std::vector<std::vector<GroupedChecks>>;  // by generation and rank
 
-void explain(Outcome& outcome, const GenerationsOfTrace& generations, const Found& of_each) {
+void explain_ranks(Outcome& outcome, const GenerationsOfTrace& generations, const Found& of_each) {
   const TensorCheck* failure = first_failure(outcome.checks);
   if (failure == nullptr || failure->lens != "local" || !asks_suspects()) return;
   const std::size_t which = generations.with(failure->tap), rank = rank_of_tap(failure->tap);
@@ -53,7 +53,7 @@ Outcome judge_ranks(const Case& c, const Trace& trace, Grouping grouping) {
   split_worst(generations, outcome.checks);
   for (const std::string& violation : trace.violations)
     require(outcome, false, "memory", stage_of_violation(violation), violation);
-  explain(outcome, generations, of_each);
+  explain_ranks(outcome, generations, of_each);
   return settled(std::move(outcome));
 }
 

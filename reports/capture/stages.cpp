@@ -15,7 +15,7 @@ struct StageCount {
   const TensorCheck* end_to_end = nullptr;  // the same
 };
 
-void count(StageCount& stage, const TensorCheck& check) {
+void count_check(StageCount& stage, const TensorCheck& check) {
   ++stage.checks;
   stage.failed += check.status == Status::fail || check.status == Status::error;
   stage.vacuous += check.status == Status::vacuous;
@@ -40,7 +40,7 @@ void capture_stages_section(Markup& page, const CaptureRecord& capture) {
   Table table(page, "Tensor checks by stage, with the largest error / bound and its tensor",
               {"Stage", ">Checks", ">Failed", ">Vacuous", ">Not judged", ">By itself", ">End to end"});
   std::map<std::string, StageCount> counts;
-  for (const TensorCheck& check : capture.checks) count(counts[check.stage], check);
+  for (const TensorCheck& check : capture.checks) count_check(counts[check.stage], check);
   for (const std::string& stage : capture.stages) {
     const StageCount& found = counts[stage];
     auto row = table.row(found.failed > 0 ? "fail" : "other");

@@ -16,7 +16,7 @@ struct Gathered {
   std::set<std::string> shapes;
 };
 
-void add(Gathered& kernel, const CaseRecord& c, const OperationRecord& o, const Usual& usual) {
+void add_operation(Gathered& kernel, const CaseRecord& c, const OperationRecord& o, const Usual& usual) {
   const OperationStanding& standing = o.standing;
   KernelResult& result = kernel.result;
   ++result.cases, result.checks += standing.checks, result.vacuous += standing.vacuous;
@@ -52,7 +52,7 @@ std::vector<KernelResult> kernel_results(const Results& results, const Usual& us
       Gathered& kernel = kernels[{o.operation, o.variant, o.standing.format}];
       kernel.result.operation = o.operation, kernel.result.variant = o.variant;
       kernel.result.format = o.standing.format;
-      add(kernel, c, o, usual);
+      add_operation(kernel, c, o, usual);
     }
   }
   const auto paths = paths_of(results);

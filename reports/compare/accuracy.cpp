@@ -54,7 +54,7 @@ double chance_of_growth(const std::vector<double>& logs, std::uint64_t appeared,
   return appeared + vanished == 0 ? grown : std::min(1.0, 2 * std::min(grown, signs));
 }
 
-Accuracy measured(const Sample& sample) {
+Accuracy measured_accuracy(const Sample& sample) {
   Accuracy accuracy;
   accuracy.cases = sample.logs.size();
   accuracy.appeared = sample.appeared, accuracy.vanished = sample.vanished, accuracy.identical = sample.identical;
@@ -121,7 +121,7 @@ std::string text_of(const Accuracy& accuracy) {
 std::vector<Accuracy> accuracies_of(const std::vector<PairedDrifts>& strata) {
   std::vector<Accuracy> found;
   std::vector<double> worse, better;
-  for (const PairedDrifts& stratum : strata) found.push_back(measured(sample_of(stratum)));
+  for (const PairedDrifts& stratum : strata) found.push_back(measured_accuracy(sample_of(stratum)));
   for (const Accuracy& a : found) {
     if (a.identical) continue;
     worse.push_back(a.chance_worse), better.push_back(a.chance_better);

@@ -21,7 +21,7 @@ struct ChangedNames {
   std::set<std::string> changed, worse, better, open, grown;  // grown: on other inputs alone
 };
 
-ChangedNames names_of(const Comparison& comparison) {
+ChangedNames changed_names_of(const Comparison& comparison) {
   const KernelChanges changes = kernel_changes_of(comparison);
   ChangedNames names;
   for (const KernelChange& kernel : changes.own) {
@@ -45,7 +45,7 @@ std::string accuracy_of(const ChangedNames& names) {
   return names.better.empty() ? ", as accurate" : ", more accurate";
 }
 
-std::string broken_text(const Besides& besides) {
+std::string broken_beside(const Besides& besides) {
   if (besides.broken == 0) return ", no bound broken";
   return ", " + counted(besides.broken, "case") + (besides.broken == 1 ? " breaks its law" : " break their laws") +
          (besides.broken_laws > 1 ? " (" + counted(besides.broken_laws, "law") + ")" : "");
@@ -54,13 +54,13 @@ std::string broken_text(const Besides& besides) {
 }  // namespace
 
 std::string decision_text(const Comparison& comparison, const Besides& besides) {
-  const ChangedNames names = names_of(comparison);
+  const ChangedNames names = changed_names_of(comparison);
   std::string text = names.changed.empty() ? "no kernel's bits changed in " + counted(comparison.cases, "case")
                                            : counted(names.changed.size(), "kernel") + " changed";
   text += listed(names.changed) + accuracy_of(names);
   if (!names.grown.empty())
     text += ", errors of " + counted(names.grown.size(), "kernel") + " grew on other inputs" + listed(names.grown);
-  text += broken_text(besides);
+  text += broken_beside(besides);
   for (const std::string& refused : besides.refused) text += ", " + refused;
   for (const std::string& open : besides.open) text += ", " + open;
   if (besides.broken > 0 || !besides.refused.empty()) return text + ": reject";

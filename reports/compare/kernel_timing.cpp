@@ -12,15 +12,15 @@
 namespace tally {
 namespace {
 
-using Place = std::pair<std::string, std::string>;                   // operation, precision
+using TimedPlace = std::pair<std::string, std::string>;              // operation, precision
 using Logs = std::map<std::pair<std::string, std::string>, double>;  // of now / before, by law and case
 using Chances = std::pair<double, double>;                           // slower, faster
 
-std::map<Place, Logs> logs_of(const TimedPair& pair) {
+std::map<TimedPlace, Logs> logs_of(const TimedPair& pair) {
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<Key, double> before;
   for (const KernelTime& t : pair.before) before[{t.operation, t.precision, t.law, t.id}] = t.seconds;
-  std::map<Place, Logs> logs;
+  std::map<TimedPlace, Logs> logs;
   for (const KernelTime& t : pair.now) {
     const auto same = before.find({t.operation, t.precision, t.law, t.id});
     if (same == before.end() || !(same->second > 0) || !(t.seconds > 0)) continue;
@@ -50,7 +50,7 @@ std::vector<double> means_of(const std::vector<Logs>& pairs) {
   return means;
 }
 
-KernelTiming measured(const Place& place, const std::vector<Logs>& pairs, Chances& chances) {
+KernelTiming measured(const TimedPlace& place, const std::vector<Logs>& pairs, Chances& chances) {
   KernelTiming timing{place.first, place.second, 0, pairs.size(), 1, 1, 1, "undecided"};
   std::vector<double> means = means_of(pairs);
   timing.cases = means.size();
@@ -83,7 +83,7 @@ void settle(std::vector<KernelTiming>& timings, const std::vector<Chances>& chan
 }  // namespace
 
 std::vector<KernelTiming> kernel_timings_of(const std::vector<TimedPair>& pairs) {
-  std::map<Place, std::vector<Logs>> strata;
+  std::map<TimedPlace, std::vector<Logs>> strata;
   for (const TimedPair& pair : pairs)
     for (auto& [place, logs] : logs_of(pair)) strata[place].push_back(std::move(logs));
   std::vector<KernelTiming> timings;

@@ -8,7 +8,7 @@
 namespace tally {
 namespace {
 
-bool matches(const std::string& pattern, const std::string& text) {
+bool waives(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
@@ -25,7 +25,7 @@ int number_of(std::string_view text) {
 }  // namespace
 
 bool Waiver::covers(const CaseRecord& c) const {
-  return matches(law, c.law) && matches(precision, c.precision) && matches(id, c.id);
+  return waives(law, c.law) && waives(precision, c.precision) && waives(id, c.id);
 }
 
 std::string Waiver::text() const {

@@ -80,7 +80,7 @@ std::string outline(const ElementMap& map, std::size_t across, const Class& kind
   return path;
 }
 
-void drawing(Markup& page, const std::string& id, const TensorCheck& check, const Blocks& blocks) {
+void map_drawing(Markup& page, const std::string& id, const TensorCheck& check, const Blocks& blocks) {
   const ElementMap& map = check.profile.map;
   constexpr double left = 44, top = 22, most_across = 400, most_down = 320, largest = 20;
   const double size = std::min(
@@ -103,7 +103,7 @@ void drawing(Markup& page, const std::string& id, const TensorCheck& check, cons
   }
 }
 
-void data(Markup& page, const TensorCheck& check, const Blocks& blocks) {
+void map_data(Markup& page, const TensorCheck& check, const Blocks& blocks) {
   constexpr std::size_t listed = 12;
   const std::vector<double>& ratio = check.profile.map.ratio;
   std::vector<std::size_t> order;
@@ -142,8 +142,8 @@ void element_map(Markup& page, const std::string& id, const TensorCheck& check) 
     for (const Class& kind : classes) text += std::string(kind.name) + (&kind == std::end(classes) - 1 ? "." : "; ");
     page.text(text + " Empty: exact.");
   }
-  drawing(page, id, check, blocks);
-  data(page, check, blocks);
+  map_drawing(page, id, check, blocks);
+  map_data(page, check, blocks);
 }
 
 }  // namespace tally

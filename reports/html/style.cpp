@@ -4,7 +4,7 @@
 namespace tally {
 namespace {
 
-constexpr const char* colours = R"(
+constexpr const char* colour_rules = R"(
 :root{color-scheme:light dark;
 --fg:light-dark(#1a1a1a,#e8e8e8);--muted:light-dark(#575757,#a8a8a8);--bg:light-dark(#fff,#141414);
 --panel:light-dark(#f6f7f9,#1d1f22);--line:light-dark(#d5d8dd,#3a3d42);--link:light-dark(#0b57d0,#8ab4f8);
@@ -109,6 +109,6 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere}.bar,nav,.skip,.copier{display:n
 
 }  // namespace
 
-std::string style_sheet() { return std::string(colours) + text + parts + drawings + precision_rules(); }
+std::string style_sheet() { return std::string(colour_rules) + text + parts + drawings + precision_rules(); }
 
 }  // namespace tally

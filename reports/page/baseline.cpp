@@ -12,11 +12,11 @@
 namespace tally {
 namespace {
 
-using Laws = std::vector<LawChange>;
+using LawChanges = std::vector<LawChange>;
 
 bool is_changed(const LawChange& law) { return law.equal < law.cases || law.gone > 0 || law.fresh > 0; }
 
-void scatter(Markup& page, const Laws& laws) {
+void scatter(Markup& page, const LawChanges& laws) {
   StudyPlot plot{"Worst r now against the baseline's", "r in the baseline", "r now", true, true, {}};
   StudySeries same{"as blessed", {}, {}, {}, {}}, changed{"changed", {}, {}, {}, {}};
   double low = 1;
@@ -42,7 +42,7 @@ const char* word_of(const LawChange& law) {
                                                            : "other bits";
 }
 
-void changes(Markup& page, const Laws& laws) {
+void changes(Markup& page, const LawChanges& laws) {
   Table table(page, "Laws and precisions that differ from the baseline",
               {"Law", "Precision", "Change", ">Cases of both", ">Changed", ">New", ">Gone", ">r in the baseline",
                ">r now", "Worst r of each case"});

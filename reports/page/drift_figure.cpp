@@ -115,7 +115,7 @@ void curves(Svg& svg, const Plot& plot, const ByK& ks) {
   svg.dots(worst, ink::series[1], 4, false);
 }
 
-std::string finding(const ByK& ks) {
+std::string drift_finding(const ByK& ks) {
   const auto& [k, at] = *ks.rbegin();
   return "K from " + std::to_string(ks.begin()->first) + " to " + std::to_string(k) + "; at K = " + std::to_string(k) +
          " the median drift is " + significant(median_of(at.drift)) + " and the median bound " +
@@ -127,7 +127,7 @@ struct Series {
   ByK ks;
 };
 
-void panel(Markup& page, const std::string& id, const Series& series) {
+void drift_panel(Markup& page, const std::string& id, const Series& series) {
   const ByK& ks = series.ks;
   const std::string& formats = series.of.formats;
   Decades decades;
@@ -136,16 +136,16 @@ void panel(Markup& page, const std::string& id, const Series& series) {
   decades.limit(-18, 6);
   const auto box = page.open("div", {{"data-p", can_be_chosen(series.of.precision) ? series.of.precision : ""}});
   {
-    Svg svg(page, id, "Drift against K, " + formats, finding(ks), Plot::width, Plot::height);
+    Svg svg(page, id, "Drift against K, " + formats, drift_finding(ks), Plot::width, Plot::height);
     Plot plot(svg, decades, formats + ": relative drift");
     ticks(plot, ks);
     guides(svg, plot, ks);
     curves(svg, plot, ks);
   }
-  page.element("p", {{"class", "muted"}}, finding(ks));
+  page.element("p", {{"class", "muted"}}, drift_finding(ks));
 }
 
-void data(Markup& page, const std::vector<Series>& all) {
+void drift_data(Markup& page, const std::vector<Series>& all) {
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(page, "Relative 2-norm of the first window's gradient error",
@@ -166,7 +166,7 @@ void data(Markup& page, const std::vector<Series>& all) {
 
 void panels(Markup& page, const std::string& prefix, const std::vector<const Series*>& chosen) {
   const auto grid = page.open("div", {{"class", "panels"}});
-  for (const Series* series : chosen) panel(page, anchor(prefix, series->of.formats), *series);
+  for (const Series* series : chosen) drift_panel(page, anchor(prefix, series->of.formats), *series);
 }
 
 void caption_of(Markup& page, const std::string& law) {
@@ -203,7 +203,7 @@ void drift_figure(Markup& page, const Results& results, const std::string& law) 
     page.element("summary", {}, counted(others.size(), "other combination") + " of formats");
     panels(page, prefix, others);
   }
-  data(page, all);
+  drift_data(page, all);
 }
 
 }  // namespace tally

@@ -49,7 +49,7 @@ void axis(Svg& svg, double bottom) {
   svg.text({right, top - 10}, "end", "limit 1", ink::limit);
 }
 
-void data(Markup& page, const std::vector<std::pair<std::string, ByFormat>>& rows, const Usual& usual) {
+void kernels_data(Markup& page, const std::vector<std::pair<std::string, ByFormat>>& rows, const Usual& usual) {
   const auto details = page.open("details");
   page.element("summary", {}, "Data of this figure");
   Table table(
@@ -118,7 +118,7 @@ void kernels_figure(Markup& page, const Results& results, const Usual& usual) {
     for (std::size_t f = 0; f < formats.size(); ++f) svg.dots(dots[f], ink::series[f], 5);
   }
   legend(page);
-  data(page, rows, usual);
+  kernels_data(page, rows, usual);
 }
 
 }  // namespace tally

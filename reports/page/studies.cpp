@@ -20,7 +20,7 @@ void figures(Markup& page, const Study& study, const std::string& id) {
 /// Of a folded table: the whole stands in the study's own page and file.
 constexpr std::size_t rows_of_folded = 40;
 
-void folded(Markup& page, const Study& study) {
+void folded_study(Markup& page, const Study& study) {
   if (study.tables.size() > 1) {
     const auto details = page.open("details");
     page.element("summary", {}, "All tables of this study");
@@ -64,7 +64,7 @@ void study_part(Markup& page, const Study& study, const std::string& id) {
                origin_of(study) + ". Not measured by this run." + (study.partial ? " Incomplete: interrupted." : ""));
   if (!study.tables.empty()) study_table(page, study.tables.front());
   figures(page, study, id);
-  folded(page, study);
+  folded_study(page, study);
 }
 
 void rules_section(Markup& page, const Results& results) {

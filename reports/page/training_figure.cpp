@@ -35,7 +35,7 @@ std::size_t longest_of(const Records& records) {
   return longest;
 }
 
-Decades decades_of(const Records& records) {
+Decades training_decades(const Records& records) {
   Decades decades;
   for (const TrainingRecord* t : records) {
     for (const auto* series : {&t->rounding_drift, &t->bound})
@@ -51,7 +51,7 @@ Decades decades_of(const Records& records) {
 
 Ink ink_of(std::size_t cut) { return ink::series[cut % std::size(ink::series)]; }
 
-std::string finding(const Records& records) {
+std::string training_finding(const Records& records) {
   std::string text;
   for (const TrainingRecord* t : records) {
     if (t->rounding_drift.empty()) continue;
@@ -62,7 +62,7 @@ std::string finding(const Records& records) {
   return text;
 }
 
-void legend(Svg& svg, const Records& records) {
+void training_legend(Svg& svg, const Records& records) {
   double x = 8;
   for (std::size_t i = 0; i < records.size(); ++i) {
     svg.line({x, 24}, {x + 14, 24}, ink_of(i), 2);
@@ -71,13 +71,13 @@ void legend(Svg& svg, const Records& records) {
   }
 }
 
-void panel(Markup& page, const std::string& id, const Records& records) {
+void training_panel(Markup& page, const std::string& id, const Records& records) {
   const std::string& precision = records.front()->precision;
   const std::size_t longest = longest_of(records);
   const auto box = page.open("div");
-  Svg svg(page, id, "Drift by window, " + precision, finding(records), Plot::width, Plot::height);
-  Plot plot(svg, decades_of(records), precision + ": relative drift of the parameters", 42);
-  legend(svg, records);
+  Svg svg(page, id, "Drift by window, " + precision, training_finding(records), Plot::width, Plot::height);
+  Plot plot(svg, training_decades(records), precision + ": relative drift of the parameters", 42);
+  training_legend(svg, records);
   plot.tick(0, "1"), plot.tick(0.96, std::to_string(longest));
   plot.along("window");
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -107,7 +107,7 @@ void training_figure(Markup& page, const std::string& id, const std::string& nam
           ", drift by window. Solid: rounding drift. Dashed: its derived bound, as far as there is one. Dotted: "
           "semantic gap, where there is one.");
   const auto grid = page.open("div", {{"class", "panels"}});
-  for (std::size_t i = 0; i < panels.size(); ++i) panel(page, id + "-" + std::to_string(i), panels[i]);
+  for (std::size_t i = 0; i < panels.size(); ++i) training_panel(page, id + "-" + std::to_string(i), panels[i]);
 }
 
 }  // namespace tally

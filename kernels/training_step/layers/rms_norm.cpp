@@ -30,12 +30,12 @@ NormForwardArguments rms_norm_forward(const Run& run, const LayerState& layer, i
 
 namespace {
 
-void forward(Run& run, LayerState& layer, int k) {
+void normalise(Run& run, LayerState& layer, int k) {
   if (sum_normalised_by(run, layer) != nullptr) return;
   run.launch<NormForwardArguments>("rms_norm.forward", rms_norm_forward(run, layer, k));
 }
 
-void backward(Run& run, LayerState& layer, int k) {
+void normalise_backward(Run& run, LayerState& layer, int k) {
   if (layer.trained_weight() != nullptr) {
     run.launch<NormGradientArguments>("rms_norm.weight_gradient", {.storage = run.c.precision.storage,
                                                                    .x = run.x_of(layer, k),
@@ -69,7 +69,7 @@ void backward(Run& run, LayerState& layer, int k) {
   run.launch(add_norm_backward_operation, both);
 }
 
-const RegisterLayerSteps registered("rms_norm", {forward, backward});
+const RegisterLayerSteps registered("rms_norm", {normalise, normalise_backward});
 
 }  // namespace
 }  // namespace tally

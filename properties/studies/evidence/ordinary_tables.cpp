@@ -49,7 +49,7 @@ StudyTable by_structure(const Strata& strata) {
   return std::move(rows).table();
 }
 
-StudyTable by_part(const Strata& strata) {
+StudyTable by_part_of_strata(const Strata& strata) {
   TableRows rows("Ordinary networks by part and size, local lens",
                  "A false model of rounding errors shows where the least likely finding falls with the size.");
   for (const std::string& size : strata.next({"ordinary stage"})) {
@@ -76,7 +76,7 @@ StudyTable assumptions() {
 Stratum ordinary_networks(const Strata& strata) { return strata.sum({"ordinary", "all"}); }
 
 std::vector<StudyTable> ordinary_tables(const Strata& strata) {
-  return {by_size(strata), by_structure(strata), by_part(strata), assumptions()};
+  return {by_size(strata), by_structure(strata), by_part_of_strata(strata), assumptions()};
 }
 
 }  // namespace tally

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& file) {
+std::string contents_or_none(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -29,7 +29,7 @@ std::string contents(const fs::path& file) {
 /// How long pieces took in the run that a folder holds, by title; empty where none was timed.
 std::map<std::string, double> last_seconds(const fs::path& out) {
   std::map<std::string, double> seconds;
-  const nlohmann::json facts = nlohmann::json::parse(contents(out / "run.json"), nullptr, false);
+  const nlohmann::json facts = nlohmann::json::parse(contents_or_none(out / "run.json"), nullptr, false);
   if (!facts.is_object() || !facts.contains("across")) return seconds;
   try {
     for (const auto& piece : facts.at("across").at("pieces")) seconds[piece.at("title")] = piece.at("seconds");
@@ -156,7 +156,7 @@ std::optional<AcrossRun> run_across(CampaignOptions& campaign, const AcrossOptio
   std::signal(SIGPIPE, SIG_IGN);
   campaign.processes = options.processes * world->size;
   const CampaignWork work(campaign);
-  Heading heading{options.campaign, hex(sha256_digest(contents("/proc/self/exe"))), work.size(), {}};
+  Heading heading{options.campaign, hex(sha256_digest(contents_or_none("/proc/self/exe"))), work.size(), {}};
   EarlyFork helper([&](const std::string& text) { return jobs_of(campaign, text); });
   std::unique_ptr<MpiLink> link = joined(*world, options.lost_after);
   CampaignProcess process(*link, helper, options.processes, heading, options.out / "journal");

@@ -46,7 +46,7 @@ int awaited(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
 }
 
-pid_t started(const std::vector<std::string>& words, const Outputs& outputs) {
+pid_t started_process(const std::vector<std::string>& words, const Outputs& outputs) {
   const pid_t parent = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(words.front() + " cannot be started: " + std::strerror(errno));
   if (child == 0) become(words, outputs, parent);
@@ -64,7 +64,7 @@ int run_read(const std::vector<std::string>& words, bool errors_too,
              const std::function<void(std::string_view)>& take) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
-  const pid_t child = started(words, {ends[1], errors_too ? ends[1] : nowhere()});
+  const pid_t child = started_process(words, {ends[1], errors_too ? ends[1] : nowhere()});
   close(ends[1]);
   char buffer[4096];
   for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) != 0;) {
@@ -78,7 +78,7 @@ int run_read(const std::vector<std::string>& words, bool errors_too,
 }  // namespace
 
 int run_child(const std::vector<std::string>& words, bool quiet) {
-  return status_of(words, started(words, quiet ? Outputs{nowhere(), nowhere()} : Outputs{}));
+  return status_of(words, started_process(words, quiet ? Outputs{nowhere(), nowhere()} : Outputs{}));
 }
 
 int run_child(const std::vector<std::string>& words, const std::function<void(const std::string&)>& line) {

@@ -195,7 +195,7 @@ std::string answer(Joined& joined, CrewPost& post, const Line& line) {
   }
 }
 
-void lead(Joined& joined, CrewPost& post, const std::string& answers) {
+void lead_crew(Joined& joined, CrewPost& post, const std::string& answers) {
   MpiLink& link = joined.messages;
   std::ofstream said(answers.empty() ? "/dev/stdout" : answers);
   if (!said) throw std::runtime_error("cannot write to " + answers);
@@ -233,7 +233,7 @@ int run_crew(const CrewOptions& options) {
       require_world(*link, start);
       post.stand(RankNotes::idle);
       Joined joined{*link, options.nccl ? open_nccl_link(*link, options.seconds) : nullptr};
-      link->rank() == first_rank ? lead(joined, post, options.answers) : follow(joined, post);
+      link->rank() == first_rank ? lead_crew(joined, post, options.answers) : follow(joined, post);
     } catch (const HungLink& hang) {
       end_all(*link, hang.what() + after_colon(post.give_up(options.seconds)));
     } catch (const std::exception& reason) {

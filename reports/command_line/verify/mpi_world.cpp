@@ -24,7 +24,7 @@ std::optional<int> number_in(const char* variable) {
   return std::atoi(text);
 }
 
-std::filesystem::path module_of(const std::string& mpi) {
+std::filesystem::path module_path_of(const std::string& mpi) {
   return std::filesystem::canonical("/proc/self/exe").parent_path() / ("tally_mpi_" + mpi + ".so");
 }
 
@@ -45,7 +45,7 @@ std::optional<MpiWorld> world_of_launcher() {
 }
 
 std::unique_ptr<MpiLink> joined(const MpiWorld& world, double seconds) {
-  const std::filesystem::path module = module_of(world.mpi);
+  const std::filesystem::path module = module_path_of(world.mpi);
   if (!std::filesystem::exists(module))
     throw UsageError("--across: this tally was built without " + world.mpi +
                      ", whose launcher started it; expected a launcher that `./tally doctor` names");

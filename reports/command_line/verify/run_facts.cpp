@@ -22,7 +22,7 @@ std::string utc(std::chrono::system_clock::time_point time) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string content_of(const char* file) {
+std::string content_of_fact(const char* file) {
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -32,14 +32,14 @@ std::string content_of(const char* file) {
 /// Word by word, as the system has it.
 nlohmann::json command_line_words() {
   nlohmann::json words = nlohmann::json::array();
-  std::istringstream all(content_of("/proc/self/cmdline"));
+  std::istringstream all(content_of_fact("/proc/self/cmdline"));
   for (std::string word; std::getline(all, word, '\0');) words.push_back(word);
   return words;
 }
 
 /// The line that the NVIDIA driver says of itself; empty without one.
 std::string driver() {
-  std::istringstream all(content_of("/proc/driver/nvidia/version"));
+  std::istringstream all(content_of_fact("/proc/driver/nvidia/version"));
   std::string line;
   std::getline(all, line);
   return line;

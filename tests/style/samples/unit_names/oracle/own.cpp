@@ -1,0 +1,7 @@
+namespace tally::own_contract {
+namespace {
+
+bool is_even(double x) { return x == 0; }
+
+}  // namespace
+}  // namespace tally::own_contract
