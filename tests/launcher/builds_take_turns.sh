@@ -19,7 +19,7 @@ expect_out list
 
 cat >"$project/reports/main.cpp" <<'CPP'
 #include <cstdlib>
-int main(int, char** arguments) { return std::system(arguments[1]) == 0 ? 0 : 1; }
+int main(int, char** arguments) { return std::system(arguments[2]) == 0 ? 0 : 1; }
 CPP
-launch --no-cuda "flock -n $project/build/.no-cuda.lock true"
+launch --no-cuda replay "flock -n $project/build/.no-cuda.lock true"
 expect_status $? 0

@@ -25,7 +25,6 @@ done
 [[ -x $programs/tally-check && ! -e $programs/tally && ! -e $programs/tally-lab ]] || fail "a check built more than tally-check"
 runs tally --no-cuda replay case.json
 runs tally --no-cuda bless --reason 'not --fault' --faultless
-runs tally --no-cuda
 runs tally --no-cuda list kernels
 [[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"
 runs tally-lab --no-cuda list faults
@@ -38,6 +37,11 @@ for words in sweep bench 'faults mean-of-means' 'check --fault=mean-of-means' 'v
   runs tally-lab --no-cuda $words
   [[ ! -s $project/err ]] || fail "expected nothing on stderr the second time"
 done
+
+# The folder of its file says which part a command is of.
+touch "$project"/reports/command_line/{lab/commands/measure_all,check/commands/glance}.cpp
+runs tally-lab --no-cuda measure
+runs tally-check --no-cuda glance
 
 export TALLY_BUILD=$project/build/no-cuda
 runs tally-check check case.json

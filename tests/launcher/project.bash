@@ -12,7 +12,8 @@ export CCACHE_DISABLE=1
 mkdir -p "$project/kernels/device" "$project"/reports/{study,command_line} "$bin"
 cp "$repository/tally" "$repository/CMakePresets.json" "$project"
 cp "$repository"/kernels/device/{fetch_cuda.sh,cuda-requirements.txt} "$project/kernels/device"
-cp "$repository/reports/command_line/build_progress.sh" "$project/reports/command_line"
+cp "$repository"/reports/command_line/{build_progress.sh,words.bash,places.bash} "$project/reports/command_line"
+(cd "$repository" && cp --parents reports/command_line/*/commands/*.cpp "$project")  # which words there are
 cp "$repository"/reports/study/{name_commit,tree}.cmake "$project/reports/study"
 cat >"$project/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)

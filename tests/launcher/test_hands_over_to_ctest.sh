@@ -28,3 +28,7 @@ expect_status $? 0
 expect_out $'verify\n--cases\n3'
 TALLY_BUILD=$project/nowhere launch verify
 expect_status $? 3
+mkdir "$project/nowhere"
+TALLY_BUILD=$project/nowhere launch test
+expect_status $? 3
+expect_line "nowhere/CTestTestfile.cmake: no such file; expected a finished build in $project/nowhere, with tests"

@@ -11,11 +11,8 @@ launch verify --no-cuda --cases 3 --yes -- --no-setup
 expect_status $? 0
 expect_out $'verify\n--cases\n3\n--\n--no-setup'
 
-launch --no-cuda
-expect_status $? 2
-
 echo '#include <fstream>
-int main(int, char** arguments) { return std::ifstream(arguments[1]) ? 0 : 1; }' >"$project/reports/main.cpp"
+int main(int, char** arguments) { return std::ifstream(arguments[2]) ? 0 : 1; }' >"$project/reports/main.cpp"
 mkdir "$project/folder" && touch "$project/folder/case.json"
-cd "$project/folder" && launch --no-cuda case.json
+cd "$project/folder" && launch --no-cuda replay case.json
 expect_status $? 0

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What the launcher can say by itself it says at once: what there is, and that a word is none. Nothing is set up.
+source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
+for tool in cmake ninja c++ apt-get; do replace "$tool" <<<$'#!/bin/bash\nexit 9'; done
+
+for word in --help -h; do
+  launch --no-cuda $word
+  expect_status $? 0
+  for text in './tally verify' '--no-setup' 'TALLY_BUILD=DIR' ' sweep ' ' baseline ' 'No program is built here yet'; do
+    grep -qF -- "$text" "$project/out" || fail "expected on stdout: $text"
+  done
+  [[ ! -s $project/err ]] || fail "expected nothing on stderr"
+done
+launch
+expect_status $? 2
+expect_out ''
+expect_err './tally verify'
+
+refuses() {  # WORD TEXT: in one line
+  launch "$1"
+  expect_status $? 2
+  expect_out ''
+  expect_line "$2"
+}
+refuses nonsense "tally: 'nonsense' is no command; did you mean "
+refuses swep "'swep' is no command; did you mean sweep, "
+refuses fautls "did you mean faults, "
+refuses verfy "did you mean verify, "
+refuses tset "did you mean test, "
+refuses baseline_show "did you mean baseline"
+refuses --no-cdua "'--no-cdua' is no option of ./tally; did you mean --no-cuda, "
+refuses '' 'argument 1: found nothing'
+refuses '*' "'*' is no command"
+touch "$project/reports/command_line/lab/commands/measure.cpp"
+refuses measrue "did you mean measure, "
+[[ ! -e $project/build ]] || fail "something was set up"
+
+# A program that is built says its own behind it.
+mkdir -p "$project/build/no-cuda/reports"
+for name in tally-check tally-lab; do
+  printf '#!/bin/bash\necho "%s $*"\n' "$name" >"$project/build/no-cuda/reports/$name"
+  chmod +x "$project/build/no-cuda/reports/$name"
+done
+launch --help
+expect_status $? 0
+[[ $(tail -n 1 "$project/out") == 'tally-lab --help' ]] || fail "expected the help of the largest program"
