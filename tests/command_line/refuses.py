@@ -71,6 +71,24 @@ class Refusals(unittest.TestCase):
                             ["explain", "nobody", "--results", place], ["history", "show", place]):
                 self.refuses(command, words)
 
+    def test_a_wrong_case_is_named_by_its_file(self):
+        self.assertEqual(tally("replay", CASE, "--subject", "host", "--dump", self.out).returncode, 0)
+        case, trace = self.out / "case.json", self.out / "trace.safetensors"
+        self.refuses(["check", trace, case], f"{trace}: found a safetensors file", "the two files may be swapped")
+        self.refuses(["hash", trace], f"{trace}: found a safetensors file, expected a case")
+        self.refuses(["check", case, case], f"{case}: ")
+        bad = self.changed(lambda changed: changed.pop("model"))
+        for text in (bad.read_text(), "[]", "", "{", "no JSON"):
+            bad.write_text(text)
+            for command in (["hash", bad], ["oracle", bad], ["replay", bad], ["check", bad, trace]):
+                self.refuses(command, f"error: {bad}: $")
+
+    def test_an_effort_of_nothing_is_refused_with_what_was_expected(self):
+        for wrong in ("0", "-1", "0.0"):
+            said = tally("verify", f"--effort={wrong}", "--out", self.out)
+            self.assertEqual(said.returncode, 2)
+            self.assertEqual(said.stderr.splitlines()[0], f"--effort: found {wrong}, expected a number above 0")
+
     def test_a_duration_is_one_that_can_be_waited_for(self):
         for wrong in ("1e10", "1e300h", "inf", "nan"):
             for option in ("--case-time", "--time"):

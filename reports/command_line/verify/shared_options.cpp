@@ -45,9 +45,17 @@ void add_subject(CLI::App& command, SubjectOptions& options) {
       ->allow_extra_args(false);
 }
 
+CLI::Validator above_zero() {
+  const auto complaint = [](const std::string& text) -> std::string {
+    double number = 0;
+    return CLI::detail::lexical_cast(text, number) && number > 0 ? "" : "found " + text + ", expected a number above 0";
+  };
+  return {complaint, "POSITIVE", "above_zero"};
+}
+
 CLI::Option* add_effort(CLI::App& command, double& effort) {
   return command.add_option("--effort", effort, "scale the number of cases (default: TALLY_EFFORT or 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
 }
 
 void add_seed(CLI::App& command, std::string& seed) {

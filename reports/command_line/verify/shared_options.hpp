@@ -12,6 +12,8 @@ namespace tally::command_line {
 void add_subject_name(CLI::App& command, std::string& subject, const std::string& what);
 /// --subject, --fault, --magnitude and --kernel.
 void add_subject(CLI::App& command, SubjectOptions& options);
+/// For Option::check(). CLI11's own names the largest of all numbers, in 309 digits.
+CLI::Validator above_zero();
 CLI::Option* add_effort(CLI::App& command, double& effort);
 void add_seed(CLI::App& command, std::string& seed);
 /// --out with its default; `what` says what goes into the folder.

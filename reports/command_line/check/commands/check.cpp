@@ -5,7 +5,6 @@
 #include "kernels/trace/assumptions.hpp"
 #include "kernels/trace/trace.hpp"
 #include "kernels/trace/trace_findings.hpp"
-#include "oracle/case/io.hpp"
 #include "properties/compare/ahead.hpp"
 #include "properties/compare/piecewise.hpp"
 #include "properties/diagnosis/judged_capture.hpp"
@@ -13,6 +12,7 @@
 #include "reports/command_line/check/capture_progress.hpp"
 #include "reports/command_line/check/capture_record.hpp"
 #include "reports/command_line/check/capture_room.hpp"
+#include "reports/command_line/check/case_file.hpp"
 #include "reports/command_line/check/run_words.hpp"
 #include "reports/command_line/check/stage_table.hpp"
 #include "reports/command_line/command.hpp"
@@ -59,8 +59,16 @@ void require_out(const std::string& out) {
   require_writable(out);
 }
 
+void require_not_swapped(const CheckOptions& options) {
+  if (!begins_as_safetensors(options.case_file) || begins_as_safetensors(options.trace_file)) return;
+  throw UsageError(options.case_file +
+                   ": found a safetensors file, expected a case, which is JSON; the two files may " +
+                   "be swapped: first the case, then the trace");
+}
+
 int check(const CheckOptions& options) {
-  const Case c = read_case_file(options.case_file);
+  require_not_swapped(options);
+  const Case c = case_in(options.case_file);
   const Trace trace = trace_of(options, c);
   const bool all_lenses = options.lens == "all";
   if (all_lenses && !is_judged_in_pieces(c)) require_room(c, free_memory());

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "oracle/case/io.hpp"
+#include "reports/command_line/check/case_file.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 
@@ -13,7 +14,7 @@ struct HashOptions {
 };
 
 int hash(const HashOptions& options) {
-  std::cout << hash_of(read_case_file(options.case_file)) << "\n";
+  std::cout << hash_of(case_in(options.case_file)) << "\n";
   return pass;
 }
 

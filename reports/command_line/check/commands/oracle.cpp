@@ -1,9 +1,9 @@
 // `tally oracle`: the exact answer.
 #include <iostream>
 
-#include "oracle/case/io.hpp"
 #include "oracle/case/kinds.hpp"
 #include "oracle/window/answer.hpp"
+#include "reports/command_line/check/case_file.hpp"
 #include "reports/command_line/command.hpp"
 #include "reports/command_line/exit_codes.hpp"
 #include "reports/command_line/output.hpp"
@@ -22,7 +22,7 @@ int oracle(const OracleOptions& options) {
   if (!options.out.empty() && !may_be_replaced_by_answer(options.out))
     throw UsageError("--out: " + options.out +
                      ": found something else than an exact answer; expected no file, or one that this command wrote");
-  const Case c = read_case_file(options.case_file);
+  const Case c = case_in(options.case_file);
   require_stated(c);
   const std::string answer = tally::oracle::answer(c, options.digits);
   if (options.out.empty()) {

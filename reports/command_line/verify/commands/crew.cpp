@@ -12,8 +12,7 @@ const RegisterCommand registered{{
     .help = "one rank of several processes that train cases together; a launcher of MPI starts it",
     .bind = with_options<CrewOptions>(
         [](CLI::App& command, CrewOptions& options) {
-          command.add_option("--wait", options.seconds, "seconds that a rank waits for another")
-              ->check(CLI::PositiveNumber);
+          command.add_option("--wait", options.seconds, "seconds that a rank waits for another")->check(above_zero());
           command.add_option("--answers", options.answers, "file for the first rank's answers (default: its output)");
           command.add_flag("--nccl", options.nccl, "sums by the library are NCCL's (default: MPI's)");
           command.add_option("--board", options.board, "file in which ranks note where they stand (default: none)");

@@ -98,7 +98,7 @@ void add_campaign(CLI::App& command, GateOptions& options, CLI::Option* against)
             .add_option("--kernel-in-both", options.kernels_in_both,
                         "OPERATION=VARIANT that the runs of both builds use")
             ->allow_extra_args(false),
-        command.add_option("--effort", options.effort, "scale the number of cases")->check(CLI::PositiveNumber),
+        command.add_option("--effort", options.effort, "scale the number of cases")->check(above_zero()),
         command.add_option("--processes", options.processes, "processes on the host")->check(CLI::Range(1, 256)),
         command
             .add_option("--repeat", options.repeat,

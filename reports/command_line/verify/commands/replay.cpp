@@ -13,6 +13,7 @@
 #include "properties/campaign/dead_case.hpp"
 #include "properties/campaign/law_task.hpp"
 #include "properties/laws/run_and_check.hpp"
+#include "reports/command_line/check/case_file.hpp"
 #include "reports/command_line/check/silent_stages.hpp"
 #include "reports/command_line/check/stage_table.hpp"
 #include "reports/command_line/check/suspect_list.hpp"
@@ -106,7 +107,7 @@ void require_among(const char* option, int number, std::size_t count, const std:
 int replay(const ReplayOptions& options) {
   if (!options.dump.empty()) require_dump_folder(options.dump);
   const bool given_as_token = is_token(options.what);
-  const Case given = given_as_token ? case_of_token(options.what) : read_case_file(options.what);
+  const Case given = given_as_token ? case_of_token(options.what) : case_in(options.what);
   const Case c = options.as.empty() ? given : as_framework(given, options.as);
   require_stated(c);
   const RunOptions subject = subject_of(options.subject);

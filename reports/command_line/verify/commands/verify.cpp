@@ -245,9 +245,7 @@ void add_what_runs(CLI::App& command, VerifyOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   CLI::Option* effort = add_effort(command, options.effort);
-  command.add_option("--cases", options.cases, "cases per law and precision")
-      ->check(CLI::PositiveNumber)
-      ->excludes(effort);
+  command.add_option("--cases", options.cases, "cases per law and precision")->check(above_zero())->excludes(effort);
   command.add_option("--time", options.time, "stop drawing after this long, such as 60s or 2m");
   command.add_option("--case-time", options.case_time, "a case that takes longer is an error")->capture_default_str();
   command.add_option("--shard", options.shard, "run one part of the campaign, such as 2/4 (see ./tally merge)");
