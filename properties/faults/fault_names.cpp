@@ -1,6 +1,7 @@
 #include "properties/faults/fault_names.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tally {
 
@@ -16,6 +17,12 @@ std::vector<std::string> faults_of(std::string_view law) {
   std::vector<std::string> names;
   for (const FaultName& fault : breaking) names.push_back(fault.name);
   return names;
+}
+
+std::vector<std::string> broken_laws() {
+  std::set<std::string> names;
+  for (const FaultName& fault : fault_names()) names.insert(fault.laws.begin(), fault.laws.end());
+  return {names.begin(), names.end()};
 }
 
 }  // namespace tally

@@ -20,4 +20,7 @@ bool is_fault(std::string_view name);
 /// Names of the faults that break this law, which faults alone say: first those whose best law it is, then by name.
 std::vector<std::string> faults_of(std::string_view law);
 
+/// Names of the laws that a fault breaks, sorted: of all laws, since a fault breaks each.
+std::vector<std::string> broken_laws();
+
 }  // namespace tally

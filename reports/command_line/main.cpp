@@ -39,8 +39,8 @@ char** arguments = nullptr;  // of main
 /// The larger program goes on where it stands beside this one. The launcher would rather build it first.
 int hand_over_or_say(const BeyondThisPart& problem) {
   if (std::getenv("TALLY_PARTS") != nullptr) return problem.where == Part::lab ? of_the_lab : of_verify;
-  hand_over(problem.where, arguments);
-  return say(problem, usage);
+  const std::string refused = hand_over(problem.where, arguments);
+  return refused.empty() ? say(problem, usage) : say(std::runtime_error(refused), environment);
 }
 
 /// Runs the chosen command; every kind of trouble has its exit code.
@@ -93,12 +93,13 @@ void require_words(const std::vector<std::string>& words) {
       throw UsageError("argument " + std::to_string(i + 1) + (i == 0 ? "" : ", behind " + words[i - 1]) +
                        ": found nothing, expected a value");
   if (words.empty() || words.front().starts_with("-")) return;
-  std::vector<std::string> names;
-  for (const Command* command : commands()) names.push_back(command->name.substr(0, command->name.find(' ')));
-  if (std::find(names.begin(), names.end(), words.front()) != names.end()) return;
   require_within_this_part(words.front());
+  const std::vector<std::string> names = command_names();
+  if (std::find(names.begin(), names.end(), words.front()) != names.end()) return;
+  if (words.front() == "test")
+    throw UsageError("test: found in no program; in a checkout of Tally, ./tally test builds everything and tests it");
   throw UsageError("'" + words.front() + "' is no command; did you mean " +
-                   nearest_names(words.front(), names, 1).front() + "? ./tally --help lists them");
+                   nearest_names(words.front(), names, 1).front() + "? --help lists them");
 }
 
 /// Ends the program as it stands: everything is written, and its tables need not be taken down.

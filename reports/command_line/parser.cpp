@@ -1,5 +1,7 @@
 #include "reports/command_line/parser.hpp"
 
+#include "reports/command_line/part.hpp"
+
 namespace tally::command_line {
 namespace {
 
@@ -16,6 +18,14 @@ void add(CLI::App& program, const Command& command, Chosen& chosen) {
   parser.callback([&chosen, &command, action = command.bind(parser)] { chosen = {&command, action}; });
 }
 
+/// Empty where this program has all parts.
+std::string larger_parts() {
+  std::string names;
+  for (const std::string& name : commands_beyond_this_part()) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? ""
+                       : "In a checkout of Tally, ./tally builds and runs what knows more commands:\n" + names + ".\n";
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> parser_of_commands(Chosen& chosen) {
@@ -23,10 +33,9 @@ std::unique_ptr<CLI::App> parser_of_commands(Chosen& chosen) {
       std::make_unique<CLI::App>("tally: do the accumulated micro-batches give the update of the full batch?", "tally");
   program->set_version_flag("--version", "tally " TALLY_VERSION);
   program->require_subcommand(1);
-  program->footer(
-      "`./tally test` builds the project and runs its own tests.\n"
-      "Exit codes: 0 pass, 1 failed, 2 usage or input error, 3 environment or internal error,\n"
-      "4 nothing ran or all of it vacuous, 5 only unblessed new cases, 77 device absent, 130 interrupted.");
+  program->footer(larger_parts() +
+                  "Exit codes: 0 pass, 1 failed, 2 usage or input error, 3 environment or internal error,\n"
+                  "4 nothing ran or all of it vacuous, 5 only unblessed new cases, 77 device absent, 130 interrupted.");
   for (const Command* command : commands()) add(*program, *command, chosen);
   return program;
 }

@@ -28,6 +28,10 @@ std::string program_of(Part part);
 /// Which part has a command, by the first word of its name. Made by CMake from the files' places.
 const std::vector<std::pair<std::string_view, Part>>& commands_of_parts();
 
+/// First words of the commands of all parts, and of those that larger parts have; sorted, each once.
+std::vector<std::string> command_names();
+std::vector<std::string> commands_beyond_this_part();
+
 /// What a larger part would know. The program hands over to it where it stands beside.
 class BeyondThisPart : public UsageError {
  public:
@@ -38,7 +42,8 @@ class BeyondThisPart : public UsageError {
 /// Throws BeyondThisPart for the first word of a command that a larger part has, and this program has not.
 void require_within_this_part(const std::string& command);
 
-/// Replaces this process by the larger program of the same folder. Returns where there is none.
-void hand_over(Part to, char** argv);
+/// Replaces this process by the larger program of the same folder. Returns where there is none. A file there that is no
+/// program of this build is left alone: what it is, is returned.
+std::string hand_over(Part to, char** argv);
 
 }  // namespace tally::command_line

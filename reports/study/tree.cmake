@@ -10,10 +10,16 @@ else()
     set(changed "+")
   endif()
 endif()
+set(named "no repository")
+if(NOT commit STREQUAL "")
+  set(named "commit ${commit}${changed}")
+endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT "// Made by CMake.
 #include \"reports/command_line/tree.hpp\"
 
 namespace tally::command_line {
+
+const char build_mark[] = \"tally was built of [${named}]\";
 
 std::string tree() { return \"${commit}${changed}\"; }
 

@@ -9,6 +9,7 @@ int main(int count, char** arguments) {
   const char* program = std::strrchr(arguments[0], '/') + 1;
   const bool asks_the_lab = std::strcmp(arguments[count - 1], "faults") == 0 && std::strcmp(program, "tally-lab") != 0;
   if (asks_the_lab && std::getenv("TALLY_PARTS")) return 75;
+  if (std::strcmp(arguments[count - 1], "typo") == 0) return 2;
   std::puts(program);
 }
 CPP
@@ -26,6 +27,8 @@ done
 runs tally --no-cuda replay case.json
 runs tally --no-cuda bless --reason 'not --fault' --faultless
 runs tally --no-cuda list kernels
+launch --no-cuda explain typo
+expect_status $? 2
 [[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"
 runs tally-lab --no-cuda list faults
 expect_err 'tally: building the lab (faults, studies): once'

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "properties/faults/fault.hpp"
+#include "properties/laws/law.hpp"
 
 namespace tally::fault_names_test {
 namespace {
@@ -15,6 +16,13 @@ TEST(FaultNames, are_those_that_the_faults_register) {
     EXPECT_EQ(fault_names()[i].name, all[i]->name);
     EXPECT_EQ(fault_names()[i].laws, all[i]->laws) << all[i]->name;
   }
+}
+
+TEST(FaultNames, name_every_law) {
+  std::vector<std::string> all;
+  for (const Law* law : laws()) all.push_back(law->name);
+
+  EXPECT_EQ(broken_laws(), all);
 }
 
 TEST(FaultNames, tell_a_fault_from_another_word) {

@@ -16,7 +16,8 @@ PARTS = [(re.compile(pattern), part) for pattern, part in (
     (r"oracle/|kernels/trace/|properties/(compare|diagnosis)/|reports/(capture|html|record|text)/", 0),
     (r"reports/census/(census|precisions)\.", 0),
     (r"reports/command_line/(check/|[^/]+$)", 0),
-    (r"properties/faults/(fault|fault_names|magnitude)\.", 1),
+    (r"properties/faults/fault_names\.", 0),
+    (r"properties/faults/(fault|magnitude)\.", 1),
     (r"properties/(faults|studies)/|reports/command_line/lab/", 2),
     (r"kernels/|properties/|reports/", 1))]
 TYPES = {"kernels/device/device.hpp", "kernels/subjects/process/interrupted_step.hpp", "kernels/training_step/run.hpp"}

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "properties/faults/fault_names.hpp"
 #include "reports/command_line/check/defaults.hpp"
 #include "reports/command_line/check/explained.hpp"
 #include "reports/command_line/check/stored_results.hpp"
@@ -68,8 +69,15 @@ bool explain_name(const std::string& name) {
   return found;
 }
 
+/// What a larger part explains is named by this one.
+void require_explained_here(const std::string& name) {
+  if (is_fault(name) && part() < Part::lab) throw BeyondThisPart(Part::lab, "the fault " + name);
+  if (!faults_of(name).empty() && part() < Part::verify) throw BeyondThisPart(Part::verify, "the law " + name);
+}
+
 std::vector<std::string> known(const Results& results) {
-  std::vector<std::string> names;
+  std::vector<std::string> names = broken_laws();
+  for (const FaultName& fault : fault_names()) names.push_back(fault.name);
   for (const CaseRecord& c : results.cases) names.push_back(c.id);
   for (const Explained& kind : explained_kinds()) std::ranges::move(kind.names(), std::back_inserter(names));
   return names;
@@ -85,8 +93,7 @@ int explain(const ExplainOptions& options) {
     explain_case(c, results, options.results);
     return pass;
   }
-  if (part() != Part::lab)
-    throw BeyondThisPart(part() == Part::check ? Part::verify : Part::lab, "'" + options.what + "'");
+  require_explained_here(options.what);
   const std::string where =
       std::filesystem::exists(options.results) ? " in " + options.results : "; there is no " + options.results;
   throw UsageError("nothing is named '" + options.what + "'" + where + "; the nearest names are " +
