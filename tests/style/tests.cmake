@@ -17,3 +17,8 @@ foreach(check IN LISTS style_checks)
   set_tests_properties(style.${name} style.${name}.finds_its_bad_samples PROPERTIES
     LABELS style SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
 endforeach()
+# Once a week: headers that the sources of their names include first, as well.
+add_test(NAME style.every_header_alone CONFIGURATIONS tidy
+  COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/check.py headers_alone --root ${PROJECT_SOURCE_DIR} ${style_includes})
+set_tests_properties(style.every_header_alone PROPERTIES
+  LABELS tidy SKIP_RETURN_CODE 77 TIMEOUT 3600 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER};TALLY_EVERY_HEADER=1")
