@@ -3,6 +3,7 @@ import torch
 
 from .changes import Change, is_zero, same
 from .endings import Endings
+from .errors import CaptureError
 from .frozen import Frozen
 from .guard import Guard
 from .norms import Norms
@@ -14,6 +15,11 @@ from .stale_casts import SeesStaleCasts
 from .unjudged import note_finite
 from .unseen import unseen
 from .views import Views
+
+
+def inside_backward(found):
+    return CaptureError(f"the loop: found {found}, as hooks that step do, expected a backward pass that leaves its gradients "
+                        "and a step behind it; vary such a loop (tally_recorder.vary)")
 
 
 class Capture(Endings):
@@ -156,6 +162,8 @@ class Capture(Endings):
         if self.segment is None:
             return
         gradient = self.views.gradient(name)
+        if gradient is None:
+            raise inside_backward(f"the gradient of {name} taken away as it arrived")
         if self.meaning.at("state"):
             first = self.open.endswith("/m0") and same(self.scratch.tensor(self.given), gradient)  # one copy is enough
             self.latest[name] = self.segment.tap(f"{self.open}/accumulate/buffer.{name}", self.given if first else gradient)
@@ -192,6 +200,8 @@ class Capture(Endings):
     @unseen
     def step_begins(self):
         self.skipping = self.reads.skips_itself()
+        if self.open is not None:
+            raise inside_backward("a step inside of backward()")
         if not self.recording_step() or self.skipping:
             return
         self.sums.look("the step")

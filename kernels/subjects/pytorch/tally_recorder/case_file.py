@@ -35,7 +35,7 @@ def one_loss(segment, capture, storage, lines):
     if is_factor_alone(segment):
         lines.append(f"not judged: the loss beside its factor ({segment.losses[0]})")
         return {"kind": "opaque"}, False
-    unknown = [seen for seen in segment.losses if isinstance(seen, str)]
+    unknown = [seen for seen in segment.losses if isinstance(seen, str)] if segment.losses else ["none was seen"]
     if storage != "fp32":
         unknown.append(f"the model is in {storage}, the loss is not")
     if unknown:
@@ -56,7 +56,7 @@ def one_loss(segment, capture, storage, lines):
 
 def is_factor_alone(segment):
     """Whether of the losses the factors are kept, and all of them: then the windows count items."""
-    return all(isinstance(seen, FactorOnly) for seen in segment.losses)
+    return bool(segment.losses) and all(isinstance(seen, FactorOnly) for seen in segment.losses)
 
 
 def section_of(seen, scratch, options):

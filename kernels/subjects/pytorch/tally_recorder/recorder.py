@@ -167,8 +167,11 @@ class Recorder:
             folders.can_be_written(folder)
             codes = [self.check_segment(segment, self.folder_of(folder, segment), program, show, options)
                      for segment in self.whole()]
-        except (CaptureError, OSError) as problem:
+        except OSError as problem:
             show(f"error: {problem}")
+            return 2
+        except Exception as problem:  # pylint: disable=broad-except
+            show(f"error: {told(problem)}")
             return 2
         return max(codes, key=lambda code: (code != 0, code != 4, code))
 

@@ -144,6 +144,8 @@ def cause_of(varied, gap):
     """(cause, sentence, weights)."""
     size = ", ".join(map(str, gap.sizes))
     said = f"micro-batches of {size} rows end {gap.in_float64:.2g} from the whole batch in float64 ({gap.tensor})"
+    if gap.kind == "not finite":
+        return "not finite", f"micro-batches of {size} rows leave {gap.tensor} with elements that are not finite", []
     fitted = varied.weights(gap.sizes)
     if fitted is None:
         return "unknown", f"{said}; no gradient that a step was handed tells how", []
