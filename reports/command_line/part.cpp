@@ -9,6 +9,7 @@
 
 #include "oracle/case/regular_file.hpp"
 #include "oracle/registered_files.hpp"
+#include "reports/command_line/command.hpp"
 #include "reports/command_line/tree.hpp"
 
 namespace tally::command_line {
@@ -72,6 +73,7 @@ BeyondThisPart::BeyondThisPart(Part to, const std::string& what) : UsageError(se
 std::vector<std::string> command_names() {
   std::set<std::string> names;
   for (const auto& [name, where] : commands_of_parts()) names.emplace(name);
+  for (const Command* command : commands()) names.insert(command->name.substr(0, command->name.find(' ')));
   return {names.begin(), names.end()};
 }
 
