@@ -3,8 +3,8 @@
 TESTS.json is `ctest --show-only=json-v1` (JUnit knows no labels), STATUS is ctest's exit status, kept when it is not 0.
 A law counts as run on the host when its row, law.NAME, passed or failed.
 TIMES has lines `PART SECONDS` by the clock, the last of which is `total`; over BUDGET minutes of that are an error. What
-tests took is counted in seconds times the cores that they declare, each test once: under its label, and under another one than `unit` if it has
-one. `long` says only that `./tally test` leaves a test out.
+tests took is counted in seconds times the cores that they declare, each test once: under its label, and under another
+one than `unit` if it has one. `long` says only that `./tally test` leaves a test out.
 """
 import collections
 import json

@@ -51,7 +51,7 @@ class SeesClips:
         def clip(parameters, *args, **kwargs):
             if isinstance(parameters, Iterator):
                 parameters = list(parameters)
-            over = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+            over = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             found = self.guard.tried(self.clips, section, over, args, kwargs)
             result = original(parameters, *args, **kwargs)
             if found is not None:
@@ -65,7 +65,7 @@ class SeesClips:
             return None
         limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
         found = section(float(limit), *args[1:], **kwargs)
-        if found is not None and not len(parameters):
+        if found is not None and not parameters:
             self.over_nothing = self.over_nothing or found
         elif found is not None:
             self.note(found, parameters)

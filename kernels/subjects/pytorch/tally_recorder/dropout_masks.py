@@ -99,7 +99,8 @@ class DropoutMasks:
 
             def call(*instead):
                 return function(module, *instead, *rest, **options)[0]
-            self.keep(name, lambda: pairs_of(mask_of_attention(call, before, query, key, value), self.rows))
+            self.capture.guard.tried(
+                self.keep, name, lambda: pairs_of(mask_of_attention(call, before, query, key, value), self.rows))
             return result
         return attends
 

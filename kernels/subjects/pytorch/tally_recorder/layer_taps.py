@@ -153,10 +153,11 @@ class LayerTaps:
             name = self.attentions.get(module)
             if name is None or not self.listens() or not torch.is_grad_enabled():
                 return function(module, query, key, value, *rest, **options)
+            tried = self.capture.guard.tried
             for source, heads in zip(self.reads[name], (query, key, value)):
                 if source not in self.modules and source not in self.leave:
-                    self.left(source, heads, lambda tensor: tensor.transpose(1, 2).flatten(2))
+                    tried(self.left, source, heads, lambda tensor: tensor.transpose(1, 2).flatten(2))
             result = function(module, query, key, value, *rest, **options)
-            self.left(name, result[0], lambda tensor: tensor.flatten(2))
+            tried(self.left, name, result[0], lambda tensor: tensor.flatten(2))
             return result
         return attends

@@ -61,7 +61,8 @@ class SeesLosses(TorchFunctionMode):
 
     def see(self, func, args, kwargs):
         if self.layers and func in (F.linear, F.embedding) and len(args) > 1:
-            weight, args = args[1], (args[0], self.layers.weight_read(args[1], func is F.embedding), *args[2:])
+            weight, own = args[1], self.layers.weight_read(args[1], func is F.embedding)
+            args = (args[0], weight if own is None else own, *args[2:])
             if func is F.embedding:
                 rows = func(*args, **kwargs)
                 self.layers.looked_up(weight, rows)

@@ -3,7 +3,7 @@ import json
 
 from . import folders, parts, verdict
 from .errors import CaptureError
-from .unjudged import last_line
+from .unjudged import concluded
 
 ROWS = ("x", "tokens", "target", "positions")
 ALIKE = {"model": "networks", "normalisation": "normalisations", "precision": "formats", "recipe": "recipes",
@@ -158,7 +158,8 @@ def merged(folder, tally, size=None, show=print, options=()):
             require_alike(all_parts)
             case, tensors, taps = whole(all_parts)
             seen = all_parts[0].said["seen"]
-            verdict.write(folder, program, parts.Files, case, tensors, taps, all_parts[0].said["claims"], seen=seen)
+            verdict.write(folder, program, parts.Files, case, tensors, taps, all_parts[0].said["claims"], seen=seen,
+                          assumptions="\n".join(notes(all_parts)))
     except (CaptureError, OSError) as problem:
         show(f"error: {problem}")
         return 2
@@ -168,5 +169,5 @@ def merged(folder, tally, size=None, show=print, options=()):
     if problems:
         return 2
     code, said = verdict.check(folder, program, options)
-    show(last_line(said, lines))
-    return code
+    wrong = dict.fromkeys(line for part in all_parts for line in part.said.get("wrong", []))
+    return concluded(code, said, lines, list(wrong), show)

@@ -27,6 +27,11 @@ def number(value):
     return value if isinstance(value, bool) else float(value)
 
 
+def numbers(option):
+    """One, or those of a pair, as a list or a tuple."""
+    return option if isinstance(option, (list, tuple)) else (option,)
+
+
 class ReadsOptimizer:
     """`names` gives the name of each trained parameter."""
 
@@ -95,7 +100,7 @@ class ReadsOptimizer:
         found = []
         for name, value in self.stated().items():
             made = getattr(self.optimizer, "defaults", {}).get(name, value)
-            if made != value:
+            if tuple(numbers(made)) != tuple(numbers(value)):
                 found.append(f"assumed: {name} is {value!r}, as the optimizer's groups have it; the optimizer was made with "
                              f"{made!r}, which a schedule, a loaded state or the group itself has replaced")
         return found

@@ -3,6 +3,7 @@ import secrets
 
 from . import folders, merging, parts
 from .errors import CaptureError
+from .guard import told as one_line
 
 
 def can_be_dealt(meaning, samples, described):
@@ -21,8 +22,10 @@ def tried(work):
     """What work gives, and no problem; or nothing, and the problem in one line."""
     try:
         return work(), None
-    except (CaptureError, OSError) as problem:
+    except OSError as problem:
         return None, str(problem)
+    except Exception as problem:  # pylint: disable=broad-except
+        return None, one_line(problem)
 
 
 def other_parameters(told):
@@ -64,7 +67,7 @@ def write_parts(recorder, folder, run, options):
     for segment in recorder.whole():
         case, tensors, taps, claims, seen, lines, notes, problems = recorder.stated(segment, options)
         said = {"rank": ranks.rank, "ranks": ranks.size, "run": run, "case": case, "claims": claims, "seen": seen,
-                "lines": lines + notes, "problems": problems, "owns": owns, "sharded": ranks.sharded}
+                "lines": lines + notes, "problems": problems, "wrong": recorder.wrongs(), "owns": owns, "sharded": ranks.sharded}
         parts.write(recorder.folder_of(folder, segment), ranks.rank, recorder.scratch, said, tensors, taps)
 
 

@@ -30,7 +30,7 @@ from .silent_terms import SilentTerms
 from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
-from .unjudged import Outside, last_line, not_finite
+from .unjudged import Outside, concluded, not_finite
 
 
 class Recorder:
@@ -217,7 +217,8 @@ class Recorder:
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))
         code, said = verdict.check(folder, program, options)
-        wrong = [f"fail: {line}" for line in self.clips.wrongs() + self.capture.report.wrongs()]
-        said = last_line(said, lines + notes)
-        show("\n".join([said.rpartition("\n")[0] if wrong and code == 0 else said, *wrong]))
-        return 1 if wrong and code != 2 else code
+        return concluded(code, said, lines + notes, self.wrongs(), show)
+
+    def wrongs(self):
+        """What it found to be wrong by itself."""
+        return self.clips.wrongs() + self.capture.report.wrongs()

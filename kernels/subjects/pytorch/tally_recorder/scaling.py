@@ -4,6 +4,11 @@ import torch
 from .changes import Change
 
 
+def any_of(found):
+    """Whether the scaler found what is not finite on any device."""
+    return any(bool(value.item()) for value in found.values())
+
+
 class ScalerTaps:
     """Hears of the scaler's calls and taps them in the capture's window."""
 
@@ -48,7 +53,7 @@ class ScalerTaps:
         capture = self.capture
         if not capture.recording_step():
             return
-        self.found(found)
+        self.found(any_of(found))
         for name, parameter in capture.parameters.items():
             if name not in capture.latest and parameter.grad is not None:
                 capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
@@ -60,11 +65,12 @@ class ScalerTaps:
         for stage in stages:
             capture.segment.tap_number(f"{capture.window_prefix()}/{stage}found", int(found), torch.uint8)
 
-    def unscale_ends(self, scaler, found):
+    def unscale_ends(self, scaler, optimizer):
         capture = self.capture
         if not capture.recording_step():
             return
         segment, w = capture.segment, capture.window_prefix()
+        found = any_of(scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"])
         self.found(found)
         for name, parameter in capture.parameters.items():
             if parameter.grad is None or found:

@@ -59,7 +59,7 @@ def scaler_classes():
 
 
 class SeesScaler:
-    """Tells `listener` of `unscale_begins(scaler)`, `unscale_ends(scaler, found)` or in its place `checked(found)`,
+    """Tells `listener` of `unscale_begins(scaler)`, `unscale_ends(scaler, optimizer)` or in its place `checked(found)`, of each device,
     `scaler_updates(scaler)` and `scaler_updated(scaler)`, where the scaler is enabled and unscales this optimizer."""
 
     def __init__(self, optimizer, listener):
@@ -78,8 +78,7 @@ class SeesScaler:
                 self.listener.unscale_begins(scaler)
             original(scaler, optimizer)
             if mine:
-                found = scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
-                self.listener.unscale_ends(scaler, any(bool(value.item()) for value in found.values()))
+                self.listener.unscale_ends(scaler, optimizer)
         return unscale_
 
     def _check_inf_per_device(self, original):
@@ -91,7 +90,7 @@ class SeesScaler:
                 self.listener.unscale_begins(scaler)
             result = original(scaler, optimizer)
             if mine:
-                self.listener.checked(any(bool(value.item()) for value in result.values()))
+                self.listener.checked(result)
             return result
         return check
 

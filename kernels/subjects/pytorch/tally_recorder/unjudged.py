@@ -54,6 +54,13 @@ def last_line(said, lines):
     return f"{head}{newline}pass, but not judged: {', '.join(left_out)}"
 
 
+def concluded(code, said, lines, wrong, show):
+    """Shows what `tally check` said, and what the recorder itself found to be wrong; the code of both."""
+    said, wrong = last_line(said, lines), [f"fail: {line}" for line in wrong]
+    show("\n".join([said.rpartition("\n")[0] if wrong and code == 0 else said, *wrong]))
+    return 1 if wrong and code != 2 else code
+
+
 class Outside:
     """Parameters that are none of those recorded: in no group of the optimizer, or frozen, when the recorder is made."""
 

@@ -22,6 +22,8 @@ import torch.nn.functional as F  # noqa: E402
 
 import tally_recorder  # noqa: E402
 from tally_recorder.capture import Capture  # noqa: E402
+from tally_recorder.guard import Guard  # noqa: E402
+from tally_recorder.losses import SeesLosses  # noqa: E402
 from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
 
 K = 4
@@ -132,6 +134,14 @@ class EndsNoProgram(unittest.TestCase):
                 self.assertEqual(code, PASS, said)
                 self.assertIn("not judged: what came behind window 0: the recorder itself failed in ", said)
                 self.assertTrue(said.endswith("pass, but not judged: later windows"), said)
+
+    def test_it_gives_a_loop_no_weight_that_it_lost(self):
+        """Known layers read weights through the recorder, which has failed by then."""
+        guard, x, weight = Guard(), torch.ones(1, 2), torch.ones(3, 2)
+        guard.problem = RuntimeError("planted")
+        with SeesLosses(lambda *_: None, guard.listener(unittest.mock.Mock())):
+            self.assertEqual(F.linear(x, weight).tolist(), [[2, 2, 2]])
+            self.assertEqual(F.embedding(torch.tensor([1]), weight).tolist(), [[1, 1]])
 
     def test_its_failure_before_a_whole_window_is_an_error(self):
         model = network()

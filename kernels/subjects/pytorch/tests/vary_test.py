@@ -197,6 +197,17 @@ class Refused(unittest.TestCase):
         verdict = varied(loop(lambda n, N, K: float("nan") if K > 1 else 1.0))
         self.assertFalse(verdict.passed)
         self.assertEqual(verdict.gaps[-1].kind, "not finite")
+        # 2^200 is no number of float32: a gap that only one of the formats shows passes no more than any other.
+        verdict = varied(loop(lambda n, N, K: n / N if K == 1 else n / N * (torch.tensor(2.0**200) * 2.0**-200).item()))
+        self.assertFalse(verdict.passed, verdict)
+        self.assertEqual(verdict.gaps[-1].kind, "not finite")
+        self.refused("not finite behind the whole batch", loop(lambda n, N, K: float("inf")))
+
+    def test_a_schedule_made_in_the_step(self):
+        def step(state, micro_batches):
+            torch.optim.lr_scheduler.StepLR(state["optimizer"], 1)
+            loop(lambda n, N, K: 1 / K)(state, micro_batches)
+        self.assertEqual(varied(step, windows=1).cause, "1/(K n_k)")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import traceback
 import torch
 
 from ..errors import CaptureError
+from ..steps import SeesSteps
 from .rows import dealt, mapped
 
 
@@ -43,23 +44,28 @@ def tensors_of_state(state):
 
 
 class Handed:
-    """The gradients that an optimizer's first step of all is handed, by parameter."""
+    """The gradients that the first step of all is handed, by parameter."""
 
     def __init__(self, state):
-        self.gradients, names = None, {id(tensor): name for name, tensor in tensors_of_state(state).items()}
+        self.gradients, self.names = None, {id(tensor): name for name, tensor in tensors_of_state(state).items()}
         for _, optimizer in parts_of(state, torch.optim.Optimizer):
-            self.watch(optimizer, names)
+            SeesSteps(optimizer, Step(self, optimizer))
 
-    def watch(self, optimizer, names):
-        def hears(kept):
-            def step(*args, **kwargs):
-                if self.gradients is None:
-                    self.gradients = {names.get(id(parameter)): parameter.grad.detach().clone()
-                                      for group in optimizer.param_groups for parameter in group["params"]
-                                      if parameter.grad is not None}
-                return kept(*args, **kwargs)
-            return step
-        optimizer.step = hears(optimizer.step)
+
+class Step:
+    """Of one optimizer."""
+
+    def __init__(self, handed, optimizer):
+        self.handed, self.optimizer = handed, optimizer
+
+    def step_begins(self):
+        if self.handed.gradients is None:
+            self.handed.gradients = {self.handed.names.get(id(parameter)): parameter.grad.detach().clone()
+                                     for group in self.optimizer.param_groups for parameter in group["params"]
+                                     if parameter.grad is not None}
+
+    def step_ends(self):
+        pass
 
 
 class Loop:

@@ -75,6 +75,9 @@ class Varied:
                 raise CaptureError(f"vary: found {found or 'no'} rows in data({window}), expected {rows} in the first extent "
                                    "of every tensor; pass rows=, or give the rows of one window")
         self.whole = loop.run(windows, None, torch.float64)
+        if math.isnan(distance(self.whole, self.whole)[0]):
+            raise CaptureError("vary: found elements that are not finite behind the whole batch in float64, expected finite "
+                               "ones; give rows and a rate at which the loop trains")
         again = loop.run(windows, None, torch.float64)
         if distance(self.whole, again)[0] != 0:
             raise CaptureError("vary: found another end of the same whole batch from the same seed, expected the same; make "
@@ -83,20 +86,19 @@ class Varied:
         if distance(self.whole, before)[0] == 0:
             raise CaptureError(f"vary: found no tensor of `make` that {windows} windows change, expected a step that trains; "
                                "return the models and optimizers of the loop from `make`")
-        moved = [loop.run(windows, None, torch.float64, moved_by_half_ulps(1))]
-        self.of_inputs = distance(moved[0], self.whole)[0]
-        self.moved_whole = moved[0]
+        self.moved_whole = loop.run(windows, None, torch.float64, moved_by_half_ulps(1))
+        self.of_inputs = distance(self.moved_whole, self.whole)[0]
 
     def gap(self, sizes):
         d64, whose = distance(self.loop.run(self.windows, sizes, torch.float64), self.whole)
         d32, whose32 = distance(self.loop.run(self.windows, sizes, torch.float32), self.whole)
         gap = Gap(sizes, d64, max(d32, self.of_inputs), whose or whose32)
-        if math.isnan(d64):
+        if math.isnan(d64 + d32):
             gap.kind = "not finite"
-        elif d64 > BOUNDARY * gap.in_float32:
+        elif not d64 <= BOUNDARY * gap.in_float32:
             moved = self.loop.run(self.windows, sizes, torch.float64, moved_by_half_ulps(1))
-            still = distance(moved, self.moved_whole)[0] > BOUNDARY * gap.in_float32
-            gap.kind = "meaning" if still else "decision"
+            gone = distance(moved, self.moved_whole)[0] <= BOUNDARY * gap.in_float32
+            gap.kind = "decision" if gone else "meaning"
         return gap
 
     def shrunk(self, gap):
@@ -150,7 +152,7 @@ def cause_of(varied, gap):
     if fitted is None:
         return "unknown", f"{said}; no gradient that a step was handed tells how", []
     found, rest, meant, unlike = fitted
-    if unlike > BOUNDARY or rest > BOUNDARY:
+    if not max(unlike, rest) <= UNIT_64 / BOUNDARY:
         return ("no sum of the micro-batches", f"{said}: what the first step is handed is no weighted sum of the micro-batches' "
                 f"own gradients ({rest:.2g} of it is left over): something is done to each of them, or to some, before they "
                 "are added up", found)
