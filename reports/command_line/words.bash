@@ -15,31 +15,6 @@ words() {  # in the order of the alphabet
   { echo test; for file in "$parts"/{check,verify,lab}/commands/*.cpp; do file=${file##*/} && echo "${file%%[!a-z]*}"; done; } | sort -u
 }
 
-distance() {  # A B: single characters to insert, delete or replace; two that change places are one
-  local a=${1:0:40} b=${2:0:40} i j last=() row=() before=() least
-  for ((j = 0; j <= ${#b}; j++)); do row[j]=$j; done
-  for ((i = 1; i <= ${#a}; i++)); do
-    before=("${last[@]}") last=("${row[@]}") row=("$i")
-    for ((j = 1; j <= ${#b}; j++)); do
-      least=$((last[j - 1] + 1))
-      [[ ${a:i-1:1} != "${b:j-1:1}" ]] || least=${last[j-1]}
-      ((least <= last[j] + 1)) || least=$((last[j] + 1))
-      ((least <= row[j - 1] + 1)) || least=$((row[j - 1] + 1))
-      if ((i > 1 && j > 1)) && [[ ${a:i-2:2} == "${b:j-1:1}${b:j-2:1}" ]] && ((before[j - 2] + 1 < least)); then
-        least=$((before[j - 2] + 1))
-      fi
-      row[j]=$least
-    done
-  done
-  echo "${row[${#b}]}"
-}
-
-nearest() {  # WORD NAME…: the three nearest, as "a, b or c"
-  local name all
-  all=$(for name in "${@:2}"; do echo "$(distance "$1" "$name") $name"; done | sort -n -k 1,1 -s | head -n 3 | cut -d ' ' -f 2)
-  in_a_row $all  # names hold no blank
-}
-
 in_a_row() {  # a b c: "a, b or c"
   local text=$1 i
   for ((i = 2; i < $#; i++)); do text+=", ${!i}"; done
@@ -70,8 +45,8 @@ choose_programs() {  # WORD: what it needs is the first of $programs; where a fi
     *:check) programs=(tally-check tally tally-lab) ;;
     *:verify | test: | --version:) programs=(tally tally-lab) ;;
     *:lab) programs=(tally-lab) ;;
-    -*:) say "'$1' is no option of ./tally; did you mean $(nearest "$1" "${options[@]}")? ./tally --help lists them"; exit 2 ;;
+    -*:) say "'$1' is no option of ./tally; expected $(in_a_row "${options[@]}")"; exit 2 ;;
     *) mapfile -t known <<<"$(words)"
-       say "'$1' is no command; did you mean $(nearest "$1" "${known[@]}")? ./tally --help lists them"; exit 2 ;;
+       say "'$1' is no command; expected $(in_a_row "${known[@]}")"; exit 2 ;;
   esac
 }

@@ -22,17 +22,14 @@ refuses() {  # WORD TEXT: in one line
   expect_out ''
   expect_line "$2"
 }
-refuses nonsense "tally: 'nonsense' is no command; did you mean "
-refuses swep "'swep' is no command; did you mean sweep, "
-refuses fautls "did you mean faults, "
-refuses verfy "did you mean verify, "
-refuses tset "did you mean test, "
-refuses baseline_show "did you mean baseline"
-refuses --no-cdua "'--no-cdua' is no option of ./tally; did you mean --no-cuda, "
+refuses nonsense "tally: 'nonsense' is no command; expected baseline, bench, "
+refuses swep ", sweep, test or verify"
+refuses baseline_show "'baseline_show' is no command"
+refuses --no-cdua "'--no-cdua' is no option of ./tally; expected --yes, --no-setup, --cuda, --no-cuda, --help or --version"
 refuses '' 'argument 1: found nothing'
 refuses '*' "'*' is no command"
 touch "$project/reports/command_line/lab/commands/measure.cpp"
-refuses measrue "did you mean measure, "
+refuses measrue ", measure, "
 [[ ! -e $project/build ]] || fail "something was set up"
 
 # A program that is built says its own behind it.
