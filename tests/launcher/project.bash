@@ -2,6 +2,7 @@
 # A program prints its arguments, one a line. There is a GPU where a test makes the file $project/gpu. Sets $project and $bin, a folder with every command of this machine;
 # a test takes one away or puts its own in its place.
 set -uo pipefail
+umask 022  # what a message says of a folder's mode does not follow the machine's
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)
 trap 'rm -rf "$project"' EXIT
