@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "oracle/tolerance/format.hpp"
+#include "properties/diagnosis/factors_of_counts.hpp"
 
 namespace tally {
 namespace {
@@ -14,15 +15,6 @@ std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;
-}
-
-void add_counts(std::vector<Named>& all, double count, const std::string& name) {
-  const std::string with = " with " + name + " = " + number(count);
-  if (count == 0 || count == 1) return;
-  all.push_back({1 / count, "1/" + name + with});
-  all.push_back({count, name + with});
-  all.push_back({(count - 1) / count, "(" + name + "-1)/" + name + with});
-  all.push_back({count / (count - 1), name + "/(" + name + "-1)" + with});
 }
 
 double items_of(const Case& c, int window, int k) {
@@ -36,19 +28,12 @@ double items_of(const Case& c, int window, int k) {
 std::vector<Named> factors_of(const Case& c, int window, int micro_batch) {
   const auto& sizes = c.windows[static_cast<std::size_t>(window)];
   const int k_count = static_cast<int>(sizes.size());
-  std::vector<Named> all{{-1, "the other sign"}};
-  add_counts(all, k_count, "K");
-  double items = 0, rows = 0;
+  double items = 0, rows = 0, own = 0;
   for (int k = 0; k < k_count; ++k) items += items_of(c, window, k), rows += double(sizes[std::size_t(k)]);
-  if (micro_batch >= 0 && micro_batch < k_count) {
-    const double own = items_of(c, window, micro_batch);
-    const std::string with = " with n_k = " + number(own) + ", N = " + number(items);
-    if (own > 0 && own != items) {
-      all.push_back({own / items, "n_k/N" + with}), all.push_back({items / own, "N/n_k" + with});
-      all.push_back({items / (k_count * own), "N/(K n_k)" + with + ", K = " + number(k_count)});
-    }
-  }
-  add_counts(all, items, "N");
+  if (micro_batch >= 0 && micro_batch < k_count) own = items_of(c, window, micro_batch);
+  std::vector<Named> all{{-1, "the other sign"}};
+  for (const NamedFactor& factor : factors_of_counts(k_count, own, items))
+    all.push_back({factor.value, factor.name + factor.with});
   if (rows != items && items > 0)
     all.push_back({items / rows, "N/rows with N = " + number(items) + " of " + number(rows) + " rows"});
   const Choice& scale = c.recipe.loss_scale;

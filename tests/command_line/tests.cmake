@@ -9,6 +9,9 @@ add_test(NAME command_line.captures
   COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/captures.py $<TARGET_FILE:tally-lab>
     ${PROJECT_SOURCE_DIR}/tests/readme/uneven_micro_batches.json)
 set_tests_properties(command_line.captures PROPERTIES LABELS unit TIMEOUT 300)
+add_test(NAME command_line.vary
+  COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/vary.py $<TARGET_FILE:tally-check>)
+set_tests_properties(command_line.vary PROPERTIES LABELS unit TIMEOUT 300)
 # Loops in NumPy, right and wrong, by how much of them is recorded.
 add_test(NAME command_line.causes
   COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/loops/causes.py $<TARGET_FILE:tally-lab>)

@@ -6,8 +6,10 @@
 #include "reports/capture/capture_report.hpp"
 #include "reports/report.hpp"
 #include "reports/study/study.hpp"
+#include "reports/vary/vary_page.hpp"
 #include "tests/reports/samples/captures.hpp"
 #include "tests/reports/samples/samples.hpp"
+#include "tests/reports/samples/varied.hpp"
 
 namespace {
 
@@ -45,6 +47,11 @@ int main(int count, char** words) {
     std::filesystem::create_directories(folder);
     tally::write_atomically((folder / "report.html").string(),
                             tally::capture_html(capture, ""));  // the document is large
+  }
+  for (const auto& [name, loop] : tally::samples::all_loops()) {
+    const auto folder = std::filesystem::path(words[1]) / name;
+    std::filesystem::create_directories(folder);
+    tally::write_atomically((folder / "report.html").string(), tally::vary_html(loop));
   }
   write_compared(std::filesystem::path(words[1]) / "compared");
   for (const tally::Study& study : {tally::samples::study(), tally::samples::hostile_study()})

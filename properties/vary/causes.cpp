@@ -1,0 +1,123 @@
+#include "properties/vary/causes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tally {
+namespace {
+
+const std::string divide_by_the_window =
+    "divide by the window's {N}: `loss.sum() / {N}`, or weigh each mean by its own {rows} / {N}";
+
+const std::vector<VaryCause> all_causes{
+    {"1/(K n_k)", "N/(K n_k)", "each micro-batch's loss is divided by its own {n} {rows} and by {K=}",
+     divide_by_the_window},
+    {"1/n_k", "N/n_k", "each micro-batch's loss is divided by its own {n} {rows}, and all are added up",
+     divide_by_the_window},
+    {"n_k/N of t_k", "(n_k/N)/(t_k/T)",
+     "each micro-batch's mean over its own {n} items is weighed by its share of the window's rows",
+     "weigh it by its share of the items, {n} / {N}, or divide each sum by the window's {N}"},
+    {"n_k/N", "n_k/N",
+     "each micro-batch's loss, which is its part of the window's already, is weighed by its share of the {rows} "
+     "({n} / {N}) once more",
+     "leave that share out"},
+    {"1/K", "1/K", "gradients are divided by {K=}, although the loss is divided by what the window holds already",
+     "leave the division by K out"},
+    {"K", "K", "every micro-batch counts {K=} times", "divide what is added up by what the window holds, once"},
+    {"1/N", "1/N", "gradients are divided by the window's {N} {rows} once too often", "divide once"},
+    {"N", "N", "gradients of the window's {N} {rows} are added up and divided by nothing",
+     "divide by the window's {N} {rows}"},
+    {"1/R", "1/R", "gradients are divided by the {R} ranks, although their loss is divided by what all of them hold",
+     "add gradients up over ranks, or let each rank divide by its own share"},
+    {"R", "R", "gradients are added up over {R} ranks, each of which divides by its own share",
+     "average gradients over ranks, or divide by what all ranks hold"},
+    {"-1", "the other sign", "what is added up has the other sign", "send the loss back, not its negative"},
+    {"K/(K-1)", "K/(K-1)", "every micro-batch counts as if the window had one less than {K=}", "divide by {K=}"},
+    {"(K-1)/K", "(K-1)/K", "one of {K=} is missing from what every micro-batch counts", "count all of them"},
+    {"a factor", "", "every micro-batch counts {x} times what it should",
+     "divide by what the window holds, once, whatever the micro-batches are"},
+    {"1/n_k and a factor", "",
+     "each micro-batch's loss is divided by its own {n} {rows}, and all are then scaled by one factor, as a clip does",
+     divide_by_the_window},
+    {"0", "", "micro-batch {k} of {K} leaves nothing in the gradient",
+     "clear gradients once a window, before its first micro-batch, and step after its last"},
+    {"the last alone", "", "the last of {K} micro-batches alone is left in the gradient",
+     "clear gradients once a window, before its first micro-batch: not before each"},
+    {"each later counts more", "",
+     "a micro-batch counts less the earlier it came, as where what is added up is clipped or scaled after each of them",
+     "clip and scale once, behind the last `backward()`"},
+    {"weights", "", "the micro-batches do not count as they do in the whole batch",
+     "weigh the rows of all micro-batches alike: divide each sum by what the window holds"},
+    {"stale gradient", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
+     "clear gradients after every step, before the next window's first micro-batch"},
+    {"parameters added", "", "what the step is handed holds {x} times {term} more than that of the whole batch",
+     "add a decay or a penalty once a window, or divide it by K"},
+    {"another term", "", "what the step is handed holds {x} times {term} besides the micro-batches' own",
+     "add to gradients once a window, behind the last `backward()`"},
+    {"no sum of the micro-batches", "",
+     "what the step is handed is no weighted sum of the micro-batches' own gradients: {x} of it is left over",
+     "look for what is done to each of them, or to some, before they are added up: a clip of each element, a sign, a "
+     "normalisation, a micro-batch that is run twice or on other rows"},
+    {"behind the first step", "",
+     "the first step is handed what it should be, and what follows differs from the whole batch",
+     "look at what the loop keeps between steps: a schedule, a moving average or an optimizer's state that moves with "
+     "every micro-batch"},
+    {"steps", "", "the optimizer steps {steps} times where the whole batch has {meant}",
+     "step once a window, behind its last micro-batch, however many there are"},
+    {"batch_norm", "", "{layers} sees each micro-batch by itself: the gap is gone when {frozen} is frozen",
+     "no division mends that: hold its statistics still (`eval()`), or use GroupNorm or LayerNorm, if micro-batches "
+     "are "
+     "to give the full batch's update"},
+    {"rows see each other", "",
+     "the whole batch's gradient is no weighted sum of the micro-batches' own ({x} of it is left over): the loss of a "
+     "row "
+     "depends on the rows beside it",
+     "keep what rows compare themselves with for the whole window, as a cache of embeddings does, or leave such a loss "
+     "unaccumulated"},
+    {"not finite", "", "a micro-batch leaves elements that are not finite in {term}, which the whole batch does not",
+     "look for a division by what a micro-batch may lack: items that count, a variance over one row"},
+    {"unknown", "",
+     "the loop ends elsewhere than with the whole batch, and no gradient that a step was handed tells how",
+     "compare what it does a micro-batch with what it does a window"},
+};
+
+std::string letter_of(const std::string& key) {
+  if (key == "n") return "n_k";
+  if (key == "x") return "w";
+  if (key == "term" || key == "layers" || key == "frozen" || key == "steps" || key == "meant") return "…";
+  return key;
+}
+
+}  // namespace
+
+const std::vector<VaryCause>& vary_causes() { return all_causes; }
+
+const VaryCause& vary_cause(std::string_view name) { return *std::ranges::find(all_causes, name, &VaryCause::name); }
+
+std::string filled_in(const std::string& text, const Numbers& numbers) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at), close = text.find('}', open);
+    if (open == std::string::npos || close == std::string::npos) return out + text.substr(at);
+    out += text.substr(at, open - at);
+    std::string key = text.substr(open + 1, close - open - 1);
+    const bool named = key.ends_with('=');
+    if (named) key.pop_back();
+    const auto found = std::ranges::find(numbers, key, &Numbers::value_type::first);
+    if (found == numbers.end())
+      out += letter_of(key);
+    else
+      out += (named ? key + " = " : "") + found->second;
+    at = close + 1;
+  }
+  return out;
+}
+
+std::string figure_text(double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, value == std::floor(value) ? "%.12g" : "%.3g", value);
+  return text;
+}
+
+}  // namespace tally

@@ -1,0 +1,244 @@
+#include "properties/vary/failing_partition.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "properties/vary/causes.hpp"
+#include "properties/vary/gap.hpp"
+#include "properties/vary/weight_cause.hpp"
+
+namespace tally {
+namespace {
+
+using Frozen = std::vector<std::string>;
+
+constexpr const char *dropout = "dropout", *batch_norm = "batch_norm";
+
+/// What holds a layer still: dropout by itself, all others together.
+const char* held_by(const std::string& layer) {
+  return layer.find("Dropout") != std::string::npos ? dropout : batch_norm;
+}
+
+/// Names of the layers that a word holds still, as the runs list them.
+std::string layers_of(const VaryRuns& runs, const char* word) {
+  std::string text;
+  for (const std::string& layer : runs.layers)
+    if (held_by(layer) == word) text += (text.empty() ? "" : ", ") + layer;
+  return text;
+}
+
+bool holds(const Frozen& frozen, const char* word) { return std::ranges::find(frozen, word) != frozen.end(); }
+
+/// Names of all layers that are held still.
+std::string layers_held(const VaryRuns& runs, const Frozen& frozen) {
+  std::string text;
+  for (const std::string& layer : runs.layers)
+    if (holds(frozen, held_by(layer))) text += (text.empty() ? "" : ", ") + layer;
+  return text;
+}
+
+/// What may be held still besides what is: dropout, BatchNorm, both.
+std::vector<Frozen> further_frozen(const VaryRuns& runs, const Frozen& frozen) {
+  Frozen all = frozen;
+  std::vector<Frozen> found;
+  for (const char* word : {dropout, batch_norm}) {
+    if (layers_of(runs, word).empty() || holds(frozen, word)) continue;
+    found.push_back(frozen);
+    found.back().emplace_back(word);
+    all.emplace_back(word);
+  }
+  if (found.size() > 1) found.push_back(all);
+  return found;
+}
+
+bool is_gone(const VaryGap& gap) { return gap.kind == "rounding" || gap.kind == "decision"; }
+
+/// Nothing: runs are asked for. Else what has to be held still for the gap to be gone; empty: it never is.
+std::optional<Frozen> gone_without(RunBook& book, const VaryGap& gap, const Frozen& frozen) {
+  for (const Frozen& further : further_frozen(book.runs(), frozen)) {
+    const auto still = gap_of(book, gap.sizes, further);
+    if (!still) return std::nullopt;
+    if (is_gone(*still)) return further;
+  }
+  return Frozen{};
+}
+
+/// The coarsest partition that fails as this one does. Nothing where runs are asked for.
+std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, const Frozen& frozen) {
+  for (bool smaller = !book.runs().equal_only; smaller;) {
+    smaller = false;
+    for (const Partition& sizes : coarser(gap.sizes)) {
+      const auto less = gap_of(book, sizes, frozen);
+      if (!less) return std::nullopt;
+      if (std::ranges::find(report.gaps, sizes, &VaryGap::sizes) == report.gaps.end()) report.gaps.push_back(*less);
+      if (less->kind != gap.kind) continue;
+      gap = *less, smaller = true;
+      break;
+    }
+  }
+  return gap;
+}
+
+void tell(VaryReport& report, const ToldCause& told) {
+  const VaryCause& cause = vary_cause(told.name);
+  report.verdict = "fail", report.cause = cause.name;
+  report.what = filled_in(cause.what, told.numbers), report.change = filled_in(cause.change, told.numbers);
+}
+
+std::string line_of(const VaryPlace& place) {
+  if (place.file.empty()) return place.text;
+  return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") +
+         (place.text.empty() ? "" : " `" + place.text + "`");
+}
+
+std::string list_text(const std::vector<double>& values) {
+  constexpr std::size_t shown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, values.size()); ++i)
+    text += (text.empty() ? "" : ", ") + figure_text(values[i]);
+  return text + (values.size() > shown ? ", …" : "");
+}
+
+std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
+  const std::string size = "micro-batches of " + sizes_text(gap.sizes) + " rows";
+  if (gap.kind == "not finite") return size + ", " + gap.tensor;
+  std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
+  if (runs.precisions.size() == 2) text += " and " + figure_text(gap.in_low) + " in " + runs.precisions.back();
+  return text + " (" + gap.tensor + "): rounding " +
+         (runs.precisions.size() == 2 ? "would shrink with the precision" : "could not do that");
+}
+
+/// Whether a step count differs, which tells the cause by itself.
+std::optional<ToldCause> told_by_steps(RunBook& book, const VaryGap& gap, const Frozen& frozen) {
+  const VaryRun* whole = book.run(whole_run(book.runs(), frozen));
+  const VaryRun* parted = book.run(high_run(book.runs(), gap.sizes, frozen));
+  if (whole->steps.empty() || parted->steps.empty() || whole->steps == parted->steps) return std::nullopt;
+  const auto joined = [](const std::vector<int>& counts) {
+    if (std::ranges::adjacent_find(counts, std::not_equal_to{}) == counts.end()) return std::to_string(counts.front());
+    std::string text;
+    for (const int count : counts) text += (text.empty() ? "" : ", ") + std::to_string(count);
+    return text;
+  };
+  return ToldCause{"steps", {{"steps", joined(parted->steps)}, {"meant", joined(whole->steps)}}};
+}
+
+VaryCounts counts_of(const RunBook& book, const HowWeights& how) {
+  VaryCounts counts;
+  counts.rows.assign(how.sizes.begin(), how.sizes.end());
+  counts.items = counts.rows, counts.ranks = book.runs().ranks;
+  const VaryRun* run = book.found(high_run(book.runs(), how.sizes, how.frozen));
+  const auto window = static_cast<std::size_t>(how.window);
+  if (run != nullptr && window < run->items.size() && run->items[window].size() == how.sizes.size())
+    counts.items = run->items[window];
+  return counts;
+}
+
+/// Of a fit with further terms, the one that counts most.
+std::optional<ToldCause> told_by_terms(const VaryWeights& weights, double sharpness) {
+  if (weights.terms.empty() || !(weights.terms_rest <= sharpness)) return std::nullopt;
+  const auto most =
+      std::ranges::max_element(weights.terms, {}, [](const VaryTerm& term) { return std::abs(term.weight); });
+  if (!(std::abs(most->weight) > sharpness)) return std::nullopt;
+  const bool stale = most->name.find("gradient") != std::string::npos;
+  const bool added = most->name.find("parameter") != std::string::npos;
+  return ToldCause{stale   ? "stale gradient"
+                   : added ? "parameters added"
+                           : "another term",
+                   {{"x", figure_text(most->weight)}, {"term", most->name}}};
+}
+
+/// Another partition, whose micro-batches are of several sizes: where the weights fit several formulas.
+std::optional<Partition> telling_partition(const VaryRuns& runs) {
+  if (runs.equal_only) return std::nullopt;
+  for (const Partition& sizes : partitions_of(runs))
+    if (!is_equal(sizes)) return sizes;
+  return std::nullopt;
+}
+
+/// Nothing where weights are asked for.
+std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowWeights how) {
+  const double sharpness = sharpness_of(book.runs());
+  const VaryWeights* weights = book.weights(how);
+  if (weights == nullptr) return std::nullopt;
+  report.weights = *weights;
+  if (weights->found.empty()) return ToldCause{"unknown", {}};
+  if (!(weights->meant_rest <= sharpness))
+    return ToldCause{"rows see each other", {{"x", figure_text(weights->meant_rest)}}};
+  if (!(weights->rest <= sharpness)) {
+    if (auto told = told_by_terms(*weights, sharpness)) return told;
+    return ToldCause{"no sum of the micro-batches", {{"x", figure_text(weights->rest)}}};
+  }
+  if (are_as_meant(*weights, sharpness)) {
+    const bool later = weights->names_window && how.window + 1 < book.runs().windows;
+    if (!later) return ToldCause{"behind the first step", {}};
+    ++how.window;
+    return told_by_weights(report, book, how);
+  }
+  std::vector<WeighedPartition> partitions{{counts_of(book, how), weights}};
+  const auto other =
+      factors_of_weights(partitions.front(), sharpness).size() > 1 ? telling_partition(book.runs()) : std::nullopt;
+  if (other && *other != how.sizes) {
+    const HowWeights uneven{*other, how.frozen, how.window};
+    const VaryWeights* further = book.weights(uneven);
+    const VaryCounts& counts = partitions.front().counts;
+    const bool items_seen =
+        counts.items == counts.rows || book.run(high_run(book.runs(), *other, how.frozen)) != nullptr;
+    if (further == nullptr || !items_seen) return std::nullopt;
+    const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
+    if (tells) partitions.push_back({counts_of(book, uneven), further});
+  }
+  return cause_of_weights(partitions, sharpness);
+}
+
+void take_numbers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap) {
+  report.numbers = gap_numbers(runs, gap);
+  if (report.weights.found.empty()) return;
+  report.numbers += "; a row weighs " + list_text(report.weights.found) + " in what the step of window " +
+                    std::to_string(report.weights.how.window) + " is handed, and should weigh " +
+                    list_text(report.weights.meant);
+}
+
+/// Of layers that see the batch, without which the gap is gone.
+void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, const Frozen& without) {
+  const std::string layers = layers_of(runs, batch_norm);
+  const bool named = layers.find("BatchNorm") != std::string::npos;
+  tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
+  if (holds(without, dropout)) report.notes.push_back("dropout was off as well: it draws other masks");
+  report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = line_of(runs.loop);
+}
+
+}  // namespace
+
+bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& frozen) {
+  const VaryRuns& runs = book.runs();
+  const VaryGap failing = report.gaps.back();
+  const auto without = gone_without(book, failing, frozen);
+  if (!without) return true;
+  if (holds(*without, batch_norm)) return tell_layers(report, runs, failing, *without), true;
+  if (!without->empty()) {
+    frozen = *without;
+    report.notes.push_back("dropout was off: it draws other masks for other micro-batches (" +
+                           layers_of(runs, dropout) + ")");
+    return false;
+  }
+  Frozen still = frozen;
+  if (const auto further = further_frozen(runs, frozen); !further.empty()) still = further.back();
+  const auto same = still == frozen ? std::optional(failing) : gap_of(book, failing.sizes, still);
+  if (!same) return true;
+  if (same->kind == "error") still = frozen;
+  if (still != frozen)
+    report.notes.push_back("the cause was looked for with " + layers_held(runs, still) + " held still");
+  const auto least = shrunk(report, book, same->kind == "error" ? failing : *same, still);
+  if (!least) return true;
+  report.partition = least->sizes, report.place = line_of(runs.loop);
+  auto told = least->kind == "not finite" ? ToldCause{"not finite", {{"term", least->tensor}}}
+                                          : told_by_steps(book, *least, still);
+  if (!told) told = told_by_weights(report, book, {least->sizes, still, 0});
+  if (!told) return true;
+  tell(report, *told);
+  if (!report.weights.place.file.empty()) report.place = line_of(report.weights.place);
+  take_numbers(report, runs, *least);
+  return true;
+}
+
+}  // namespace tally

@@ -1,0 +1,181 @@
+#include "properties/vary/gap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "oracle/tolerance/format.hpp"
+
+namespace tally {
+namespace {
+
+using Frozen = std::vector<std::string>;
+
+double unit_of(const std::string& precision) {
+  if (precision == "float64") return 0x1p-53;
+  const Dtype dtype = precision == "float32" ? Dtype::fp32 : precision == "float16" ? Dtype::fp16 : Dtype::bf16;
+  return oracle::format_of(dtype).unit_roundoff();
+}
+
+bool has_two(const VaryRuns& runs) { return runs.precisions.size() == 2; }
+
+/// By name; NaN of a tensor that the run did not leave.
+class Distances {
+ public:
+  explicit Distances(const VaryRun& run) {
+    for (const VaryTensor& tensor : run.tensors) all_[tensor.name] = tensor.distance();
+  }
+  double operator()(const std::string& name) const {
+    const auto found = all_.find(name);
+    return found == all_.end() ? std::nan("") : found->second;
+  }
+
+ private:
+  std::map<std::string, double> all_;
+};
+
+std::string other_tensor(const VaryRun& one, const VaryRun& two) {
+  for (const auto& [a, b] : {std::pair{&one, &two}, std::pair{&two, &one}}) {
+    for (const VaryTensor& tensor : a->tensors)
+      if (std::ranges::find(b->tensors, tensor.name, &VaryTensor::name) == b->tensors.end()) return tensor.name;
+  }
+  return "";
+}
+
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+/// Of a run that did not come to its end, left other tensors, or is no reference.
+std::string trouble_of(const VaryRun& run, const VaryRun& whole) {
+  if (run.error) return error_text(*run.error);
+  if (const std::string tensor = not_finite_in(run); run.how.sizes.empty() && !tensor.empty())
+    return "the whole batch is not finite (" + tensor + ")";
+  const std::string other = other_tensor(run, whole);
+  return other.empty() ? "" : "other tensors than those of the whole batch (" + other + ")";
+}
+
+VaryGap failed_gap(VaryGap gap, const std::string& kind, const std::string& error) {
+  gap.kind = kind, gap.error = error;
+  return gap;
+}
+
+void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const VaryRun& low, const VaryRun& moved) {
+  const Distances in_low(low), of_moved(moved);
+  const double unit = unit_of(runs.precisions.back());
+  for (const VaryTensor& tensor : high.tensors) {
+    VaryTensorGap one{tensor.name, tensor.distance(), in_low(tensor.name), larger(of_moved(tensor.name), unit)};
+    if (has_two(runs)) one.noise = larger(one.in_low, one.noise);
+    gap.tensors.push_back(std::move(one));
+  }
+}
+
+/// What the row of a partition says: of one tensor, or the largest of any.
+void take_figures(VaryGap& gap, const std::vector<const VaryTensorGap*>& of) {
+  const bool small = gap.kind == "rounding";
+  const VaryTensorGap* shown = nullptr;
+  const auto size = [small](const VaryTensorGap& tensor) { return small ? tensor.in_low : tensor.in_high; };
+  for (const VaryTensorGap* tensor : of)
+    if (shown == nullptr || size(*tensor) > size(*shown)) shown = tensor;
+  gap.tensor = shown->name, gap.in_high = shown->in_high, gap.in_low = shown->in_low;
+  if (!small) return;
+  for (const VaryTensorGap* tensor : of) gap.in_high = larger(tensor->in_high, gap.in_high);
+}
+
+std::vector<const VaryTensorGap*> all_of(const VaryGap& gap) {
+  std::vector<const VaryTensorGap*> all;
+  for (const VaryTensorGap& tensor : gap.tensors) all.push_back(&tensor);
+  return all;
+}
+
+/// In the low precision alone: of this partition, or of the whole batch as well.
+std::optional<VaryGap> not_finite_in_low(RunBook& book, VaryGap gap, const Frozen& frozen, const std::string& tensor) {
+  const std::string low = book.runs().precisions.back();
+  const VaryRun* whole = book.run({.sizes = {}, .precision = low, .frozen = frozen});
+  if (whole == nullptr) return std::nullopt;
+  gap.tensor = tensor;
+  if (whole->error || !not_finite_in(*whole).empty())
+    return failed_gap(std::move(gap), "error", "the whole batch is not finite in " + low + " either");
+  return failed_gap(std::move(gap), "not finite", "");
+}
+
+/// Of a partition with tensors beyond the boundary: meaning, or a decision that rounding turned.
+std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Frozen& frozen,
+                                           std::vector<const VaryTensorGap*> beyond) {
+  const VaryRuns& runs = book.runs();
+  const double boundary = boundary_of(runs);
+  const VaryRun* moved = book.run(high_run(runs, gap.sizes, frozen, 1));
+  HowRun by_last_bits = whole_run(runs, frozen, 1);
+  by_last_bits.moved_by = runs.precisions.front();
+  const VaryRun* nudged = has_two(runs) ? book.run(by_last_bits) : nullptr;
+  if (moved == nullptr || (has_two(runs) && nudged == nullptr)) return std::nullopt;
+  for (const VaryRun* run : {moved, nudged})
+    if (run != nullptr && run->error) return failed_gap(std::move(gap), "error", error_text(*run->error));
+  if (nudged != nullptr)
+    std::erase_if(beyond, [&, last_bits = Distances(*nudged)](const VaryTensorGap* tensor) {
+      return last_bits(tensor->name) > boundary * tensor->in_high;
+    });
+  const Distances parted(*moved);
+  const bool gone = std::ranges::all_of(
+      beyond, [&](const VaryTensorGap* tensor) { return parted(tensor->name) <= boundary * tensor->noise; });
+  gap.kind = gone ? "decision" : "meaning";
+  take_figures(gap, gone ? all_of(gap) : beyond);
+  return gap;
+}
+
+}  // namespace
+
+double boundary_of(const VaryRuns& runs) {
+  if (has_two(runs)) return std::sqrt(unit_of(runs.precisions.front()) / unit_of(runs.precisions.back()));
+  return static_cast<double>(runs.rows) * runs.windows;
+}
+
+double sharpness_of(const VaryRuns& runs) { return std::sqrt(unit_of(runs.precisions.front())); }
+
+HowRun whole_run(const VaryRuns& runs, const std::vector<std::string>& frozen, int moved) {
+  return {.sizes = {}, .precision = runs.precisions.front(), .moved = moved, .frozen = frozen};
+}
+
+HowRun high_run(const VaryRuns& runs, const Partition& sizes, const std::vector<std::string>& frozen, int moved) {
+  return {.sizes = sizes, .precision = runs.precisions.front(), .moved = moved, .frozen = frozen};
+}
+
+std::string error_text(const VaryError& error) {
+  std::string text = error.type;
+  if (!error.file.empty()) text += " at " + error.file + (error.line > 0 ? ":" + std::to_string(error.line) : "");
+  return error.text.empty() ? text : text + " (" + error.text + ")";
+}
+
+std::string not_finite_in(const VaryRun& run) {
+  for (const VaryTensor& tensor : run.tensors)
+    if (!std::isfinite(tensor.distance())) return tensor.name;
+  return "";
+}
+
+std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::vector<std::string>& frozen) {
+  const VaryRuns& runs = book.runs();
+  const VaryRun* whole = book.run(whole_run(runs, frozen));
+  const VaryRun* moved = book.run(whole_run(runs, frozen, 1));
+  const VaryRun* high = book.run(high_run(runs, sizes, frozen));
+  const VaryRun* low = book.run({.sizes = sizes, .precision = runs.precisions.back(), .frozen = frozen});
+  if (whole == nullptr || moved == nullptr || high == nullptr || low == nullptr) return std::nullopt;
+  VaryGap gap;
+  gap.sizes = sizes;
+  for (const VaryRun* run : {whole, moved, high, low})
+    if (const std::string trouble = trouble_of(*run, *whole); !trouble.empty())
+      return failed_gap(std::move(gap), "error", trouble);
+  take_tensors(gap, runs, *high, *low, *moved);
+  if (const std::string tensor = not_finite_in(*high); !tensor.empty()) {
+    gap.tensor = tensor;
+    return failed_gap(std::move(gap), "not finite", "");
+  }
+  if (const std::string tensor = not_finite_in(*low); !tensor.empty())
+    return not_finite_in_low(book, std::move(gap), frozen, tensor);
+  std::vector<const VaryTensorGap*> beyond;
+  for (const VaryTensorGap& tensor : gap.tensors)
+    if (!(tensor.in_high <= boundary_of(runs) * tensor.noise)) beyond.push_back(&tensor);
+  if (!beyond.empty()) return meaning_or_decision(book, std::move(gap), frozen, std::move(beyond));
+  gap.kind = "rounding";
+  take_figures(gap, all_of(gap));
+  return gap;
+}
+
+}  // namespace tally

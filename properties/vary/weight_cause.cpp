@@ -1,0 +1,168 @@
+#include "properties/vary/weight_cause.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "properties/diagnosis/factors_of_counts.hpp"
+
+namespace tally {
+namespace {
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// NaN is near nothing.
+bool near(double a, double b, double sharpness) {
+  return std::fabs(a - b) <= sharpness * std::max(std::fabs(a), std::fabs(b));
+}
+
+/// A micro-batch without an item weighs nothing either way.
+bool says_nothing(const VaryWeights& weights, std::size_t k) { return weights.found[k] == 0 && weights.meant[k] == 0; }
+
+double ratio_of(const VaryWeights& weights, std::size_t k) { return weights.found[k] / weights.meant[k]; }
+
+bool is_silent(const VaryWeights& weights, std::size_t k, double sharpness) {
+  return std::fabs(ratio_of(weights, k)) <= sharpness;
+}
+
+/// Of rows where no items were seen, or where the loop divides by rows all the same.
+const std::vector<double>& counted_of(const VaryCounts& counts, bool rows) { return rows ? counts.rows : counts.items; }
+
+/// Micro-batch k's factors by name. Those of counts are the search of captures as well.
+std::map<std::string, double> factors_of(const VaryCounts& counts, std::size_t k, bool rows) {
+  const std::vector<double>& own = counted_of(counts, rows);
+  const double all = sum_of(own), ranks = counts.ranks;
+  std::map<std::string, double> named{{"the other sign", -1}};
+  for (const NamedFactor& factor : factors_of_counts(static_cast<double>(own.size()), own[k], all))
+    named[factor.name] = factor.value;
+  if (!rows && counts.items != counts.rows && own[k] > 0)
+    named["(n_k/N)/(t_k/T)"] = counts.rows[k] / sum_of(counts.rows) / (own[k] / all);
+  if (ranks > 1) named["R"] = ranks, named["1/R"] = 1 / ranks;
+  return named;
+}
+
+/// Whether each micro-batch that says something has this factor, but for one of them all where `scale` is given.
+bool fits(const WeighedPartition& partition, const std::string& name, bool rows, double sharpness,
+          std::optional<double>* scale = nullptr) {
+  const VaryWeights& weights = *partition.weights;
+  bool any = false;
+  for (std::size_t k = 0; k < weights.found.size(); ++k) {
+    if (says_nothing(weights, k)) continue;
+    const auto named = factors_of(partition.counts, k, rows);
+    const auto factor = named.find(name);
+    if (factor == named.end()) return false;
+    if (scale != nullptr && !*scale) *scale = ratio_of(weights, k) / factor->second;
+    if (!near(ratio_of(weights, k), factor->second * (scale == nullptr ? 1 : **scale), sharpness)) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool all_alike(const std::vector<double>& values) {
+  return std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
+}
+
+/// The micro-batch whose weight is farthest from the meant one.
+std::size_t farthest(const VaryWeights& weights) {
+  std::size_t found = 0;
+  double most = -1;
+  for (std::size_t k = 0; k < weights.found.size(); ++k) {
+    const double off = std::fabs(ratio_of(weights, k) - 1);
+    if (!(off <= most) && !says_nothing(weights, k)) found = k, most = off;
+  }
+  return found;
+}
+
+Numbers numbers_of(const WeighedPartition& partition, bool rows) {
+  const std::vector<double>& own = counted_of(partition.counts, rows);
+  const std::size_t k = farthest(*partition.weights);
+  const bool of_rows = rows || partition.counts.items == partition.counts.rows;
+  return {{"K", std::to_string(own.size())},
+          {"N", figure_text(sum_of(own))},
+          {"n", figure_text(own[k])},
+          {"rows", of_rows ? "rows" : "items"},
+          {"R", std::to_string(partition.counts.ranks)},
+          {"k", std::to_string(k)},
+          {"x", figure_text(ratio_of(*partition.weights, k))}};
+}
+
+std::optional<ToldCause> silent_cause(const WeighedPartition& partition, double sharpness) {
+  const VaryWeights& weights = *partition.weights;
+  std::vector<std::size_t> silent;
+  std::size_t speaking = 0;
+  for (std::size_t k = 0; k < weights.found.size(); ++k) {
+    if (says_nothing(weights, k)) continue;
+    if (is_silent(weights, k, sharpness))
+      silent.push_back(k);
+    else
+      ++speaking;
+  }
+  if (silent.empty() || speaking == 0) return std::nullopt;
+  Numbers numbers = numbers_of(partition, false);
+  std::ranges::find(numbers, "k", &Numbers::value_type::first)->second = std::to_string(silent.front());
+  const bool last_alone = speaking == 1 && silent.back() + 1 < weights.found.size();
+  return ToldCause{last_alone ? "the last alone" : "0", std::move(numbers)};
+}
+
+/// A cause with a factor that all partitions have.
+std::optional<ToldCause> formula_cause(const std::vector<WeighedPartition>& partitions, double sharpness) {
+  for (const bool rows : {false, true}) {
+    for (const VaryCause& cause : vary_causes()) {
+      if (cause.factor.empty()) continue;
+      const auto fit = [&](const WeighedPartition& each) { return fits(each, cause.factor, rows, sharpness); };
+      if (std::ranges::all_of(partitions, fit)) return ToldCause{cause.name, numbers_of(partitions.front(), rows)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ToldCause> scaled_cause(const WeighedPartition& partition, double sharpness) {
+  for (const bool rows : {false, true}) {
+    if (all_alike(counted_of(partition.counts, rows))) continue;
+    std::optional<double> scale;
+    if (fits(partition, "N/n_k", rows, sharpness, &scale))
+      return ToldCause{"1/n_k and a factor", numbers_of(partition, rows)};
+  }
+  return std::nullopt;
+}
+
+/// Where no formula fits: what the weights have in common.
+std::string shape_of(const VaryWeights& weights, double sharpness) {
+  bool constant = true, rising = true;
+  for (std::size_t k = 1; k < weights.found.size(); ++k) {
+    const double before = ratio_of(weights, k - 1), here = ratio_of(weights, k);
+    constant = constant && near(before, here, sharpness);
+    rising = rising && before <= here * (1 + sharpness);
+  }
+  return constant ? "a factor" : rising ? "each later counts more" : "weights";
+}
+
+}  // namespace
+
+std::vector<std::string> factors_of_weights(const WeighedPartition& partition, double sharpness) {
+  std::vector<std::string> names;
+  for (const VaryCause& cause : vary_causes())
+    if (!cause.factor.empty() &&
+        (fits(partition, cause.factor, false, sharpness) || fits(partition, cause.factor, true, sharpness)))
+      names.push_back(cause.factor);
+  return names;
+}
+
+ToldCause cause_of_weights(const std::vector<WeighedPartition>& partitions, double sharpness) {
+  const WeighedPartition& first = partitions.front();
+  if (auto told = silent_cause(first, sharpness)) return *told;
+  if (auto told = formula_cause(partitions, sharpness)) return *told;
+  if (auto told = formula_cause({first}, sharpness)) return *told;
+  if (auto told = scaled_cause(first, sharpness)) return *told;
+  return {shape_of(*first.weights, sharpness), numbers_of(first, false)};
+}
+
+bool are_as_meant(const VaryWeights& weights, double sharpness) {
+  for (std::size_t k = 0; k < weights.found.size(); ++k)
+    if (!near(weights.found[k], weights.meant[k], sharpness)) return false;
+  return true;
+}
+
+}  // namespace tally

@@ -1,0 +1,98 @@
+// What running a loop with other micro-batches has given: `vary.json` of a folder, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+/// What tells one run from another.
+struct HowRun {
+  std::vector<std::int64_t> sizes = {};  // rows of each micro-batch; none: the whole window at once
+  std::string precision = {};            // "float64"
+  int moved = 0;                         // parameters and rows moved by half ulps, stream `moved`; 0: as they are
+  std::string moved_by = {};             // of which precision; empty: of the low one
+  bool again = false;                    // the second run of the same
+  std::vector<std::string> frozen = {};  // layers held still: "batch_norm", "dropout"
+  bool operator==(const HowRun&) const = default;
+};
+
+/// How far a tensor ended from that of the reference: the whole run, alike moved and frozen, in the high precision. NaN
+/// where elements are not finite.
+struct VaryTensor {
+  std::string name;
+  double scale = std::numeric_limits<double>::quiet_NaN();  // largest element of the reference
+  double max = std::numeric_limits<double>::quiet_NaN();    // largest absolute difference
+  double rms = std::numeric_limits<double>::quiet_NaN();
+  /// Of the largest element, where there is one.
+  double distance() const { return scale > 0 ? max / scale : scale == 0 ? max : scale; }
+};
+
+/// What a run ended with, and where.
+struct VaryError {
+  std::string type, text, file;
+  int line = 0;
+};
+
+struct VaryRun {
+  HowRun how;
+  std::vector<VaryTensor> tensors;
+  std::vector<int> steps, micro_batches;   // of each window
+  std::string rows_hash;                   // of all rows of all windows; empty: not known
+  std::vector<std::vector<double>> items;  // of each window, of each micro-batch, where they were seen
+  std::optional<VaryError> error;
+  bool trained = true;  // whether any tensor is another than before
+};
+
+/// A line of the user's program.
+struct VaryPlace {
+  std::string file, text;
+  int line = 0;
+};
+
+struct HowWeights {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::string> frozen;
+  int window = 0;
+  bool operator==(const HowWeights&) const = default;
+};
+
+struct VaryTerm {
+  std::string name;  // "window 0's gradient", "the parameters", "the moments"
+  double weight = 0;
+};
+
+/// What the window's first step was handed, as a sum of the gradients of its micro-batches' rows.
+struct VaryWeights {
+  HowWeights how;
+  bool names_window = false;         // whether later windows can be asked for
+  std::vector<double> found, meant;  // of a row of each micro-batch; none: no step was handed a gradient
+  double rest = 0, meant_rest = 0;   // what no weights explain, of the norm
+  std::vector<VaryTerm> terms;       // a fit with further terms
+  double terms_rest = std::numeric_limits<double>::quiet_NaN();
+  VaryPlace place;
+};
+
+struct VaryRuns {
+  VaryPlace loop;  // `text` is its name
+  std::string kind, torch;
+  int ranks = 1;
+  std::int64_t rows = 0;
+  int windows = 0;
+  std::uint64_t seed = 0;
+  std::vector<std::string> precisions;  // the high one first
+  bool equal_only = false;              // all micro-batches of a window are of one size
+  std::vector<VaryRun> runs;
+  std::vector<VaryWeights> weights;
+  std::vector<std::string> notes, layers;
+};
+
+/// Throws std::runtime_error: "out/vary.json: $.runs[0].moved: found ..., expected ...". Keys that nobody knows are left
+/// alone.
+VaryRuns vary_runs_of(std::string_view text, const std::string& name);
+
+}  // namespace tally

@@ -1,0 +1,72 @@
+#include "properties/vary/partitions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace tally::partitions_test {
+namespace {
+
+VaryRuns runs_of(std::int64_t rows, std::uint64_t seed) {
+  VaryRuns runs;
+  runs.rows = rows, runs.seed = seed, runs.precisions = {"float64", "float32"};
+  return runs;
+}
+
+TEST(Partitions, hold_all_rows_each_once_in_more_than_one_micro_batch) {
+  for (std::int64_t rows = 2; rows <= 40; ++rows) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const auto all = partitions_of(runs_of(rows, seed));
+      EXPECT_FALSE(all.empty());
+      EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+      for (const Partition& sizes : all) {
+        EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), rows);
+        EXPECT_GT(sizes.size(), 1u);
+        EXPECT_GE(*std::ranges::min_element(sizes), 1);
+      }
+    }
+  }
+}
+
+TEST(Partitions, are_equal_short_uneven_and_single) {
+  const auto all = partitions_of(runs_of(8, 0));
+  const auto has = [&](const Partition& sizes) { return std::ranges::find(all, sizes) != all.end(); };
+
+  EXPECT_TRUE(has({4, 4}) && has({2, 2, 2, 2}) && has({3, 3, 2}) && has({1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_GT(std::ranges::count_if(all, [](const Partition& sizes) { return !is_equal(sizes); }), 1);
+}
+
+TEST(Partitions, are_drawn_from_the_seed) {
+  std::set<std::vector<Partition>> seen;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    EXPECT_EQ(partitions_of(runs_of(32, seed)), partitions_of(runs_of(32, seed)));
+    seen.insert(partitions_of(runs_of(32, seed)));
+  }
+  EXPECT_GT(seen.size(), 5u);
+}
+
+TEST(Partitions, of_a_loop_of_one_batch_size_are_equal_the_coarsest_first) {
+  VaryRuns runs = runs_of(12, 0);
+  runs.equal_only = true;
+
+  EXPECT_EQ(partitions_of(runs),
+            (std::vector<Partition>{{6, 6}, {4, 4, 4}, {3, 3, 3, 3}, Partition(6, 2), Partition(12, 1)}));
+}
+
+TEST(Partitions, have_one_for_each_rank) {
+  VaryRuns runs = runs_of(30, 0);
+  runs.ranks = 5;
+  const auto all = partitions_of(runs);
+
+  EXPECT_NE(std::ranges::find(all, Partition(5, 6)), all.end());
+}
+
+TEST(Partitions, get_coarser_by_two_neighbours_and_end_at_two) {
+  EXPECT_EQ(coarser({3, 3, 2}), (std::vector<Partition>{{6, 2}, {3, 5}}));
+  EXPECT_TRUE(coarser({6, 2}).empty());
+}
+
+}  // namespace
+}  // namespace tally::partitions_test

@@ -1,0 +1,245 @@
+#include "properties/vary/vary_verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/properties/vary/small_loop.hpp"
+
+namespace tally::vary_verdict_test {
+namespace {
+
+using samples::judged;
+using samples::SmallLoop;
+
+SmallLoop loop_of(const std::string& kind) {
+  SmallLoop loop;
+  loop.kind = kind;
+  return loop;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+VaryRun& run_in(VaryRuns& runs, const HowRun& how) { return *std::ranges::find(runs.runs, how, &VaryRun::how); }
+
+TEST(VaryVerdict, passes_a_right_loop_and_says_how_far_the_low_precision_drifts) {
+  const VaryReport report = judged(loop_of("right"));
+
+  EXPECT_EQ(report.verdict, "pass") << report.sentence();
+  EXPECT_GT(report.drift(), 0);
+  EXPECT_LT(report.drift(), 0x1p-16);
+  EXPECT_TRUE(
+      has(report.what, "partitions of 8 rows come to the whole batch's parameters; in float32 they end within"));
+  EXPECT_TRUE(has(report.notes.back(), "no question of accumulation"));
+  EXPECT_EQ(report.by_tensor().front().name, "w");
+}
+
+TEST(VaryVerdict, names_mean_of_means_in_the_words_of_the_loop) {
+  const VaryReport report = judged(loop_of("mean of means"));
+
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.cause, "1/(K n_k)");
+  EXPECT_EQ(report.partition.size(), 2u) << "two micro-batches are the coarsest that can fail";
+  EXPECT_EQ(report.what, "each micro-batch's loss is divided by its own 2 rows and by K = 2");
+  EXPECT_TRUE(report.change.starts_with("divide by the window's 8: `loss.sum() / 8`")) << report.change;
+  EXPECT_EQ(report.place, "train.py:31 `loss.backward()`");
+  EXPECT_TRUE(has(report.numbers, "a row weighs 0.0833, 0.25")) << report.numbers;
+}
+
+TEST(VaryVerdict, names_each_wrong_rule_by_its_weights) {
+  const std::pair<const char*, const char*> rules[] = {{"sum of means", "1/n_k"},
+                                                       {"divided twice", "1/K"},
+                                                       {"last alone", "the last alone"},
+                                                       {"a factor", "a factor"},
+                                                       {"mean of items", "1/(K n_k)"},
+                                                       {"share of rows", "n_k/N of t_k"},
+                                                       {"clip each", "each later counts more"},
+                                                       {"sign each", "no sum of the micro-batches"},
+                                                       {"steps each", "steps"}};
+  for (const auto& [kind, cause] : rules) {
+    const VaryReport report = judged(loop_of(kind));
+    EXPECT_EQ(report.verdict, "fail") << kind;
+    EXPECT_EQ(report.cause, cause) << kind << ": " << report.sentence();
+  }
+}
+
+TEST(VaryVerdict, counts_items_where_they_were_seen) {
+  const VaryReport report = judged(loop_of("mean of items"));
+
+  EXPECT_TRUE(has(report.what, " items and by K = ")) << report.what;
+}
+
+TEST(VaryVerdict, tells_a_sum_of_means_from_a_factor_K_by_uneven_micro_batches) {
+  VaryRuns runs;
+  const VaryReport report = judged(loop_of("sum of means"), runs);
+
+  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  ASSERT_EQ(runs.weights.size(), 2u);
+  EXPECT_EQ(runs.weights.back().how.sizes, (std::vector<std::int64_t>{3, 3, 2}));
+}
+
+TEST(VaryVerdict, looks_at_a_later_window_where_the_first_step_is_right) {
+  const VaryReport report = judged(loop_of("stale"));
+
+  EXPECT_EQ(report.cause, "stale gradient") << report.sentence();
+  EXPECT_TRUE(has(report.what, "0.5 times window 0's gradient")) << report.what;
+}
+
+TEST(VaryVerdict, holds_batch_norm_still_and_names_it_where_the_gap_is_gone) {
+  const VaryReport report = judged(loop_of("batch_norm"));
+
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.cause, "batch_norm") << report.sentence();
+  EXPECT_TRUE(has(report.what, "BatchNorm1d bn1 normalises each micro-batch by its own rows"));
+}
+
+TEST(VaryVerdict, looks_behind_batch_norm_for_another_cause) {
+  SmallLoop loop = loop_of("batch_norm and mean of means");
+  loop.rows = 7;
+  VaryRuns runs;
+  const VaryReport report = judged(loop, runs);
+
+  EXPECT_EQ(report.cause, "1/(K n_k)") << report.sentence();
+  EXPECT_EQ(runs.weights.front().how.frozen, std::vector<std::string>{"batch_norm"});
+  EXPECT_TRUE(has(report.notes.front(), "with BatchNorm1d bn1 held still")) << report.notes.front();
+}
+
+TEST(VaryVerdict, calls_what_the_last_bits_turn_a_decision) {
+  const VaryReport report = judged(loop_of("adam of noise"));
+
+  EXPECT_EQ(report.verdict, "pass") << report.sentence();
+  EXPECT_TRUE(std::ranges::any_of(report.gaps, [](const VaryGap& gap) { return gap.kind == "decision"; }));
+  EXPECT_TRUE(has(report.what, "in which rounding turned a decision")) << report.what;
+}
+
+TEST(VaryVerdict, names_the_tensor_that_is_not_finite) {
+  const VaryReport report = judged(loop_of("leaves nan"));
+
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.cause, "not finite");
+  EXPECT_TRUE(has(report.what, "not finite in w")) << report.what;
+}
+
+TEST(VaryVerdict, judges_one_precision_by_what_half_an_ulp_does) {
+  SmallLoop right = loop_of("right"), wrong = loop_of("mean of means");
+  right.precisions = wrong.precisions = {"float32"};
+
+  EXPECT_EQ(judged(right).verdict, "pass") << judged(right).sentence();
+  EXPECT_EQ(judged(wrong).verdict, "fail");
+}
+
+TEST(VaryVerdict, of_a_loop_of_one_batch_size_asks_for_no_other) {
+  SmallLoop loop = loop_of("sum of means");
+  loop.equal_only = true;
+  VaryRuns runs;
+  const VaryReport report = judged(loop, runs);
+
+  EXPECT_EQ(report.verdict, "fail");
+  for (const VaryRun& run : runs.runs)
+    EXPECT_TRUE(std::ranges::adjacent_find(run.how.sizes, std::not_equal_to{}) == run.how.sizes.end());
+  for (const VaryWeights& weights : runs.weights) EXPECT_EQ(weights.how.sizes, (std::vector<std::int64_t>{4, 4}));
+}
+
+TEST(VaryVerdict, asks_for_the_whole_batch_before_all_else_and_for_little_at_a_time) {
+  VaryRuns runs = samples::nothing_run(loop_of("right"));
+  VaryReport report = vary_verdict(runs);
+
+  ASSERT_EQ(report.verdict, "asks");
+  ASSERT_EQ(report.asks.runs.size(), 1u);
+  EXPECT_EQ(report.asks.runs.front(), HowRun({.precision = "float64"}));
+  runs.runs.push_back(samples::run_of(loop_of("right"), report.asks.runs.front()));
+  report = vary_verdict(runs);
+  ASSERT_EQ(report.asks.runs.size(), 2u);
+  EXPECT_TRUE(report.asks.runs.front().again);
+  EXPECT_EQ(report.asks.runs.back().moved, 1);
+}
+
+TEST(VaryVerdict, refuses_a_whole_batch_that_cannot_be_a_reference) {
+  const SmallLoop loop = loop_of("right");
+  VaryRuns runs;
+  judged(loop, runs);
+  const HowRun whole{.precision = "float64"};
+  HowRun again = whole;
+  again.again = true;
+
+  const auto cause_with = [&](const HowRun& how, auto change) {
+    VaryRuns changed = runs;
+    change(run_in(changed, how));
+    const VaryReport report = vary_verdict(changed);
+    EXPECT_EQ(report.verdict, "error") << report.sentence();
+    return report.cause;
+  };
+  EXPECT_EQ(cause_with(whole,
+                       [](VaryRun& run) {
+                         run.error = VaryError{"ValueError", "no rows", "train.py", 3};
+                       }),
+            "error");
+  EXPECT_EQ(cause_with(whole, [](VaryRun& run) { run.tensors[0].max = std::nan(""); }),
+            "not finite in the whole batch");
+  EXPECT_EQ(cause_with(whole, [](VaryRun& run) { run.trained = false; }), "nothing trained");
+  EXPECT_EQ(cause_with(again, [](VaryRun& run) { run.tensors[0].max = 0.5; }), "state outside");
+}
+
+TEST(VaryVerdict, goes_on_where_the_same_run_differs_by_rounding) {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  HowRun again{.precision = "float64"};
+  again.again = true;
+  run_in(runs, again).tensors[0].max = 0x1p-52;
+
+  const VaryReport report = vary_verdict(runs);
+  EXPECT_EQ(report.verdict, "pass");
+  EXPECT_TRUE(has(report.notes.front(), "kernels that add in no fixed order")) << report.notes.front();
+}
+
+TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryRun& run : runs.runs) run.rows_hash = "a";
+  run_in(runs, {.sizes = {4, 4}, .precision = "float64"}).rows_hash = "b";
+
+  const VaryReport report = vary_verdict(runs);
+  EXPECT_EQ(report.verdict, "error");
+  EXPECT_EQ(report.cause, "other rows");
+  EXPECT_TRUE(has(report.what, "micro-batches of 4, 4 rows hold other rows"));
+}
+
+TEST(VaryVerdict, leaves_out_a_partition_whose_run_ends_in_an_error_and_says_so) {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  run_in(runs, {.sizes = {4, 4}, .precision = "float64"}).error = VaryError{"ValueError", "one row", "train.py", 9};
+  VaryReport report = vary_verdict(runs);
+
+  EXPECT_EQ(report.verdict, "pass");
+  EXPECT_TRUE(has(report.what, "; 1 could not be judged")) << report.what;
+  EXPECT_TRUE(has(report.notes.front(), "ValueError at train.py:9 (one row)")) << report.notes.front();
+  for (VaryRun& run : runs.runs)
+    if (!run.how.sizes.empty()) run.error = VaryError{"ValueError", "one row", "train.py", 9};
+  report = vary_verdict(runs);
+  EXPECT_EQ(report.verdict, "error");
+}
+
+TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryWeights& weights : runs.weights) weights.found.clear();
+
+  EXPECT_EQ(vary_verdict(runs).cause, "unknown");
+}
+
+TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  VaryRun& high = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
+  VaryRun& low = run_in(runs, {.sizes = {4, 4}, .precision = "float32"});
+  low.tensors[0].scale = high.tensors[0].scale = 1;
+  low.tensors[0].max = 0x1p-10;
+  const double boundary = vary_verdict(runs).boundary;
+  high.tensors[0].max = boundary * 0x1p-10;
+
+  EXPECT_EQ(boundary, std::sqrt(0x1p-29));
+  EXPECT_EQ(vary_verdict(runs).verdict, "pass");
+  high.tensors[0].max = std::nextafter(high.tensors[0].max, 1);
+  EXPECT_EQ(vary_verdict(runs).verdict, "asks") << "it is asked whether a decision was turned";
+}
+
+}  // namespace
+}  // namespace tally::vary_verdict_test
