@@ -64,8 +64,8 @@ std::vector<double> figures(JsonReader& reader, const char* key) {
   return out;
 }
 
-void require(bool holds, const nlohmann::json& value, const JsonPath& place, const char* key,
-             const std::string& expected) {
+void demand(bool holds, const nlohmann::json& value, const JsonPath& place, const char* key,
+            const std::string& expected) {
   if (!holds) refuse(JsonPath(place, key), value.at(key), expected);
 }
 
@@ -76,7 +76,6 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryTensor& o
   reader("name", out.name);
   out.scale = size(reader, value, place, "scale");
   out.max = size(reader, value, place, "max");
-  out.rms = size(reader, value, place, "rms");
 }
 
 void read_json(const nlohmann::json& value, const JsonPath& place, VaryError& out) {
@@ -100,8 +99,8 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
   JsonReader reader(value, place);
   OrNull sizes{out.how.sizes};
   reader("sizes", sizes), reader("precision", out.how.precision);
-  require(value.at("sizes").is_null() || !out.how.sizes.empty(), value, place, "sizes",
-          "the rows of each micro-batch, or null for the whole window");
+  demand(value.at("sizes").is_null() || !out.how.sizes.empty(), value, place, "sizes",
+         "the rows of each micro-batch, or null for the whole window");
   may_lack(reader, "moved", out.how.moved), may_lack(reader, "moved_by", out.how.moved_by);
   may_lack(reader, "again", out.how.again), may_lack(reader, "frozen", out.how.frozen);
   if (value.contains("error") && !value.at("error").is_null()) reader("error", out.error.emplace());
@@ -109,7 +108,7 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryRun& out)
     may_lack(reader, "tensors", out.tensors);
   } else {
     reader("tensors", out.tensors);
-    require(!out.tensors.empty(), value, place, "tensors", "at least one tensor that the run left, or an error");
+    demand(!out.tensors.empty(), value, place, "tensors", "at least one tensor that the run left, or an error");
   }
   may_lack(reader, "steps", out.steps), may_lack(reader, "micro_batches", out.micro_batches);
   may_lack(reader, "rows_hash", out.rows_hash), may_lack(reader, "items", out.items);
@@ -125,8 +124,8 @@ void read_json(const nlohmann::json& value, const JsonPath& place, VaryWeights& 
   if (!out.found.empty()) {
     out.meant = figures(reader, "meant");
     for (const auto& [key, list] : {std::pair{"found", &out.found}, std::pair{"meant", &out.meant}})
-      require(list->size() == out.how.sizes.size(), value, place, key,
-              "a weight for each of " + std::to_string(out.how.sizes.size()) + " micro-batches");
+      demand(list->size() == out.how.sizes.size(), value, place, key,
+             "a weight for each of " + std::to_string(out.how.sizes.size()) + " micro-batches");
     out.rest = size(reader, value, place, "rest"), out.meant_rest = size(reader, value, place, "meant_rest");
   }
   may_lack(reader, "terms", out.terms);
@@ -151,7 +150,7 @@ void read_loop(const nlohmann::json& value, const JsonPath& place, VaryRuns& out
   may_lack(reader, "file", out.loop.file), may_lack(reader, "line", out.loop.line);
   may_lack(reader, "kind", out.kind), may_lack(reader, "torch", out.torch), may_lack(reader, "ranks", out.ranks);
   if (value.contains("ranks"))
-    require(out.ranks >= 1 && out.ranks <= most_rows, value, place, "ranks", "a whole number of at least 1");
+    demand(out.ranks >= 1 && out.ranks <= most_rows, value, place, "ranks", "a whole number of at least 1");
 }
 
 bool are_precisions(const std::vector<std::string>& words) {
@@ -169,17 +168,17 @@ VaryRuns read(const nlohmann::json& value) {
   VaryRuns out;
   int version = 0;
   reader("tally_vary", version);
-  require(version == 1, value, place, "tally_vary", "1, the form that this Tally reads");
+  demand(version == 1, value, place, "tally_vary", "1, the form that this Tally reads");
   if (!value.contains("loop")) refuse(place, value, "the key \"loop\" in it");
   read_loop(value.at("loop"), JsonPath(place, "loop"), out);
   reader("rows", out.rows), reader("windows", out.windows), reader("seed", out.seed);
-  require(out.rows >= 2 && out.rows <= most_rows, value, place, "rows",
-          "a whole number from 2 to " + std::to_string(most_rows) + ": rows that can be dealt in more than one way");
-  require(out.windows >= 1 && out.windows <= most_windows, value, place, "windows",
-          "a whole number from 1 to " + std::to_string(most_windows));
+  demand(out.rows >= 2 && out.rows <= most_rows, value, place, "rows",
+         "a whole number from 2 to " + std::to_string(most_rows) + ": rows that can be dealt in more than one way");
+  demand(out.windows >= 1 && out.windows <= most_windows, value, place, "windows",
+         "a whole number from 1 to " + std::to_string(most_windows));
   reader("precisions", out.precisions);
-  require(are_precisions(out.precisions), value, place, "precisions",
-          "one of float64, float32, float16 and bfloat16, or a high one of them and a lower one");
+  demand(are_precisions(out.precisions), value, place, "precisions",
+         "one of float64, float32, float16 and bfloat16, or a high one of them and a lower one");
   may_lack(reader, "equal_only", out.equal_only);
   may_lack(reader, "runs", out.runs), may_lack(reader, "weights", out.weights);
   may_lack(reader, "notes", out.notes), may_lack(reader, "layers", out.layers);

@@ -27,7 +27,6 @@ struct VaryTensor {
   std::string name;
   double scale = std::numeric_limits<double>::quiet_NaN();  // largest element of the reference
   double max = std::numeric_limits<double>::quiet_NaN();    // largest absolute difference
-  double rms = std::numeric_limits<double>::quiet_NaN();
   /// Of the largest element, where there is one.
   double distance() const { return scale > 0 ? max / scale : scale == 0 ? max : scale; }
 };

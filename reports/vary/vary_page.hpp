@@ -7,7 +7,7 @@
 
 namespace tally {
 
-/// One file that fetches nothing and runs nothing; the same bytes for the same report.
+/// Of one that passes or fails: one file that fetches nothing and runs nothing; the same bytes for the same report.
 std::string vary_html(const VaryReport& report);
 
 }  // namespace tally

@@ -153,11 +153,13 @@ class Vary(unittest.TestCase):
         self.file.write_text(json.dumps(self.document(runs=[
             {"sizes": None, "precision": "float64",
              "error": {"type": "ValueError", "text": "no rows", "file": "train.py", "line": 9}}])))
+        sentence = "the whole batch at once in float64 ends with ValueError at train.py:9 (no rows); give a step that runs"
         ran = tally("vary", self.out)
-        self.assertEqual(ran.returncode, 2, ran.stderr)
-        self.assertTrue(ran.stdout.startswith("error: the whole batch at once in float64 ends with ValueError at train.py:9 (no rows)\n"))
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+        self.assertTrue(ran.stderr.startswith(f"error: {sentence}"), ran.stderr)
+        self.assertFalse((self.out / "vary.html").exists())
         said = tally("vary", self.out, "--json")
-        self.assertEqual((said.returncode, json.loads(said.stdout)["verdict"]), (2, "error"))
+        self.assertEqual((said.returncode, said.stderr, json.loads(said.stdout)["verdict"]), (2, ran.stderr, "error"))
 
 
 if __name__ == "__main__":

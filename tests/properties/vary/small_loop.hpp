@@ -177,14 +177,13 @@ inline VaryRun run_of(const SmallLoop& loop, const HowRun& how) {
   std::vector<int> unused;
   const auto one = left(loop, how, run.steps), two = left(loop, reference, unused);
   for (std::size_t t = 0; t < one.size(); ++t) {
-    double scale = 0, most = 0, squares = 0;
+    double scale = 0, most = 0;
     for (std::size_t i = 0; i < features; ++i) {
       const double off = std::fabs(one[t][i] - two[t][i]);
       scale = std::max(scale, std::fabs(two[t][i]));
       if (!(off <= most)) most = off;
-      squares += off * off;
     }
-    run.tensors.push_back({t == 0 ? "w" : "noise", scale, most, std::sqrt(squares / features)});
+    run.tensors.push_back({t == 0 ? "w" : "noise", scale, most});
   }
   for (int window = 0; loop.counts_items() && window < loop.windows && !how.sizes.empty(); ++window) {
     run.items.emplace_back();

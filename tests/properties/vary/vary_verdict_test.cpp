@@ -225,6 +225,34 @@ TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {
   EXPECT_EQ(vary_verdict(runs).cause, "unknown");
 }
 
+TEST(VaryVerdict, calls_a_gap_a_decision_where_it_is_gone_once_all_is_moved) {
+  VaryRuns runs;
+  judged(loop_of("mean of means"), runs);
+  for (VaryRun& run : runs.runs)
+    if (!run.how.sizes.empty() && run.how.moved == 1) run.tensors[0].max = run.tensors[1].max = 0;
+
+  const VaryReport report = vary_verdict(runs);
+  EXPECT_EQ(report.verdict, "asks") << "the partitions behind the one that failed";
+  EXPECT_EQ(report.gaps.back().kind, "rounding");
+  EXPECT_TRUE(std::ranges::any_of(report.gaps, [](const VaryGap& gap) { return gap.kind == "decision"; }));
+}
+
+TEST(VaryVerdict, asks_whether_the_whole_batch_is_finite_where_the_low_precision_is_not) {
+  VaryRuns runs;
+  judged(loop_of("right"), runs);
+  run_in(runs, {.sizes = {4, 4}, .precision = "float32"}).tensors[0].max = std::nan("");
+  ASSERT_EQ(vary_verdict(runs).verdict, "asks");
+  const HowRun whole{.precision = "float32"};
+  EXPECT_EQ(vary_verdict(runs).asks.runs, std::vector<HowRun>{whole});
+  runs.runs.push_back(samples::run_of(loop_of("right"), whole));
+  VaryRuns both = runs;
+  both.runs.back().tensors[0].max = std::nan("");
+
+  EXPECT_EQ(vary_verdict(runs).cause, "not finite");
+  EXPECT_EQ(vary_verdict(both).verdict, "pass");
+  EXPECT_TRUE(has(vary_verdict(both).notes.front(), "not finite in float32 either"));
+}
+
 TEST(VaryVerdict, keeps_to_the_boundary_either_way) {
   VaryRuns runs;
   judged(loop_of("right"), runs);

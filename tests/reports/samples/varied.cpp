@@ -55,14 +55,6 @@ VaryReport wrong_loop() {
   return made;
 }
 
-VaryReport refused_loop() {
-  VaryReport made = loop();
-  made.verdict = "error", made.cause = "other rows";
-  made.what = "micro-batches of 4, 4 rows hold other rows than the whole batch";
-  made.change = "deal the same rows whatever the size of a micro-batch";
-  return made;
-}
-
 VaryReport hostile_loop() {
   VaryReport made = wrong_loop();
   for (std::string* text :
@@ -90,7 +82,6 @@ VaryReport large_loop(int tensors) {
 std::map<std::string, VaryReport> all_loops() {
   return {{"vary_right", right_loop()},
           {"vary_wrong", wrong_loop()},
-          {"vary_refused", refused_loop()},
           {"vary_hostile", hostile_loop()},
           {"vary_large", large_loop(1000)}};
 }

@@ -10,7 +10,6 @@ namespace tally::samples {
 
 VaryReport right_loop();    // of which a partition met a decision, and one could not be judged
 VaryReport wrong_loop();    // a mean of means
-VaryReport refused_loop();  // the partitions hold other rows
 VaryReport hostile_loop();  // wrong_loop() with markup, quotes and control characters in every text
 /// With so many tensors, and single rows as micro-batches.
 VaryReport large_loop(int tensors);

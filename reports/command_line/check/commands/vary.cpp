@@ -37,14 +37,14 @@ VaryRuns runs_in(const std::string& folder) {
 }
 
 int exit_of(const VaryReport& report) {
-  if (report.verdict == "pass") return pass;
-  if (report.verdict == "fail") return failed;
-  return report.verdict == "asks" ? nothing_ran : usage;
+  return report.verdict == "pass" ? pass : report.verdict == "fail" ? failed : nothing_ran;
 }
 
 int vary(const VaryOptions& options) {
   const VaryReport report = vary_verdict(runs_in(options.folder));
-  if (options.json) return print_document(to_json(report)), exit_of(report);
+  if (options.json) print_document(to_json(report));
+  if (report.verdict == "error") throw UsageError(report.sentence());
+  if (options.json) return exit_of(report);
   std::cout << vary_text(report);
   if (report.verdict == "asks") return exit_of(report);
   const std::string out = options.out.empty() ? options.folder : options.out;

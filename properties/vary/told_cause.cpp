@@ -1,0 +1,111 @@
+#include "properties/vary/told_cause.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "properties/vary/gap.hpp"
+
+namespace tally {
+namespace {
+
+using Frozen = std::vector<std::string>;
+
+/// Whether a step count differs, which tells the cause by itself.
+std::optional<ToldCause> told_by_steps(RunBook& book, const VaryGap& gap, const Frozen& frozen) {
+  const VaryRun* whole = book.run(whole_run(book.runs(), frozen));
+  const VaryRun* parted = book.run(high_run(book.runs(), gap.sizes, frozen));
+  if (whole->steps.empty() || parted->steps.empty() || whole->steps == parted->steps) return std::nullopt;
+  const auto joined = [](const std::vector<int>& counts) {
+    if (std::ranges::adjacent_find(counts, std::not_equal_to{}) == counts.end()) return std::to_string(counts.front());
+    std::string text;
+    for (const int count : counts) text += (text.empty() ? "" : ", ") + std::to_string(count);
+    return text;
+  };
+  return ToldCause{"steps", {{"steps", joined(parted->steps)}, {"meant", joined(whole->steps)}}};
+}
+
+VaryCounts counts_of(const RunBook& book, const HowWeights& how) {
+  VaryCounts counts;
+  counts.rows.assign(how.sizes.begin(), how.sizes.end());
+  counts.items = counts.rows, counts.ranks = book.runs().ranks;
+  const VaryRun* run = book.found(high_run(book.runs(), how.sizes, how.frozen));
+  const auto window = static_cast<std::size_t>(how.window);
+  if (run != nullptr && window < run->items.size() && run->items[window].size() == how.sizes.size())
+    counts.items = run->items[window];
+  return counts;
+}
+
+/// Of a fit with further terms, the one that counts most.
+std::optional<ToldCause> told_by_terms(const VaryWeights& weights, double sharpness) {
+  if (weights.terms.empty() || !(weights.terms_rest <= sharpness)) return std::nullopt;
+  const auto most =
+      std::ranges::max_element(weights.terms, {}, [](const VaryTerm& term) { return std::fabs(term.weight); });
+  if (!(std::fabs(most->weight) > sharpness)) return std::nullopt;
+  const bool stale = most->name.find("gradient") != std::string::npos;
+  const bool added = most->name.find("parameter") != std::string::npos;
+  return ToldCause{stale   ? "stale gradient"
+                   : added ? "parameters added"
+                           : "another term",
+                   {{"x", figure_text(most->weight)}, {"term", most->name}}};
+}
+
+/// Another partition, whose micro-batches are of several sizes: where the weights fit several formulas.
+std::optional<Partition> telling_partition(const VaryRuns& runs) {
+  if (runs.equal_only) return std::nullopt;
+  for (const Partition& sizes : partitions_of(runs))
+    if (!is_equal(sizes)) return sizes;
+  return std::nullopt;
+}
+
+/// What a loop of one batch size leaves open.
+std::string no_telling(const std::vector<std::string>& factors) {
+  std::string text;
+  for (const std::string& factor : factors) text += (text.empty() ? "" : ", ") + factor;
+  return "with micro-batches of one size the weights fit several factors alike: " + text;
+}
+
+/// Nothing where weights are asked for.
+std::optional<ToldCause> told_by_weights(VaryReport& report, RunBook& book, HowWeights how) {
+  const double sharpness = sharpness_of(book.runs());
+  const VaryWeights* weights = book.weights(how);
+  if (weights == nullptr) return std::nullopt;
+  report.weights = *weights;
+  if (weights->found.empty()) return ToldCause{"unknown", {}};
+  if (!(weights->meant_rest <= sharpness))
+    return ToldCause{"rows see each other", {{"x", figure_text(weights->meant_rest)}}};
+  if (!(weights->rest <= sharpness)) {
+    if (auto told = told_by_terms(*weights, sharpness)) return told;
+    return ToldCause{"no sum of the micro-batches", {{"x", figure_text(weights->rest)}}};
+  }
+  if (are_as_meant(*weights, sharpness)) {
+    const bool later = weights->names_window && how.window + 1 < book.runs().windows;
+    if (!later) return ToldCause{"behind the first step", {}};
+    ++how.window;
+    return told_by_weights(report, book, how);
+  }
+  std::vector<WeighedPartition> partitions{{counts_of(book, how), weights}};
+  const auto factors = factors_of_weights(partitions.front(), sharpness);
+  const auto other = factors.size() > 1 ? telling_partition(book.runs()) : std::nullopt;
+  if (factors.size() > 1 && !other) report.notes.push_back(no_telling(factors));
+  if (other && *other != how.sizes) {
+    const HowWeights uneven{*other, how.frozen, how.window};
+    const VaryWeights* further = book.weights(uneven);
+    const VaryCounts& counts = partitions.front().counts;
+    const bool items_seen =
+        counts.items == counts.rows || book.run(high_run(book.runs(), *other, how.frozen)) != nullptr;
+    if (further == nullptr || !items_seen) return std::nullopt;
+    const bool tells = !further->found.empty() && further->rest <= sharpness && further->meant_rest <= sharpness;
+    if (tells) partitions.push_back({counts_of(book, uneven), further});
+  }
+  return cause_of_weights(partitions, sharpness);
+}
+
+}  // namespace
+
+std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap, const Frozen& frozen) {
+  if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
+  if (auto told = told_by_steps(book, gap, frozen)) return told;
+  return told_by_weights(report, book, {gap.sizes, frozen, 0});
+}
+
+}  // namespace tally

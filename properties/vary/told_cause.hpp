@@ -1,0 +1,15 @@
+// What makes a partition differ in meaning: other steps, or what these are handed.
+#pragma once
+
+#include <optional>
+
+#include "properties/vary/run_book.hpp"
+#include "properties/vary/weight_cause.hpp"
+
+namespace tally {
+
+/// Nothing where weights are asked for; those that tell the cause are the report's.
+std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap,
+                                    const std::vector<std::string>& frozen);
+
+}  // namespace tally

@@ -1,0 +1,122 @@
+#include "properties/vary/weight_cause.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace tally::weight_cause_test {
+namespace {
+
+constexpr double sharpness = 0x1p-26;
+
+using Factor = std::function<double(std::size_t k)>;  // by which micro-batch k weighs too much
+
+VaryWeights weights_of(const std::vector<double>& rows, const Factor& factor) {
+  VaryWeights weights;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    weights.how.sizes.push_back(static_cast<std::int64_t>(rows[k]));
+    weights.meant.push_back(0.125);
+    weights.found.push_back(0.125 * factor(k));
+  }
+  return weights;
+}
+
+ToldCause told(const VaryCounts& counts, const Factor& factor) {
+  const VaryWeights weights = weights_of(counts.rows, factor);
+  return cause_of_weights({{counts, &weights}}, sharpness);
+}
+
+std::string number(const ToldCause& cause, const std::string& letter) {
+  for (const auto& [name, value] : cause.numbers)
+    if (name == letter) return value;
+  return "";
+}
+
+const VaryCounts of_rows{{3, 3, 2}, {3, 3, 2}, 1}, of_items{{3, 3, 2}, {5, 6, 9}, 1}, of_ranks{{3, 3, 2}, {3, 3, 2}, 4};
+
+TEST(WeightCause, is_a_formula_of_what_the_window_holds) {
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / (3 * of_rows.rows[k]); }).name, "1/(K n_k)");
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return 8 / of_rows.rows[k]; }).name, "1/n_k");
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return of_rows.rows[k] / 8; }).name, "n_k/N");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 1.0 / 3; }).name, "1/K");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 3; }).name, "K");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 1.0 / 8; }).name, "1/N");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 8; }).name, "N");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return -1; }).name, "-1");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 1.5; }).name, "K/(K-1)");
+  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 0.25; }).name, "1/R");
+  EXPECT_EQ(told(of_ranks, [](std::size_t) { return 4; }).name, "R");
+}
+
+TEST(WeightCause, counts_items_and_names_the_micro_batch_that_is_farthest_off) {
+  const ToldCause cause = told(of_items, [](std::size_t k) { return 20 / (3 * of_items.items[k]); });
+
+  EXPECT_EQ(cause.name, "1/(K n_k)");
+  EXPECT_EQ(number(cause, "rows"), "items");
+  EXPECT_EQ(number(cause, "n"), "5");
+  EXPECT_EQ(number(cause, "N"), "20");
+  EXPECT_EQ(told(of_items, [](std::size_t k) { return of_items.rows[k] / 8 * 20 / of_items.items[k]; }).name,
+            "n_k/N of t_k");
+}
+
+TEST(WeightCause, is_a_formula_of_rows_where_the_loop_counts_these_all_the_same) {
+  const ToldCause cause = told(of_items, [](std::size_t k) { return 8 / (3 * of_items.rows[k]); });
+
+  EXPECT_EQ(cause.name, "1/(K n_k)");
+  EXPECT_EQ(number(cause, "rows"), "rows");
+  EXPECT_EQ(number(cause, "n"), "2");
+}
+
+TEST(WeightCause, sees_a_formula_behind_a_factor_of_all) {
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.7 * 8 / of_rows.rows[k]; }).name, "1/n_k and a factor");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 0.7; }).name, "a factor");
+}
+
+TEST(WeightCause, names_who_is_silent) {
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 2 ? 1 : 0; }).name, "the last alone");
+  const ToldCause cause = told(of_rows, [](std::size_t k) { return k == 1 ? 0 : 1; });
+  EXPECT_EQ(cause.name, "0");
+  EXPECT_EQ(number(cause, "k"), "1");
+}
+
+TEST(WeightCause, else_says_what_the_weights_have_in_common) {
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return 0.1 * double(1 + k * k); }).name, "each later counts more");
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? 0.9 : 0.3; }).name, "weights");
+  EXPECT_EQ(told(of_rows, [](std::size_t k) { return k == 1 ? std::nan("") : 1; }).name, "weights");
+}
+
+TEST(WeightCause, is_as_sharp_as_it_is_told) {
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 3 * (1 + sharpness / 2); }).name, "K");
+  EXPECT_EQ(told(of_rows, [](std::size_t) { return 3 * (1 + sharpness * 2); }).name, "a factor");
+}
+
+TEST(WeightCause, of_several_formulas_is_the_one_that_another_partition_fits) {
+  const VaryCounts equal{{4, 4}, {4, 4}, 1};
+  const VaryWeights first = weights_of(equal.rows, [](std::size_t) { return 2; });
+  const VaryWeights second = weights_of(of_rows.rows, [](std::size_t) { return 3; });
+
+  EXPECT_EQ(cause_of_weights({{equal, &first}}, sharpness).name, "1/n_k");
+  EXPECT_EQ(cause_of_weights({{equal, &first}, {of_rows, &second}}, sharpness).name, "K");
+}
+
+TEST(VaryCauses, have_names_of_their_own_and_texts_without_braces) {
+  std::set<std::string> names;
+  for (const VaryCause& cause : vary_causes()) {
+    EXPECT_TRUE(names.insert(cause.name).second) << cause.name;
+    for (const std::string& text : {filled_in(cause.what, {}), filled_in(cause.change, {})}) {
+      EXPECT_FALSE(text.empty()) << cause.name;
+      EXPECT_EQ(text.find_first_of("{}"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(VaryCauses, are_filled_with_numbers_or_stand_with_their_letters) {
+  EXPECT_EQ(filled_in("{n} of {N} {rows} and {K=}", {{"n", "2"}, {"N", "8"}, {"rows", "items"}, {"K", "3"}}),
+            "2 of 8 items and K = 3");
+  EXPECT_EQ(filled_in("{n} of {N} {rows} and {K=}", {}), "n_k of N rows and K");
+}
+
+}  // namespace
+}  // namespace tally::weight_cause_test
