@@ -156,10 +156,8 @@ void read_loop(const nlohmann::json& value, const JsonPath& place, VaryRuns& out
 bool are_precisions(const std::vector<std::string>& words) {
   constexpr std::array known{"float64", "float32", "float16", "bfloat16"};  // each lower than those before it
   if (words.empty() || words.size() > 2) return false;
-  const auto first = std::ranges::find(known, words.front());
-  return words.size() == 1 ? first != known.end()
-                           : std::find(first, known.end(), words.back()) > first && words.back() != words.front() &&
-                                 std::ranges::find(known, words.back()) != known.end();
+  const auto high = std::ranges::find(known, words.front());
+  return high != known.end() && (words.size() == 1 || std::find(high + 1, known.end(), words.back()) != known.end());
 }
 
 VaryRuns read(const nlohmann::json& value) {
