@@ -77,6 +77,8 @@ const std::vector<VaryCause> all_causes{
      "unaccumulated"},
     {"not finite", "", "a micro-batch leaves elements that are not finite in {term}, which the whole batch does not",
      "look for a division by what a micro-batch may lack: items that count, a variance over one row"},
+    {"error", "", "micro-batches of {sizes} rows end with {term}, the whole batch does not",
+     "make the step run on micro-batches of any size, single rows and a short last one among them"},
     {"unknown", "",
      "the loop ends elsewhere than with the whole batch, and no gradient that a step was handed tells how",
      "compare what it does a micro-batch with what it does a window"},
@@ -85,7 +87,8 @@ const std::vector<VaryCause> all_causes{
 std::string letter_of(const std::string& key) {
   if (key == "n") return "n_k";
   if (key == "x") return "w";
-  if (key == "term" || key == "layers" || key == "frozen" || key == "steps" || key == "meant") return "…";
+  if (key == "term" || key == "sizes" || key == "layers" || key == "frozen" || key == "steps" || key == "meant")
+    return "…";
   return key;
 }
 

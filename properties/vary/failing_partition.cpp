@@ -79,12 +79,6 @@ std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, co
   return gap;
 }
 
-void tell(VaryReport& report, const ToldCause& told) {
-  const VaryCause& cause = vary_cause(told.name);
-  report.verdict = "fail", report.cause = cause.name;
-  report.what = filled_in(cause.what, told.numbers), report.change = filled_in(cause.change, told.numbers);
-}
-
 std::string line_of(const VaryPlace& place) {
   if (place.file.empty()) return place.text;
   return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") +
@@ -100,7 +94,7 @@ std::string list_text(const std::vector<double>& values) {
 }
 
 std::string gap_numbers(const VaryRuns& runs, const VaryGap& gap) {
-  const std::string size = "micro-batches of " + sizes_text(gap.sizes) + " rows";
+  const std::string size = "Micro-batches of " + sizes_text(gap.sizes) + " rows";
   if (gap.kind == "not finite") return size + ", " + gap.tensor;
   std::string text = size + " end " + figure_text(gap.in_high) + " from the whole batch in " + runs.precisions.front();
   if (runs.precisions.size() == 2) text += " and " + figure_text(gap.in_low) + " in " + runs.precisions.back();
@@ -143,7 +137,9 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
   if (const auto further = further_frozen(runs, frozen); !further.empty()) still = further.back();
   const auto same = still == frozen ? std::optional(failing) : gap_of(book, failing.sizes, still);
   if (!same) return true;
-  if (same->kind == "error") still = frozen;
+  if (same->kind == "error")
+    report.notes.push_back("with " + layers_held(runs, still) + " held still the loop ends with " + same->error),
+        still = frozen;
   if (still != frozen)
     report.notes.push_back("the cause was looked for with " + layers_held(runs, still) + " held still");
   const auto least = shrunk(report, book, same->kind == "error" ? failing : *same, still);

@@ -86,14 +86,14 @@ std::vector<const VaryTensorGap*> all_of(const VaryGap& gap) {
   return all;
 }
 
-/// In the low precision alone: of this partition, or of the whole batch as well.
+/// In the low precision alone: of this partition, or of the whole batch as well, which says nothing of partitions.
 std::optional<VaryGap> not_finite_in_low(RunBook& book, VaryGap gap, const Frozen& frozen, const std::string& tensor) {
   const std::string low = book.runs().precisions.back();
   const VaryRun* whole = book.run({.sizes = {}, .precision = low, .frozen = frozen});
   if (whole == nullptr) return std::nullopt;
   gap.tensor = tensor;
   if (whole->error || !not_finite_in(*whole).empty())
-    return failed_gap(std::move(gap), "error", "the whole batch is not finite in " + low + " either");
+    return failed_gap(std::move(gap), "not judged", "the whole batch is not finite in " + low + " either");
   return failed_gap(std::move(gap), "not finite", "");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "properties/vary/causes.hpp"
 #include "properties/vary/gap.hpp"
 
 namespace tally {
@@ -106,6 +107,12 @@ std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const Var
   if (gap.kind == "not finite") return ToldCause{"not finite", {{"term", gap.tensor}}};
   if (auto told = told_by_steps(book, gap, frozen)) return told;
   return told_by_weights(report, book, {gap.sizes, frozen, 0});
+}
+
+void tell(VaryReport& report, const ToldCause& told) {
+  const VaryCause& cause = vary_cause(told.name);
+  report.verdict = "fail", report.cause = cause.name;
+  report.what = filled_in(cause.what, told.numbers), report.change = filled_in(cause.change, told.numbers);
 }
 
 }  // namespace tally

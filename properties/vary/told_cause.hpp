@@ -12,4 +12,7 @@ namespace tally {
 std::optional<ToldCause> told_cause(VaryReport& report, RunBook& book, const VaryGap& gap,
                                     const std::vector<std::string>& frozen);
 
+/// Makes the report that of a failure by this cause.
+void tell(VaryReport& report, const ToldCause& told);
+
 }  // namespace tally

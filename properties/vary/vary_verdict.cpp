@@ -6,6 +6,7 @@
 #include "properties/vary/failing_partition.hpp"
 #include "properties/vary/gap.hpp"
 #include "properties/vary/partitions.hpp"
+#include "properties/vary/told_cause.hpp"
 #include "properties/vary/whole_batch.hpp"
 
 namespace tally {
@@ -21,36 +22,43 @@ std::size_t count_of(const std::vector<VaryGap>& gaps, const std::string& kind) 
   return static_cast<std::size_t>(std::ranges::count(gaps, kind, &VaryGap::kind));
 }
 
-void take_errors(VaryReport& report) {
+void take_notes(VaryReport& report) {
   for (const VaryGap& gap : report.gaps)
-    if (gap.kind == "error")
+    if (gap.kind == "not judged")
       report.notes.push_back("not judged: micro-batches of " + sizes_text(gap.sizes) + " rows: " + gap.error);
-}
-
-/// Of partitions none of which fails.
-void take_pass(VaryReport& report, const VaryRuns& runs) {
-  const std::size_t errors = count_of(report.gaps, "error"), turned = count_of(report.gaps, "decision");
-  const std::size_t judged = report.gaps.size() - errors;
-  take_errors(report);
-  if (judged == 0) {
-    report.verdict = "error", report.cause = "error";
-    report.what = "no partition of the " + std::to_string(report.rows) + " rows came to its end: micro-batches of " +
-                  sizes_text(report.gaps.front().sizes) + " rows: " + report.gaps.front().error;
-    report.change = "give a step that runs on micro-batches of any size";
-    return;
-  }
-  report.verdict = "pass";
-  report.what = std::to_string(judged) + (judged == 1 ? " partition" : " partitions") + " of " +
-                std::to_string(report.rows) + " rows come to the whole batch's parameters; in " +
-                report.precisions.back() + " they end within " + figure_text(report.drift()) + " of them";
-  const auto tensors = report.by_tensor();
-  if (report.drift() > 0 && !tensors.empty()) report.what += " (" + tensors.front().name + ")";
-  if (turned > 0) report.what += ", but for " + std::to_string(turned) + " in which rounding turned a decision";
-  if (errors > 0) report.what += "; " + std::to_string(errors) + " could not be judged";
-  if (runs.precisions.size() == 1)
+  if (report.precisions.size() == 1)
     report.notes.push_back("in " + report.precisions.back() +
                            " alone: a gap that is smaller than what this rounds cannot be seen");
   report.notes.push_back(not_asked);
+}
+
+std::string pass_text(const VaryReport& report) {
+  const std::size_t open = count_of(report.gaps, "not judged"), turned = count_of(report.gaps, "decision");
+  const std::size_t judged = report.gaps.size() - open;
+  std::string text = std::to_string(judged) + (judged == 1 ? " partition" : " partitions") + " of " +
+                     std::to_string(report.rows) + " rows come to the whole batch's parameters; in " +
+                     report.precisions.back() + " they end within " + figure_text(report.drift()) + " of them";
+  const auto tensors = report.by_tensor();
+  if (report.drift() > 0 && !tensors.empty()) text += " (" + tensors.front().name + ")";
+  if (turned > 0) text += ", but for " + std::to_string(turned) + " in which rounding turned a decision";
+  return open == 0 ? text : text + "; " + std::to_string(open) + " could not be judged";
+}
+
+/// Of partitions none of which has a gap.
+void take_end(VaryReport& report) {
+  const auto error = std::ranges::find(report.gaps, "error", &VaryGap::kind);
+  if (error != report.gaps.end()) {
+    report.partition = error->sizes;
+    return tell(report, {"error", {{"sizes", sizes_text(error->sizes)}, {"term", error->error}}});
+  }
+  if (count_of(report.gaps, "not judged") == report.gaps.size()) {
+    report.verdict = "error", report.cause = "not finite in the whole batch";
+    report.what = report.gaps.front().error, report.change = "give rows and a rate at which the loop trains";
+    return;
+  }
+  report.verdict = "pass";
+  report.what = pass_text(report);
+  take_notes(report);
 }
 
 /// Judges all partitions with these layers held still; true where there is a verdict or something to ask.
@@ -63,7 +71,7 @@ bool judge_partitions(VaryReport& report, RunBook& book, std::vector<std::string
     if (!fails(*gap)) continue;
     return take_failure(report, book, frozen);
   }
-  take_pass(report, book.runs());
+  take_end(report);
   return true;
 }
 

@@ -78,7 +78,8 @@ bool whole_batch_stands(VaryReport& report, RunBook& book) {
 bool hold_other_rows(VaryReport& report, const RunBook& book, const Partition& sizes) {
   const VaryRun* whole = book.found(whole_run(book.runs(), {}));
   const VaryRun* parted = book.found(high_run(book.runs(), sizes, {}));
-  if (whole == nullptr || parted == nullptr || whole->rows_hash.empty() || parted->rows_hash.empty()) return false;
+  if (whole == nullptr || parted == nullptr || parted->error || whole->rows_hash.empty() || parted->rows_hash.empty())
+    return false;
   if (whole->rows_hash == parted->rows_hash) return false;
   refuse(
       report, "other rows", "micro-batches of " + sizes_text(sizes) + " rows hold other rows than the whole batch",

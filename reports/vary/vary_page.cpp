@@ -22,6 +22,13 @@ std::string headline_of(const VaryReport& report) {
                         : "micro-batches of " + sizes_text(report.partition) + " rows do not come to the whole batch";
 }
 
+/// As the beginning of a sentence.
+std::string sentence(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text + ".";
+}
+
 std::string loop_line(const VaryReport& report) {
   std::string text = report.loop.text;
   if (!report.loop.file.empty()) text += " in " + report.loop.file;
@@ -55,7 +62,7 @@ void header(Markup& page, const VaryReport& report) {
                    std::string(mark_of(status_of(report))) + " " + (passes(report) ? "PASS" : "FAIL"));
       page.text(" " + headline_of(report));
     }
-    page.element("p", {{"class", passes(report) ? "" : "bad"}}, report.what + ".");
+    page.element("p", {{"class", passes(report) ? "" : "bad"}}, sentence(report.what));
     if (!report.change.empty()) {
       const auto line = page.open("p");
       page.element("strong", {}, "What to change: ");
@@ -66,7 +73,7 @@ void header(Markup& page, const VaryReport& report) {
       page.text("At ");
       page.element("code", {}, report.place);
     }
-    if (!report.numbers.empty()) page.element("p", {}, report.numbers + ".");
+    if (!report.numbers.empty()) page.element("p", {}, sentence(report.numbers));
     page.element("p", {{"class", "muted"}}, loop_line(report));
   }
   navigation(page, report);
@@ -76,10 +83,11 @@ void header(Markup& page, const VaryReport& report) {
 
 /// By its sign and colour as well: what is rounding passes, what is none fails.
 void kind_cell(Markup& page, Table::Row& row, const std::string& kind) {
-  const Status status = kind == "rounding"   ? Status::pass
-                        : kind == "decision" ? Status::vacuous
-                        : kind == "error"    ? Status::not_run
-                                             : Status::fail;
+  const Status status = kind == "rounding"     ? Status::pass
+                        : kind == "decision"   ? Status::vacuous
+                        : kind == "not judged" ? Status::not_run
+                        : kind == "error"      ? Status::error
+                                               : Status::fail;
   const auto cell = row.open("s " + class_of(status) + " tint-" + class_of(status));
   page.text(std::string(mark_of(status)) + " " + kind);
 }
@@ -103,7 +111,7 @@ void partitions_section(Markup& page, const VaryReport& report) {
   for (const VaryGap& gap : report.gaps) {
     auto row = table.row();
     row.head(sizes_text(gap.sizes));
-    const bool figures = gap.kind != "error";
+    const bool figures = !gap.tensor.empty();
     row.cell(figures ? distance_text(gap.in_high) : "");
     if (two) row.cell(figures ? distance_text(gap.in_low) : ""), row.cell(ratio_text(gap, report));
     kind_cell(page, row, gap.kind);
@@ -183,7 +191,7 @@ void notes_section(Markup& page, const VaryReport& report) {
   const auto section = page.open("section", {{"aria-labelledby", "notes"}});
   page.element("h2", {{"id", "notes"}}, "Notes");
   const auto list = page.open("ul");
-  for (const std::string& note : report.notes) page.element("li", {}, note);
+  for (const std::string& note : report.notes) page.element("li", {}, sentence(note));
 }
 
 void reading_section(Markup& page) {

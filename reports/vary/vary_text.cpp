@@ -23,7 +23,7 @@ std::string table_of(const VaryReport& report) {
   if (two) rows.front().push_back(">ratio");
   rows.front().insert(rows.front().end(), {"differs by", "tensor"});
   for (const VaryGap& gap : report.gaps) {
-    const bool figures = gap.kind != "error";
+    const bool figures = !gap.tensor.empty();
     std::vector<std::string> row{sizes_text(gap.sizes), figures ? distance_text(gap.in_high) : ""};
     if (two) row.insert(row.end(), {figures ? distance_text(gap.in_low) : "", ratio_text(gap, report)});
     row.insert(row.end(), {gap.kind, gap.tensor});

@@ -81,7 +81,7 @@ class Vary(unittest.TestCase):
         self.assertEqual((code, said["verdict"], said["cause"]), (1, "fail", "1/(K n_k)"))
         self.assertEqual(len(said["partition"]), 2)
         self.assertRegex(said["sentence"], r"^each micro-batch's loss is divided by its own \d rows and by K = 2; divide by "
-                         r"the window's 8: `loss.sum\(\) / 8`.*\(train.py:31 `loss.backward\(\)`\)\. micro-batches of ")
+                         r"the window's 8: `loss.sum\(\) / 8`.*\(train.py:31 `loss.backward\(\)`\)\. Micro-batches of ")
         explained = tally("explain", said["cause"])
         self.assertEqual(explained.returncode, 0, explained.stderr)
         self.assertIn("divided by its own n_k rows and by K", explained.stdout)

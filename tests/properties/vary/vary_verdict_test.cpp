@@ -202,19 +202,18 @@ TEST(VaryVerdict, says_first_that_a_partition_holds_other_rows) {
   EXPECT_TRUE(has(report.what, "micro-batches of 4, 4 rows hold other rows"));
 }
 
-TEST(VaryVerdict, leaves_out_a_partition_whose_run_ends_in_an_error_and_says_so) {
+TEST(VaryVerdict, fails_where_a_partition_ends_in_an_error_and_none_has_a_gap) {
   VaryRuns runs;
   judged(loop_of("right"), runs);
-  run_in(runs, {.sizes = {4, 4}, .precision = "float64"}).error = VaryError{"ValueError", "one row", "train.py", 9};
-  VaryReport report = vary_verdict(runs);
+  VaryRun& run = run_in(runs, {.sizes = {4, 4}, .precision = "float64"});
+  run.error = VaryError{"ValueError", "two are too many", "train.py", 9};
+  run.rows_hash = "of what was seen until then";
+  const VaryReport report = vary_verdict(runs);
 
-  EXPECT_EQ(report.verdict, "pass");
-  EXPECT_TRUE(has(report.what, "; 1 could not be judged")) << report.what;
-  EXPECT_TRUE(has(report.notes.front(), "ValueError at train.py:9 (one row)")) << report.notes.front();
-  for (VaryRun& run : runs.runs)
-    if (!run.how.sizes.empty()) run.error = VaryError{"ValueError", "one row", "train.py", 9};
-  report = vary_verdict(runs);
-  EXPECT_EQ(report.verdict, "error");
+  EXPECT_EQ(report.verdict, "fail");
+  EXPECT_EQ(report.cause, "error");
+  EXPECT_EQ(report.partition, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_TRUE(has(report.what, "4, 4 rows end with ValueError at train.py:9 (two are too many)")) << report.what;
 }
 
 TEST(VaryVerdict, says_that_no_gradient_was_seen_where_there_are_no_weights) {

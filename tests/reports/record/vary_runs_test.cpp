@@ -124,7 +124,7 @@ TEST(VaryReport, SaysTheSentenceAndItsParts) {
   EXPECT_EQ(written["sentence"],
             "each micro-batch's loss is divided by its own 2 rows and by K = 2; divide by the window's 8: `loss.sum() "
             "/ 8`, or "
-            "weigh each mean by its own rows / 8 (train.py:31 `loss.backward()`). micro-batches of 6, 2 rows end 0.125 "
+            "weigh each mean by its own rows / 8 (train.py:31 `loss.backward()`). Micro-batches of 6, 2 rows end 0.125 "
             "from the "
             "whole batch in float64 and 0.125 in float32");
   EXPECT_EQ(written["gaps"][3]["in_float64"], nullptr) << "not finite";

@@ -13,7 +13,7 @@ TEST(VaryText, SaysWhatIsWrongThenWhatToChangeThenWhereThenTheNumbers) {
       text.starts_with("fail: each micro-batch's loss is divided by its own 2 rows and by K = 2\n"
                        "change: divide by the window's 8: `loss.sum() / 8`, or weigh each mean by its own rows / 8\n"
                        "at train.py:31 `loss.backward()`\n"
-                       "micro-batches of 6, 2 rows end 0.125"))
+                       "Micro-batches of 6, 2 rows end 0.125"))
       << text;
   EXPECT_TRUE(text.ends_with("note: dropout was dealt by rows\n")) << text;
 }
