@@ -72,8 +72,8 @@ const std::vector<VaryCause> all_causes{
     {"rows see each other", "",
      "the whole batch's gradient is no weighted sum of the micro-batches' own ({x} of it is left over): the loss of a "
      "row "
-     "depends on the rows beside it",
-     "keep what rows compare themselves with for the whole window, as a cache of embeddings does, or leave such a loss "
+     "depends on the rows beside it, or gradients pass through more than sums before the step",
+     "keep what rows are compared with for the whole window, as a cache of embeddings does, or leave such a loss "
      "unaccumulated"},
     {"not finite", "", "a micro-batch leaves elements that are not finite in {term}, which the whole batch does not",
      "look for a division by what a micro-batch may lack: items that count, a variance over one row"},

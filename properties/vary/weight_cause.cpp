@@ -134,7 +134,8 @@ std::string shape_of(const VaryWeights& weights, double sharpness) {
   for (std::size_t k = 1; k < weights.found.size(); ++k) {
     const double before = ratio_of(weights, k - 1), here = ratio_of(weights, k);
     constant = constant && near(before, here, sharpness);
-    rising = rising && before <= here * (1 + sharpness);
+    rising = rising && near(weights.meant[k - 1], weights.meant[k], sharpness) && before > 0 &&
+             before <= here * (1 + sharpness);
   }
   return constant ? "a factor" : rising ? "each later counts more" : "weights";
 }

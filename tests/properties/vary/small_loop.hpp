@@ -138,19 +138,23 @@ Trained<T> trained(const SmallLoop& loop, const HowRun& how, int windows, std::s
       const T by = divisor_of(loop.kind, own, rows, sizes.size());
       if (loop.kind == "last alone" || loop.kind == "steps each") std::ranges::fill(total, T(0));
       for (std::size_t j = 0; j < features; ++j)
-        total[j] += loop.kind == "sign each" ? std::copysign(T(0.125), sum[j]) : sum[j] / by;
+        total[j] +=
+            loop.kind == "signs before the last" && begin != rows.end() ? std::copysign(T(0.125), sum[j]) : sum[j] / by;
       T norm(0);
       for (const T value : total) norm += value * value;
-      for (T& value : total) value *= loop.kind == "clip each" ? std::min(T(1), T(0.0625) / std::sqrt(norm)) : T(1);
+      for (T& value : total)
+        value *= loop.kind == "clips before the last" && begin != rows.end()
+                     ? std::min(T(1), T(0.0625) / std::sqrt(norm))
+                     : T(1);
       if (loop.kind == "leaves nan" && size == 1) total[0] = std::numeric_limits<T>::quiet_NaN();
       Vector<T> part(features, T(0));
       for (const Row<T>& row : own)
-        for (std::size_t j = 0; j < features; ++j) part[j] += row.x[j];
+        for (std::size_t j = 0; j < features; ++j) part[j] += row.x[j] * row.x[j] * row.y;
       for (std::size_t j = 0; j < features; ++j) noise[j] += part[j];
       if (loop.kind == "steps each") step();
     }
     for (const Row<T>& row : rows)
-      for (std::size_t j = 0; j < features; ++j) noise[j] -= row.x[j];
+      for (std::size_t j = 0; j < features; ++j) noise[j] -= row.x[j] * row.x[j] * row.y;
     for (std::size_t j = 0; loop.kind == "stale" && sizes.size() > 1 && j < features; ++j) total[j] += before[j] / T(2);
     before = total;
     if (loop.kind != "steps each") step();
