@@ -79,12 +79,6 @@ std::optional<VaryGap> shrunk(VaryReport& report, RunBook& book, VaryGap gap, co
   return gap;
 }
 
-std::string line_of(const VaryPlace& place) {
-  if (place.file.empty()) return place.text;
-  return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") +
-         (place.text.empty() ? "" : " `" + place.text + "`");
-}
-
 std::string list_text(const std::vector<double>& values) {
   constexpr std::size_t shown = 12;
   std::string text;
@@ -116,7 +110,7 @@ void tell_layers(VaryReport& report, const VaryRuns& runs, const VaryGap& gap, c
   const bool named = layers.find("BatchNorm") != std::string::npos;
   tell(report, {"batch_norm", {{"layers", layers}, {"frozen", named ? "BatchNorm" : "that"}}});
   if (holds(without, dropout)) report.notes.push_back("dropout was off as well: it draws other masks");
-  report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = line_of(runs.loop);
+  report.partition = gap.sizes, report.numbers = gap_numbers(runs, gap), report.place = runs.loop;
 }
 
 }  // namespace
@@ -144,11 +138,11 @@ bool take_failure(VaryReport& report, RunBook& book, std::vector<std::string>& f
     report.notes.push_back("the cause was looked for with " + layers_held(runs, still) + " held still");
   const auto least = shrunk(report, book, same->kind == "error" ? failing : *same, still);
   if (!least) return true;
-  report.partition = least->sizes, report.place = line_of(runs.loop);
+  report.partition = least->sizes, report.place = runs.loop;
   const auto told = told_cause(report, book, *least, still);
   if (!told) return true;
   tell(report, *told);
-  if (!report.weights.place.file.empty()) report.place = line_of(report.weights.place);
+  if (!report.weights.place.file.empty()) report.place = report.weights.place;
   take_numbers(report, runs, *least);
   return true;
 }

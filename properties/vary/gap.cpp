@@ -63,9 +63,13 @@ void take_tensors(VaryGap& gap, const VaryRuns& runs, const VaryRun& high, const
   const double unit = unit_of(runs.precisions.back());
   for (const VaryTensor& tensor : high.tensors) {
     VaryTensorGap one{tensor.name, tensor.distance(), in_low(tensor.name), larger(of_moved(tensor.name), unit)};
-    if (has_two(runs)) one.noise = larger(one.in_low, one.noise);
     gap.tensors.push_back(std::move(one));
   }
+}
+
+/// Up to which distance in the high precision a tensor differs by rounding.
+double allowed(const VaryRuns& runs, const VaryTensorGap& tensor) {
+  return boundary_of(runs) * (has_two(runs) ? larger(tensor.in_low, tensor.noise) : tensor.noise);
 }
 
 /// What the row of a partition says: of one tensor, or the largest of any.
@@ -115,7 +119,7 @@ std::optional<VaryGap> meaning_or_decision(RunBook& book, VaryGap gap, const Fro
     });
   const Distances parted(*moved);
   const bool gone = std::ranges::all_of(
-      beyond, [&](const VaryTensorGap* tensor) { return parted(tensor->name) <= boundary * tensor->noise; });
+      beyond, [&](const VaryTensorGap* tensor) { return parted(tensor->name) <= allowed(runs, *tensor); });
   gap.kind = gone ? "decision" : "meaning";
   take_figures(gap, gone ? all_of(gap) : beyond);
   return gap;
@@ -171,7 +175,7 @@ std::optional<VaryGap> gap_of(RunBook& book, const Partition& sizes, const std::
     return not_finite_in_low(book, std::move(gap), frozen, tensor);
   std::vector<const VaryTensorGap*> beyond;
   for (const VaryTensorGap& tensor : gap.tensors)
-    if (!(tensor.in_high <= boundary_of(runs) * tensor.noise)) beyond.push_back(&tensor);
+    if (!(tensor.in_high <= allowed(runs, tensor))) beyond.push_back(&tensor);
   if (!beyond.empty()) return meaning_or_decision(book, std::move(gap), frozen, std::move(beyond));
   gap.kind = "rounding";
   take_figures(gap, all_of(gap));

@@ -79,10 +79,16 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return text + (sizes.size() > shown ? ", … (" + std::to_string(sizes.size()) + ")" : "");
 }
 
+std::string place_text(const VaryPlace& place) {
+  if (place.file.empty()) return place.text;
+  return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") +
+         (place.text.empty() ? "" : " `" + place.text + "`");
+}
+
 std::string VaryReport::sentence() const {
   std::string text = what;
   if (!change.empty()) text += "; " + change;
-  if (!place.empty()) text += " (" + place + ")";
+  if (const std::string at = place_text(place); !at.empty()) text += " (" + at + ")";
   if (!numbers.empty()) text += ". " + numbers;
   return text;
 }
@@ -115,13 +121,20 @@ std::vector<VaryTensorGap> VaryReport::by_tensor() const {
 }
 
 std::string to_json(const VaryReport& report) {
-  json out{{"tally_vary_verdict", 1},       {"verdict", report.verdict},
-           {"cause", report.cause},         {"sentence", report.sentence()},
-           {"what", report.what},           {"change", report.change},
-           {"place", report.place},         {"numbers", report.numbers},
-           {"partition", report.partition}, {"drift", number_or_null(report.drift())},
-           {"gaps", list_of(report.gaps)},  {"by_tensor", list_of(report.by_tensor())},
-           {"notes", report.notes},         {"asks", json_of(report.asks)}};
+  json out{{"tally_vary_verdict", 1},
+           {"verdict", report.verdict},
+           {"cause", report.cause},
+           {"sentence", report.sentence()},
+           {"what", report.what},
+           {"change", report.change},
+           {"place", place_text(report.place)},
+           {"numbers", report.numbers},
+           {"partition", report.partition},
+           {"drift", number_or_null(report.drift())},
+           {"gaps", list_of(report.gaps)},
+           {"by_tensor", list_of(report.by_tensor())},
+           {"notes", report.notes},
+           {"asks", json_of(report.asks)}};
   if (!report.weights.found.empty())
     out["weights"] = {{"found", numbers_of(report.weights.found)}, {"meant", numbers_of(report.weights.meant)}};
   return canonical_text(out);

@@ -13,7 +13,7 @@ namespace tally {
 struct VaryTensorGap {
   std::string name;
   double in_high = std::numeric_limits<double>::quiet_NaN(), in_low = in_high;  // the precisions
-  double noise = 0;  // what rounding in the low precision may do here, at least
+  double noise = 0;  // what half ulps of the low precision do to the whole batch here; at least its unit
 };
 
 /// A partition against the whole batch.
@@ -34,12 +34,13 @@ struct VaryAsks {
 };
 
 struct VaryReport {
-  std::string verdict;                       // "pass", "fail", "error" or "asks"
-  std::string cause;                         // a name that `tally explain` knows, or of an error
-  std::string what, change, place, numbers;  // the sentence in its parts
-  std::vector<std::int64_t> partition;       // the coarsest that fails
-  std::vector<VaryGap> gaps;                 // in the order in which they were asked for
-  VaryWeights weights;                       // of what fails, where they were asked for
+  std::string verdict;                  // "pass", "fail", "error" or "asks"
+  std::string cause;                    // a name that `tally explain` knows, or of an error
+  std::string what, change, numbers;    // the sentence in its parts
+  VaryPlace place;                      // where in the user's program; of the loop itself, its name
+  std::vector<std::int64_t> partition;  // the coarsest that fails
+  std::vector<VaryGap> gaps;            // in the order in which they were asked for
+  VaryWeights weights;                  // of what fails, where they were asked for
   std::vector<std::string> notes;
   VaryAsks asks;
   std::vector<std::string> precisions;  // as the runs have them
@@ -58,6 +59,9 @@ struct VaryReport {
 
 /// "3, 3, 2"; "the whole batch" for none.
 std::string sizes_text(const std::vector<std::int64_t>& sizes);
+
+/// "train.py:31 `loss.backward()`"; empty where nothing is known.
+std::string place_text(const VaryPlace& place);
 
 /// One final newline.
 std::string to_json(const VaryReport& report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "reports/text/columns.hpp"
 #include "reports/text/numbers.hpp"
@@ -64,13 +65,15 @@ std::string distance_text(double distance) { return std::isnan(distance) ? "not 
 
 std::string ratio_text(const VaryGap& gap, const VaryReport& report) {
   if (report.precisions.size() < 2 || !std::isfinite(gap.in_high) || !(gap.in_low > 0)) return "";
-  return significant(gap.in_high / gap.in_low);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", gap.in_high / gap.in_low);
+  return text;
 }
 
 std::string vary_text(const VaryReport& report) {
   if (report.verdict == "asks") return asks_line(report);
   std::string text = report.verdict + ": " + report.what + "\n";
-  text += line("change: ", report.change) + line("at ", report.place) + line("", report.numbers);
+  text += line("change: ", report.change) + line("at ", place_text(report.place)) + line("", report.numbers);
   text += table_of(report) + drift_line(report);
   for (const std::string& note : report.notes) text += line("note: ", note);
   return text;
