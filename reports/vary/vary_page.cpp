@@ -29,6 +29,17 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
+/// What stands between backticks is code.
+void with_code(Markup& page, std::string_view text) {
+  while (true) {
+    const auto open = text.find('`'), close = text.find('`', open + 1);
+    if (open == text.npos || close == text.npos) return page.text(text);
+    page.text(text.substr(0, open));
+    page.element("code", {}, text.substr(open + 1, close - open - 1));
+    text.remove_prefix(close + 1);
+  }
+}
+
 std::string loop_line(const VaryReport& report) {
   std::string text = report.loop.text;
   if (!report.loop.file.empty()) text += " in " + report.loop.file;
@@ -48,6 +59,7 @@ void navigation(Markup& page, const VaryReport& report) {
   if (!report.weights.found.empty()) link("weights", "Weights");
   if (!report.by_tensor().empty()) link("tensors", "Tensors");
   if (!report.notes.empty()) link("notes", "Notes");
+  link("limits", "Limits");
   link("reading", "How to read");
 }
 
@@ -66,12 +78,11 @@ void header(Markup& page, const VaryReport& report) {
     if (!report.change.empty()) {
       const auto line = page.open("p");
       page.element("strong", {}, "What to change: ");
-      page.text(report.change + ".");
+      with_code(page, report.change + ".");
     }
-    if (!report.place.empty()) {
+    if (const std::string at = place_text(report.place); !at.empty()) {
       const auto line = page.open("p");
-      page.text("At ");
-      page.element("code", {}, report.place);
+      with_code(page, "At " + at);
     }
     if (!report.numbers.empty()) page.element("p", {}, sentence(report.numbers));
     page.element("p", {{"class", "muted"}}, loop_line(report));
@@ -156,7 +167,7 @@ void tensor_rows(Markup& page, const std::string& caption, const VaryReport& rep
   std::vector<std::string> titles{"Tensor"};
   if (report.precisions.size() == 2) titles.push_back(">Largest in " + report.precisions.front());
   titles.push_back(">Drift in " + report.precisions.back());
-  titles.emplace_back(">Rounding may do");
+  titles.emplace_back(">Half ulps");
   Table table(page, caption, titles);
   for (std::size_t i = from; i < to; ++i) {
     auto row = table.row();
@@ -174,10 +185,10 @@ void tensors_section(Markup& page, const VaryReport& report) {
   page.element("h2", {{"id", "tensors"}}, "Gap and drift by tensor");
   page.element(
       "p", {},
-      "The drift is the largest distance in " + report.precisions.back() +
-          " over the partitions that differ by rounding: what accumulating costs here. What rounding may do is "
-          "measured: the largest of that, of a whole batch whose parameters and rows are moved by half an ulp, and "
-          "of the format's unit.");
+      "The drift is the largest distance of any partition in " + report.precisions.back() +
+          " that differs by rounding. Half ulps: how far the whole batch ends with parameters and rows moved by "
+          "half an ulp of " +
+          report.precisions.back() + ", at least the format's unit.");
   const std::size_t first = std::min(tensors_at_once, tensors.size());
   tensor_rows(page, "The largest first", report, tensors, 0, first);
   if (first == tensors.size()) return;
@@ -192,6 +203,18 @@ void notes_section(Markup& page, const VaryReport& report) {
   page.element("h2", {{"id", "notes"}}, "Notes");
   const auto list = page.open("ul");
   for (const std::string& note : report.notes) page.element("li", {}, sentence(note));
+}
+
+void limits_section(Markup& page, const VaryReport& report) {
+  const auto section = page.open("section", {{"aria-labelledby", "limits"}});
+  page.element("h2", {{"id", "limits"}}, "Limits");
+  const auto list = page.open("ul");
+  page.element("li", {}, "What is wrong for every partition alike is no question of accumulation: it was not asked.");
+  page.element("li", {}, "Partitions, rows and windows that were not run are not judged.");
+  page.element("li", {},
+               report.precisions.size() == 2 ? "A gap below " + significant(report.boundary) + " of what " +
+                                                   report.precisions.back() + " rounds counts as rounding."
+                                             : "With one precision, a gap below what it rounds cannot be seen.");
 }
 
 void reading_section(Markup& page) {
@@ -210,9 +233,6 @@ void reading_section(Markup& page) {
        "A branch, a top-k or a sign that rounding turned: the distance is gone once everything is moved by half an "
        "ulp, or "
        "the whole batch itself turns with its last bits.");
-  term("not asked",
-       "What is wrong for every partition alike, partitions and rows that were not drawn, and what the loop does not "
-       "train.");
   term("exit codes", "0 pass, 1 fail, 2 the runs cannot be judged, 4 runs are missing.");
 }
 
@@ -226,6 +246,7 @@ void body(Markup& page, const VaryReport& report) {
     weights_section(page, report);
     tensors_section(page, report);
     notes_section(page, report);
+    limits_section(page, report);
     reading_section(page);
   }
   const auto footer = page.open("footer");

@@ -11,6 +11,7 @@
 #include "reports/gate/waivers.hpp"
 #include "reports/history/history.hpp"
 #include "reports/record/record.hpp"
+#include "reports/record/vary_runs.hpp"
 
 namespace {
 
@@ -36,6 +37,9 @@ std::string rewritten(char reader, std::string_view text) {
       return to_json(tally::baseline_of_json(text));
     case 'h':
       return history_again(text);
+    case 'v':
+      tally::vary_runs_of(text, "vary.json");
+      return "";
     default:
       tally::waivers_of_toml(text);
       return "";

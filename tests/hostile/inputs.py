@@ -121,7 +121,7 @@ class Inputs:
         corpus = root / "tests/fuzz/corpus"
         self.stored = {path.stem: path.read_bytes()[1:] for path in corpus.iterdir()}
         self.kinds = [self.case, self.token, self.trace, self.trace, self.trace, self.results, self.study, self.baseline,
-                      self.waivers, self.history, self.options]
+                      self.waivers, self.history, self.options, self.vary]
 
     def drawn(self, number):
         draw = random.Random(f"{self.seed}/{number}")
@@ -177,6 +177,10 @@ class Inputs:
         data = self.stored["history"] * draw.choice([0, 1, 3]) + line + draw.choice([b"\n", b"\n", b""])
         return Input("history", draw.choice([["history", "show", "h.jsonl"], ["report", "good.json", "--out", "out", "--history", "h.jsonl"]]),
                      {"h.jsonl": data, "good.json": self.stored["results"]})
+
+    def vary(self, draw):
+        return Input("vary", draw.choice([["vary", ".", "--json"], ["vary", ".", "--out", "out"]]),
+                     {"vary.json": self.stored_json("vary", draw)})
 
     def options(self, draw):
         word = draw.choice(["-1", "0", "nan", "inf", "1e10", "1e300", "99999999999999999999", "", " ", "x", "\x1b[31m",

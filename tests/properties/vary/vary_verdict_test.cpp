@@ -40,7 +40,7 @@ TEST(VaryVerdict, names_mean_of_means_in_the_words_of_the_loop) {
   EXPECT_EQ(report.partition.size(), 2u) << "two micro-batches are the coarsest that can fail";
   EXPECT_EQ(report.what, "each micro-batch's loss is divided by its own 2 rows and by K = 2");
   EXPECT_TRUE(report.change.starts_with("divide by the window's 8: `loss.sum() / 8`")) << report.change;
-  EXPECT_EQ(report.place, "train.py:31 `loss.backward()`");
+  EXPECT_EQ(place_text(report.place), "train.py:31 `loss.backward()`");
   EXPECT_TRUE(has(report.numbers, "a row weighs 0.0833, 0.25")) << report.numbers;
 }
 

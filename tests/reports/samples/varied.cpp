@@ -45,7 +45,7 @@ VaryReport wrong_loop() {
   made.verdict = "fail", made.cause = "1/(K n_k)", made.partition = {6, 2};
   made.what = "each micro-batch's loss is divided by its own 2 rows and by K = 2";
   made.change = "divide by the window's 8: `loss.sum() / 8`, or weigh each mean by its own rows / 8";
-  made.place = "train.py:31 `loss.backward()`";
+  made.place = {"train.py", "loss.backward()", 31};
   made.numbers = "Micro-batches of 6, 2 rows end 0.125 from the whole batch in float64 and 0.125 in float32";
   made.gaps = {gap({4, 4}, "rounding", 0x1p-53, 0x1p-23), gap({3, 3, 2}, "meaning", 0.25, 0.25),
                gap({6, 2}, "meaning", 0.125, 0.125),
@@ -57,8 +57,8 @@ VaryReport wrong_loop() {
 
 VaryReport hostile_loop() {
   VaryReport made = wrong_loop();
-  for (std::string* text :
-       {&made.what, &made.change, &made.place, &made.numbers, &made.cause, &made.loop.file, &made.loop.text})
+  for (std::string* text : {&made.what, &made.change, &made.place.file, &made.place.text, &made.numbers, &made.cause,
+                            &made.loop.file, &made.loop.text})
     spoil(*text);
   for (VaryGap& each : made.gaps) {
     spoil(each.tensor), spoil(each.kind), spoil(each.error);
