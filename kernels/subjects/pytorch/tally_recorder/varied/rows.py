@@ -1,5 +1,5 @@
-"""Rows of a window, in whatever a loop keeps them, and the ways to deal them into micro-batches."""
-import random
+"""Rows of a window, in whatever a loop keeps them, and how they are dealt into micro-batches."""
+import hashlib
 
 import torch
 
@@ -35,30 +35,30 @@ def count_of(rows):
     return counts.pop() if len(counts) == 1 else None
 
 
-def dealt(rows, sizes):
-    """The rows as micro-batches of these sizes, one behind another."""
-    cut, first = [], 0
-    for size in sizes:
-        cut.append(mapped(rows, lambda tensor, a=first, b=first + size: tensor[a:b]))
+def spans_of(sizes, rows):
+    """(first, last + 1) of the rows of each micro-batch; `sizes` None is the whole at once."""
+    spans, first = [], 0
+    for size in sizes or [rows]:
+        spans.append((first, first + size))
         first += size
-    return cut
+    return spans
 
 
-def partitions_of(rows, seed):
-    """Ways to deal: equal, a short last one, single rows, and two that are drawn; each once, the coarsest first."""
-    drawn, found = random.Random(seed), []
-    for count in (2, 4):
-        if rows % count == 0 and rows > count:
-            found.append((rows // count,) * count)
-    size = -(-rows // 3)
-    found.append((size,) * (rows // size) + ((rows % size,) if rows % size else ()))
-    for _ in range(2):
-        cuts = sorted(drawn.sample(range(1, rows), min(2, rows - 1)))
-        found.append(tuple(b - a for a, b in zip([0, *cuts], [*cuts, rows])))
-    found.append((1,) * rows)
-    return [sizes for sizes in dict.fromkeys(found) if len(sizes) > 1]
+def dealt(rows, spans):
+    """The rows as micro-batches."""
+    return [mapped(rows, lambda tensor, a=a, b=b: tensor[a:b]) for a, b in spans]
 
 
-def smaller(sizes):
-    """Ways to deal that are nearer to the whole: two neighbours put together."""
-    return [sizes[:k] + (sizes[k] + sizes[k + 1],) + sizes[k + 2:] for k in range(len(sizes) - 1) if len(sizes) > 2]
+def hash_of(windows):
+    """One hash of the rows of all windows, whatever their order within each."""
+    whole = hashlib.sha256()
+    for rows in windows:
+        tensors = [tensor.detach().cpu().contiguous() for tensor in tensors_of(rows)]
+        found = []
+        for i in range(count_of(rows) or 0):
+            row = hashlib.sha256()
+            for tensor in tensors:
+                row.update(bytes(tensor[i].reshape(-1).view(torch.uint8).numpy()) if tensor[i].numel() else b"")
+            found.append(row.digest())
+        whole.update(b"".join(sorted(found)) + b"|")
+    return whole.hexdigest()

@@ -1,12 +1,24 @@
-"""One run of a loop: what `make` builds, cast to a precision, trained on rows that are dealt in one way."""
+"""One run of a loop that is a function: what `make` builds, cast to a precision, trained on rows that are dealt in one way."""
 import contextlib
+import inspect
+import random
+import sys
 import traceback
 
 import torch
 
 from ..errors import CaptureError
 from ..steps import SeesSteps
-from .rows import dealt, mapped
+from .draws import Draws, MicroBatches, Plan
+from .executor import Ended, Executor
+from .items import Items
+from .layers import hold, layers_of
+from .places import own_frame
+from .precision import Lifts
+from .rows import count_of, dealt, hash_of, mapped, spans_of
+from .weights import Weights
+
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 
 
 @contextlib.contextmanager
@@ -18,6 +30,35 @@ def computing_in(dtype):
         yield
     finally:
         torch.set_default_dtype(before)
+
+
+@contextlib.contextmanager
+def generators_kept():
+    """All generators of random numbers are behind it as they were before."""
+    numpy = sys.modules.get("numpy")
+    kept = random.getstate(), numpy and numpy.random.get_state()
+    with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []):
+        yield
+    random.setstate(kept[0])
+    if numpy:
+        numpy.random.set_state(kept[1])
+
+
+def seed_all(seed):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def moved_by_half_ulps(stream, unit):
+    """Moves a tensor by up to half an ulp of a format with this unit, relative to each element."""
+    generator = torch.Generator().manual_seed(stream)
+
+    def moved(value):
+        draw = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
+        return value + (value * (unit * draw)).to(value)
+    return moved
 
 
 def parts_of(state, kinds, name=""):
@@ -43,46 +84,61 @@ def tensors_of_state(state):
     return found
 
 
-class Handed:
-    """The gradients that the first step of all is handed, by parameter."""
+class Steps:
+    """Counts the steps of all optimizers, window by window."""
 
     def __init__(self, state):
-        self.gradients, self.names = None, {id(tensor): name for name, tensor in tensors_of_state(state).items()}
+        self.counts = []
         for _, optimizer in parts_of(state, torch.optim.Optimizer):
-            SeesSteps(optimizer, Step(self, optimizer))
-
-
-class Step:
-    """Of one optimizer."""
-
-    def __init__(self, handed, optimizer):
-        self.handed, self.optimizer = handed, optimizer
+            SeesSteps(optimizer, self)
 
     def step_begins(self):
-        if self.handed.gradients is None:
-            self.handed.gradients = {self.handed.names.get(id(parameter)): parameter.grad.detach().clone()
-                                     for group in self.optimizer.param_groups for parameter in group["params"]
-                                     if parameter.grad is not None}
-
-    def step_ends(self):
         pass
 
+    def step_ends(self):
+        self.counts[-1] += 1
 
-class Loop:
-    """What a user gives: `make`, `data` and `step`."""
 
-    def __init__(self, step, make, data, seed=0):
-        self.step, self.make, self.data, self.seed = step, make, data, seed
+class Function(Executor):
+    """What a user gives: `step`, `make` and `data`."""
+
+    def __init__(self, step, make, data, rows, windows, seed):
+        super().__init__(rows, windows, seed)
+        self.step, self.make, self.data = step, make, data
+        self.settled, self.first, self.lifts, self.plans, self.of_gradients = False, None, None, {}, Weights(self)
+        for name, value, least in (("rows", rows, 2), ("windows", windows, 1)):
+            if not isinstance(value, int) or value < least:
+                raise CaptureError(f"vary: found {name}={value!r}, expected a whole number of at least {least}; pass another")
+        for window in range(windows):
+            found = count_of(self.drawn(window))
+            if found != rows:
+                raise CaptureError(f"vary: found {found or 'no'} rows in data({window}), expected {rows} in the first extent of "
+                                   "every tensor; pass rows=, or give the rows of one window")
+
+    def loop(self):
+        function = inspect.unwrap(getattr(self.step, "func", self.step))
+        code = getattr(function, "__code__", None)
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
+        return {"name": name, "file": code and code.co_filename, "line": code and code.co_firstlineno, "kind": "function",
+                "torch": torch.__version__, "ranks": 1}
 
     def made(self, dtype, moved=None):
         """What `make` builds from the seed, cast; `moved` changes each floating tensor."""
-        torch.manual_seed(self.seed)
+        seed_all(self.seed)
         state = self.make()
+        tensors = tensors_of_state(state)
+        if not any(tensor.is_floating_point() for tensor in tensors.values()):
+            raise CaptureError(f"vary: found no model and no tensor in what `make` gives ({type(state).__name__}), expected the "
+                               "models and optimizers of the loop in a dict or a list; return them")
         with torch.no_grad():
-            for tensor in tensors_of_state(state).values():
+            for tensor in tensors.values():
                 if tensor.is_floating_point():
-                    value = tensor.detach().to(dtype)
+                    value, gradient = tensor.detach().to(dtype), tensor.grad if tensor.is_leaf else None
+                    if gradient is not None:
+                        tensor.grad = None
                     tensor.data = moved(value) if moved else value
+                    if gradient is not None:
+                        tensor.grad = gradient.to(dtype)
         for _, optimizer in parts_of(state, torch.optim.Optimizer):
             for held in optimizer.state.values():  # what some make before their first step
                 for name, value in held.items():
@@ -90,55 +146,108 @@ class Loop:
                         held[name] = value.to(dtype)
         return state
 
-    def rows(self, window, dtype, moved=None):
-        def cast(tensor):
-            if not tensor.is_floating_point():
-                return tensor
-            value = tensor.detach().to(dtype)
-            return moved(value) if moved else value
-        torch.manual_seed(self.seed + 1 + window)
-        return mapped(self.data(window), cast)
+    def drawn(self, window):
+        with generators_kept():
+            seed_all(self.seed + 1 + window)
+            return self.data(window)
 
-    def stepped(self, state, micro_batches, sizes, dtype):
+    def ended(self, ask):
+        """The run that is asked for."""
+        if not self.settled:
+            self.settle(getattr(torch, self.precisions[0]))
+        first, self.first = self.first, None
+        if first and self.is_whole(ask) and not (ask["moved"] or ask["frozen"]):
+            return first
+        spans = [spans_of(ask["sizes"], self.rows)] * self.windows
+        moved = moved_by_half_ulps(ask["moved"], UNITS[ask["moved_by"] or self.precisions[-1]]) if ask["moved"] else None
+        return self.trained(getattr(torch, ask["precision"]), spans, moved, tuple(ask["frozen"]))
+
+    def weights(self, ask):
+        return self.of_gradients.of(ask)
+
+    def settle(self, dtype):
+        """Finds out what the step does to formats, what it draws at random, and whether that can be dealt by rows: else
+        dropout is off in all runs. What is not needed for that is left out of them."""
+        whole, cut = ([spans_of(sizes, self.rows)] * self.windows for sizes in (None, (1, self.rows - 1)))
+        self.settled = True
+        for dropout in (True, False):
+            self.plans, self.lifts = {False: Plan(dropout), True: Plan(False)}, Lifts()
+            self.first, plan = self.trained(dtype, whole), self.plans[False]
+            if self.first.error or not (plan.drawn or plan.mean or self.lifts.found):
+                self.first, self.plans, self.lifts = None, {}, None
+                return
+            self.lifts = self.lifts if self.lifts.found else None
+            if not plan.drawn:
+                break
+            self.trained(torch.float32, cut[:1])
+            if not plan.undealt:
+                break
+            undealt = ", ".join(sorted(plan.undealt))
+            if not dropout:
+                raise CaptureError(f"vary: found a step that draws by {undealt} what cannot be dealt by rows, expected numbers whose "
+                                   "one extent is in proportion to the rows; draw them in `data`")
+            self.notes.append(f"dropout was off: what {undealt} draws cannot be dealt by rows")
+        if plan.dealt:
+            self.notes.append(f"what {', '.join(sorted(plan.dealt))} draws was dealt by rows: every row has the same numbers in "
+                              "whatever micro-batch it is")
+        if not (plan.drawn or plan.mean):
+            self.plans = {}
+
+    def trained(self, dtype, spans, moved=None, frozen=(), watch=None):
+        """The loop on the rows of these spans, window by window. `watch` is told of the state and of each window."""
+        ended, drawn = Ended(), []
+        with generators_kept():
+            state = self.made(dtype, moved)
+            layers = layers_of(parts_of(state, torch.nn.Module))
+            self.layers = [f"{type(layer).__name__} {name}" for name, layer in layers]
+            for _, layer in layers if "batch_norm" in frozen else ():
+                hold(layer)
+            before = None if self.wholes else {name: tensor.clone() for name, tensor in tensors_of_state(state).items()}
+            steps = Steps(state)
+            ended.steps = steps.counts
+            if watch:
+                watch.begins(tensors_of_state(state), [optimizer for _, optimizer in parts_of(state, torch.optim.Optimizer)])
+            for window, own in enumerate(spans):
+                drawn.append(self.drawn(window))
+                rows = mapped(drawn[-1], lambda tensor: self.cast(tensor, dtype, moved))
+                micro_batches, modes = dealt(rows, own), contextlib.ExitStack()
+                if self.plans:
+                    draws = Draws(self.plans["dropout" in frozen], window, rows, own, self.rows, self.seed)
+                    micro_batches = MicroBatches(micro_batches, modes.enter_context(draws))
+                steps.counts.append(0)
+                ended.micro_batches.append(len(own))
+                if watch:
+                    watch.window()
+                seed_all(self.seed + 1000 + window)
+                if self.lifts and dtype == torch.float64:
+                    modes.enter_context(self.lifts)
+                with modes, Items() as items:
+                    ended.error = self.stepped(state, micro_batches, dtype)
+                ended.items.append(items.of(rows, own))
+                if ended.error:
+                    break
+        ended.rows_hash = hash_of(drawn)
+        ended.tensors = {name: tensor.detach().clone() for name, tensor in tensors_of_state(state).items()}
+        if before is not None:
+            ended.trained = any(name not in before or not torch.equal(tensor, before[name]) for name, tensor in ended.tensors.items())
+        return ended
+
+    @staticmethod
+    def cast(tensor, dtype, moved):
+        if not tensor.is_floating_point():
+            return tensor.contiguous()
+        value = tensor.detach().to(dtype).contiguous()
+        return moved(value) if moved else value
+
+    def stepped(self, state, micro_batches, dtype):
+        """What ended the step early, if anything did."""
         try:
-            self.step(state, micro_batches)
-        except Exception as problem:
-            frame = traceback.extract_tb(problem.__traceback__)[1:2]
-            place = f" at {frame[0].filename}:{frame[0].lineno}" if frame else ""
-            how = f"micro-batches of {', '.join(map(str, sizes))} rows" if sizes else "the whole batch"
-            raise CaptureError(f"vary: found {type(problem).__name__}{place} ({' '.join(str(problem).split())[:200]}) with {how} in "
-                               f"{str(dtype).rpartition('.')[2]}, expected a step that runs; a model that `make` does not "
-                               "return stays in its own format") from problem
-
-    def run(self, windows, sizes, dtype, moved=None, watch=False):
-        """The tensors that are left, by name; with `watch` what the first step was handed as well. `sizes` of each
-        window's micro-batches, or None: the whole at once."""
-        state = self.made(dtype, moved)
-        handed = Handed(state) if watch else None
-        for window in range(windows):
-            rows = self.rows(window, dtype, moved)
-            micro_batches = [rows] if sizes is None else dealt(rows, sizes)
-            torch.manual_seed(self.seed + 1000 + window)
             with computing_in(dtype):
-                self.stepped(state, micro_batches, sizes, dtype)
-        left = {name: tensor.detach().clone() for name, tensor in tensors_of_state(state).items()}
-        return (left, handed.gradients) if watch else left
-
-
-def distance(a, b):
-    """The largest difference of any tensor, relative to its largest element, and whose it is."""
-    if a.keys() != b.keys():
-        raise CaptureError(f"vary: found other tensors in two runs ({sorted(a.keys() ^ b.keys())[0]}), expected the same; "
-                           "make what the loop keeps in `make`")
-    worst, whose = 0.0, None
-    for name, value in a.items():
-        if not value.is_floating_point() or not value.numel():
-            continue
-        one, two = value.double(), b[name].double()
-        if not bool(torch.isfinite(one).all() and torch.isfinite(two).all()):
-            return float("nan"), name
-        scale = float(two.abs().max())
-        far = float((one - two).abs().max()) / scale if scale else float((one - two).abs().max())
-        if far > worst:
-            worst, whose = far, name
-    return worst, whose
+                self.step(state, micro_batches)
+        except CaptureError:
+            raise
+        except Exception as problem:  # pylint: disable=broad-except
+            frame = own_frame(traceback.extract_tb(problem.__traceback__))
+            return {"type": type(problem).__name__, "text": " ".join(str(problem).split())[:200],
+                    "file": frame and frame.filename, "line": frame and frame.lineno}
+        return None

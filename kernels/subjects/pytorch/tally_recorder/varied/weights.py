@@ -1,40 +1,203 @@
 """The cause without a recipe: how much each micro-batch weighs in the gradient that a step was handed."""
+import contextlib
+import inspect
+
 import torch
 
-# By how much the rows of a micro-batch of n weigh more than they should, of N rows in K micro-batches; what that says of
-# them, and what to do about it.
-FORMULAS = (
-    ("1/(K n_k)", lambda n, N, K: N / (K * n), "weighs 1/(K n_k) and should weigh 1/N: each micro-batch's mean is divided by "
-     "the number of micro-batches; divide each sum by the window's {N} rows, or weigh each mean by its rows / {N}"),
-    ("1/n_k", lambda n, N, K: N / n, "weighs 1/n_k and should weigh 1/N: the means of the micro-batches are added up and "
-     "divided by nothing; weigh each mean by its rows / {N}"),
-    ("1/K", lambda n, N, K: 1 / K, "weighs 1/K of what it should: all are divided by the number of micro-batches, which what "
-     "is divided by the window's rows needs no more; leave that out"),
-    ("K", lambda n, N, K: K, "weighs K times what it should: divide by what the window holds"),
-)
+from ..steps import SeesSteps
+from .places import frames_of, here, place_of
+from .rows import spans_of
+
+ELEMENTS = 1 << 16  # of which the weights are solved for; what they leave over is of all
+HALF_OF_64 = 2.0**-26.5  # half of the digits that float64 has
+NO_CHECKS = (False,) if "check_nan" in inspect.signature(torch.autograd.set_detect_anomaly.__init__).parameters else ()
+
+
+class Seen:
+    """What was seen of one window: gradients as the last backward pass before its first step left them, and as that step
+    was handed them, flat and by name; parameters and the optimizer's state there; and the places of both calls."""
+
+    def __init__(self):
+        self.accumulated, self.handed, self.parameters, self.moments, self.places = None, None, {}, {}, {}
+
+
+class Watch:
+    """Sees the gradients of a run."""
+
+    def __init__(self):
+        self.windows, self.names, self.tensors = [], {}, {}
+
+    def begins(self, tensors, optimizers):
+        self.tensors = {name: tensor for name, tensor in tensors.items() if tensor.is_leaf}
+        self.names = {id(tensor): name for name, tensor in tensors.items()}
+        for optimizer in optimizers:
+            SeesSteps(optimizer, OfOptimizer(self, optimizer))
+
+    def window(self):
+        self.windows.append(Seen())
+
+    def gradients(self):
+        return {name: flat_of(tensor.grad) for name, tensor in self.tensors.items() if tensor.grad is not None}
+
+    @contextlib.contextmanager
+    def running(self):
+        """Backward passes are seen inside of it, and each operation knows where it was called."""
+        original, before = torch.autograd.backward, torch.is_anomaly_enabled()
+
+        def backward(tensors, *args, **options):
+            result = original(tensors, *args, **options)
+            seen = self.windows[-1] if self.windows else None  # none yet: `make` trains as well
+            if seen and seen.handed is None:
+                seen.accumulated = self.gradients()
+                seen.places.update(backward=here(), scaled=scaled_at(tensors))
+            return result
+        torch.autograd.backward = backward
+        torch.autograd.set_detect_anomaly(True, *NO_CHECKS)
+        try:
+            yield
+        finally:
+            torch.autograd.backward = original
+            torch.autograd.set_detect_anomaly(before)
+
+
+class OfOptimizer:
+    """Told of the steps of one optimizer; the first of a window is kept."""
+
+    def __init__(self, watch, optimizer):
+        self.watch, self.optimizer = watch, optimizer
+
+    def step_begins(self):
+        seen = self.watch.windows[-1]
+        if seen.handed is not None:
+            return
+        held = [parameter for group in self.optimizer.param_groups for parameter in group["params"]
+                if id(parameter) in self.watch.names and parameter.grad is not None]
+        seen.places["step"], seen.handed = here(), {}
+        for parameter in held:
+            name = self.watch.names[id(parameter)]
+            seen.handed[name], seen.parameters[name] = flat_of(parameter.grad), flat_of(parameter)
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                if isinstance(value, torch.Tensor) and value.shape == parameter.shape:
+                    seen.moments.setdefault(key, {})[name] = flat_of(value)
+
+    def step_ends(self):
+        pass
+
+
+def flat_of(tensor):
+    tensor = tensor.detach()
+    tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    return (tensor.to_dense() if tensor.is_sparse else tensor).double().flatten().clone()
+
+
+def scaled_at(tensors):
+    """Where a loss was multiplied or divided last, if that was the last that was done to it."""
+    root = tensors if isinstance(tensors, torch.Tensor) else tensors[0]
+    node = root.grad_fn
+    if node is None or type(node).__name__.rstrip("0123456789") not in ("MulBackward", "DivBackward"):
+        return None
+    return place_of(frames_of(node.metadata.get("traceback_", [])))
+
+
+def watched(function, spans, frozen):
+    """What was seen of each window of a run; None of one that ended early."""
+    watch = Watch()
+    with watch.running():
+        ended = function.trained(torch.float64, spans, frozen=frozen, watch=watch)
+    return None if ended.error else watch.windows
 
 
 def solved(columns, target):
-    """The weights by least squares, and the norm of what they leave over, relative to the target's."""
+    """The weights by least squares, of the elements where the columns are largest, and the norm of what they leave over,
+    relative to the target's."""
     matrix = torch.stack(columns, 1)
-    weights = torch.linalg.lstsq(matrix, target.unsqueeze(1), driver="gelsd").solution.squeeze(1)
-    rest = (matrix @ weights - target).norm() / target.norm()
-    return weights.tolist(), float(rest)
+    norms = matrix.norm(dim=0)
+    norms[norms == 0] = 1
+    matrix = matrix / norms
+    kept = slice(None)
+    if len(target) > ELEMENTS:
+        kept = matrix.abs().amax(1).topk(ELEMENTS).indices
+    weights = torch.linalg.lstsq(matrix[kept], target[kept].unsqueeze(1), driver="gelsd").solution.squeeze(1)
+    rest = (matrix @ weights - target).norm() / target.norm() if bool(target.any()) else 0.0
+    return (weights / norms).tolist(), float(rest)
 
 
 def flat(gradients, names):
-    return torch.cat([gradients[name].double().flatten() for name in names])
+    return torch.cat([gradients[name] for name in names])
 
 
-def told(ratios, sizes, near):
-    """The formula that the ratios of found and wanted weights follow, and what it says of a row of micro-batch k; None where
-    they follow none. `near` says what is equal."""
-    rows, count = sum(sizes), len(sizes)
-    for formula, of, said in FORMULAS:
-        if all(near(ratio, of(size, rows, count)) for ratio, size in zip(ratios, sizes)):
-            return formula, said.format(N=rows)
-    silent = [k for k, ratio in enumerate(ratios) if near(1 + ratio, 1)]
-    if silent and len(silent) < count:
-        return "0", (f"weighs nothing for k = {silent[0]} of {count}: that micro-batch leaves nothing in the gradient; clear "
-                     "gradients once a window, and step after its last micro-batch")
-    return None
+def unlike(one, other):
+    """Whether two gradients differ by more than half of float64's digits."""
+    if not one or not other or one.keys() != other.keys():
+        return False
+    names = sorted(one)
+    a, b = flat(one, names), flat(other, names)
+    return not bool((a - b).norm() <= HALF_OF_64 * b.norm())
+
+
+def terms_beside(cut, window, stage):
+    """What else may have been added: (name, gradient-like tensors)."""
+    seen = cut[window]
+    terms = [(f"window {earlier}'s gradient", getattr(cut[earlier], stage)) for earlier in reversed(range(window))]
+    terms += [("the parameters", seen.parameters),
+              ("the signs of the parameters", {name: value.sign() for name, value in seen.parameters.items()})]
+    return terms + [(f"the moments ({key})", moments) for key, moments in seen.moments.items()]
+
+
+def with_terms(sums, target, terms, names):
+    """([{name, weight}], rest) of the first term that explains what is left over, or of all of them."""
+    terms = [(name, flat(tensors, names)) for name, tensors in terms if tensors and tensors.keys() >= set(names)]
+    terms = [(name, column) for name, column in terms if bool(column.any())]
+    for chosen in [*([term] for term in terms), terms]:
+        weights, rest = solved(sums + [column for _, column in chosen], target)
+        if rest <= HALF_OF_64:
+            break
+    return [{"name": name, "weight": weight} for (name, _), weight in zip(chosen, weights[len(sums):])], rest
+
+
+class Weights:
+    """Of one loop. What was seen of a partition's runs is kept until another is asked for."""
+
+    def __init__(self, function):
+        self.function, self.kept = function, {}
+
+    def seen(self, spans, frozen):
+        key = str((spans, frozen))
+        if key not in self.kept:
+            self.kept[key] = watched(self.function, spans, frozen)
+        return self.kept[key]
+
+    def of(self, ask):
+        """An entry of `weights`: of every row of each micro-batch, found in what the first step of a window was handed and
+        meant by the whole batch's, and what else was in it. `stage` is where they differ first. Of a window that began with other parameters (`parted`)
+        the gradient tells nothing: what differs lies behind the step before."""
+        sizes, window, frozen = ask["sizes"], ask.get("window", 0), tuple(ask.get("frozen", ()))
+        entry = {**ask, "window": window, "found": [], "meant": [], "terms": [], "terms_rest": None, "rest": None,
+                 "meant_rest": None, "place": None}
+        all_rows, spans, windows = [(0, self.function.rows)], spans_of(sizes, self.function.rows), self.function.windows
+        cut, whole = self.seen([spans] * windows, frozen), self.seen([all_rows] * windows, frozen)
+        self.kept = {key: seen for key, seen in self.kept.items() if seen is cut or seen is whole}
+        if not cut or not whole:
+            return entry
+        stage = next((stage for stage in ("accumulated", "handed")
+                      if unlike(getattr(cut[window], stage), getattr(whole[window], stage))), "handed")
+        places = cut[window].places
+        entry.update(stage=stage, places=places, place=places.get("step") if stage == "handed" else
+                     places["scaled"] or places["backward"])
+        alone = [watched(self.function, [all_rows] * window + [[span]], frozen) for span in spans]
+        alone = [seen and getattr(seen[window], stage) for seen in alone]
+        target, wanted = getattr(cut[window], stage), getattr(whole[window], stage)
+        if not target or not wanted or not all(alone):
+            return entry
+        names = sorted(set(target).intersection(wanted, *alone))
+        sums = [flat(each, names) * size for each, size in zip(alone, sizes)] if names else []
+        target, wanted = (flat(gradients, names) if names else None for gradients in (target, wanted))
+        if not names or not all(bool(column.isfinite().all()) for column in (*sums, target, wanted)) or not bool(wanted.any()):
+            return entry
+        entry["meant"], entry["meant_rest"] = solved(sums, wanted)
+        if window and unlike(cut[window].parameters, whole[window].parameters):
+            return {**entry, "found": entry["meant"], "rest": entry["meant_rest"], "parted": True}
+        entry["found"], entry["rest"] = solved(sums, target)
+        if not entry["rest"] <= HALF_OF_64:
+            entry["terms"], entry["terms_rest"] = with_terms(sums, target, terms_beside(cut, window, stage), names)
+        return entry

@@ -1,0 +1,94 @@
+"""What a program that judges asks for is run here: runs of one loop, and how far each ends from its whole batch."""
+from dataclasses import dataclass, field
+
+import torch
+
+from ..errors import CaptureError
+
+
+ASK = {"sizes": None, "precision": "float64", "moved": 0, "moved_by": "", "again": False, "frozen": []}
+
+
+@dataclass
+class Ended:
+    """One run. `tensors` are what it left, by name; the lists have one entry for each window. `error` is what ended it
+    early: {"type", "text", "file", "line"}."""
+    tensors: dict = field(default_factory=dict)
+    steps: list = field(default_factory=list)
+    micro_batches: list = field(default_factory=list)
+    rows_hash: str = ""
+    items: list = field(default_factory=list)  # of each window, of each micro-batch; None where not seen
+    error: dict = None
+    trained: bool = True  # whether any tensor is another than before
+
+
+class Executor:
+    """A subclass has `ended(ask)`, which runs the loop and gives an Ended, `loop()`, which says what the loop is, and may
+    have `weights(ask)`. `ask` has the keys sizes, precision, moved, again and frozen of a run in vary.json. `notes` and
+    `layers` are read after every run."""
+
+    def __init__(self, rows, windows, seed, precisions=("float64", "float32")):
+        self.rows, self.windows, self.seed, self.precisions = rows, windows, seed, list(precisions)
+        self.notes, self.layers, self.wholes = [], [], {}
+
+    def head(self):
+        """What vary.json begins with."""
+        return {"tally_vary": 1, "loop": self.loop(), "rows": self.rows, "windows": self.windows, "seed": self.seed,
+                "precisions": self.precisions}
+
+    def run(self, ask):
+        """An entry of `runs` in vary.json."""
+        ask = {**ASK, **ask}
+        moved, frozen = (ask["moved"], ask["moved_by"]), tuple(ask["frozen"])
+        if self.is_whole(ask) and not ask["again"]:
+            ended = self.whole(moved, frozen)
+            against = self.whole((0, ""), frozen) if moved[0] else ended
+        else:
+            ended, against = self.ended(ask), self.whole(moved, frozen)
+        return {**ask, "tensors": [] if ended.error else differences(ended.tensors, against.tensors), "steps": ended.steps,
+                "micro_batches": ended.micro_batches, "rows_hash": ended.rows_hash, "items": ended.items if all(ended.items) else [],
+                "error": ended.error, "trained": ended.trained}
+
+    def weights(self, ask):  # pylint: disable=unused-argument
+        """An entry of `weights` in vary.json; None where they cannot be told."""
+        return None
+
+    def is_whole(self, ask):
+        return ask["sizes"] is None and ask["precision"] == self.precisions[0]
+
+    def whole(self, moved, frozen):
+        """The reference of all runs that are moved and held still like this."""
+        if (moved, frozen) not in self.wholes:
+            self.wholes[moved, frozen] = self.ended({**ASK, "precision": self.precisions[0], "moved": moved[0], "moved_by": moved[1],
+                                                     "frozen": list(frozen)})
+        return self.wholes[moved, frozen]
+
+
+def figure(value):
+    """A number of vary.json, where one that is not finite is null."""
+    value = float(value)
+    return value if abs(value) < float("inf") else None
+
+
+def reals(tensor):
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def differences(left, reference):
+    """The entries `tensors` of a run, of all that can be rounded."""
+    if left.keys() != reference.keys():
+        raise CaptureError(f"vary: found other tensors in two runs ({sorted(left.keys() ^ reference.keys())[0]}), expected the "
+                           "same; make what the loop keeps in `make`")
+    found = []
+    for name, value in left.items():
+        one, two = reals(value), reals(reference[name])
+        if not one.is_floating_point() or not one.numel():
+            continue
+        if one.shape != two.shape:
+            raise CaptureError(f"vary: found {name} with extents {list(one.shape)} and {list(two.shape)} in two runs, expected "
+                               "the same; make what the loop keeps in `make`")
+        two = two.double()
+        apart = one.double() - two
+        found.append({"name": name, "scale": figure(two.abs().max()), "max": figure(apart.abs().max()),
+                      "rms": figure(apart.norm() / apart.numel() ** 0.5)})
+    return found

@@ -1,0 +1,41 @@
+"""A run in float64 is one throughout: what a step casts to, or keeps in, a lower format has float64 in it as well."""
+import functools
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+LOW = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def name_of(func):
+    return func._schema.name.rpartition("::")[2]
+
+
+class Lifts(TorchDispatchMode):
+    """Formats that an operation is asked for, and those of what it is given, are float64 in place of a lower one. What an
+    operation writes to, or hands out as it is, keeps its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = False  # something to lift
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if kwargs.get("dtype") in LOW:
+            self.found, kwargs = True, {**kwargs, "dtype": torch.float64}
+        if not shares(func) and not name_of(func).startswith("_amp"):
+            args = tuple(self.lifted(arg) for arg in args)
+            kwargs = {key: self.lifted(value) for key, value in kwargs.items()}
+        return func(*args, **kwargs)
+
+    def lifted(self, value):
+        if isinstance(value, torch.Tensor) and value.dtype in LOW:
+            self.found = True
+            return value.to(torch.float64)
+        return type(value)(self.lifted(each) for each in value) if type(value) in (list, tuple) else value
+
+
+@functools.lru_cache(maxsize=None)
+def shares(func):
+    """Whether what it returns is, or is part of, what it was given."""
+    return any(result.alias_info is not None for result in func._schema.returns)
