@@ -7,11 +7,13 @@ from .errors import CaptureError
 from .frozen import Frozen
 from .guard import Guard
 from .norms import Norms
+from .passed_over import PassedOver
 from .rank_taps import taps_of
 from .report import Report
-from .segment import Segment
-from .settings import compare_options, compare_parameters
+from .settings import changed_behind, compare_options, compare_parameters
 from .stale_casts import SeesStaleCasts
+from .steps_again import StepsAgain
+from .stretches import Stretches
 from .unjudged import note_finite
 from .unseen import unseen
 from .views import Views
@@ -22,7 +24,7 @@ def inside_backward(found):
                         "and a step behind it; vary such a loop (tally_recorder.vary)")
 
 
-class Capture(Endings):
+class Capture(Endings, PassedOver, Stretches):
     """`parameters` by name, `reads` the optimizer, `meaning` what was said, `plan` which windows are wanted, `samples`
     which elements are kept."""
 
@@ -30,8 +32,13 @@ class Capture(Endings):
         self.parameters, self.reads, self.meaning, self.scratch, self.plan = parameters, reads, meaning, scratch, plan
         self.samples, self.views, self.segments = samples, Views(parameters, reads, samples, described.turned), []
         self.frozen = Frozen(described.frozen, self.views)  # parameters that layers have and the optimizer does not
-        self.decay, self.report = reads.decay(), Report(meaning)
+        self.report = Report(meaning)
+        self.steps_again = StepsAgain(reads, self.report)  # those that no case states
+        self.reads_parameters = described.wants_input  # whether the case's forward pass does, so that a window needs the last update
         self.count, self.steps, self.skips = 0, 0, 0
+        self.stepped = None   # the last step of the stretch: its window's prefix and number
+        self.waits, self.count_at_step, self.other_stepped, self.passed_for = False, 0, None, None
+        self.said_before, self.takes_steps, self.numbers_at_steps = ({}, {}), False, []
         self.segment = None   # the one that is being recorded
         self.losses = self.members = None  # what sees the losses, and which parameters there are; set when made
         self.open = None      # the micro-batch whose backward pass runs: its tap prefix
@@ -41,6 +48,7 @@ class Capture(Endings):
         self.norms = Norms(self)
         self.stale_casts = SeesStaleCasts(parameters)
         self.guard = Guard()  # of all calls from the loop
+        self.others = []      # of a loop with several optimizers: tell each other's capture of a step
         self.sums = taps_of(ranks, self)
         self.given = None     # the gradient that was tapped last: of the parameter that is accumulated next
 
@@ -56,6 +64,7 @@ class Capture(Endings):
 
     def micro_batch_begins(self):
         self.touched = set()
+        self.take_back()
         window, m, _ = self.meaning.place(self.count)
         self.open = f"w{window}/m{m}"
         if m == 0:
@@ -73,31 +82,17 @@ class Capture(Endings):
 
     def window_begins(self, window):
         self.window_ends()
+        self.said_before = dict(self.report.noted_lines), dict(self.report.problem_lines)
         first, wanted = self.plan.segment_of(window)
         if not wanted:
             self.segment = None
             return
-        if self.segment is None or first == window:
-            self.segment = Segment(self.scratch, window)
-            self.segments.append(self.segment)
-            self.start_state()
+        self.stretch_for(window, first == window)
         self.segment.rates.append(self.reads.rate())
         self.frozen.look(self.segment, self.report, window)
         compare_parameters(self, window)
         self.steps = self.skips = 0
         self.unscaled, self.norms.found = False, []
-
-    def start_state(self):
-        segment = self.segment
-        for name in self.parameters:
-            segment.give(name, self.views.given(name))
-            for state, value in self.views.given_state(name).items():
-                segment.give(f"{state}.{name}", value)
-        segment.step = self.reads.steps_taken(0)
-        segment.steps_so_far = segment.step
-        if segment.step:
-            segment.give("step", torch.tensor(segment.step, dtype=torch.int64))
-        self.sums.begins(segment)
 
     def look_at_buffers(self, window, m):
         """Gradients before the first of them moves: cleared before a window, and left alone inside of it."""
@@ -127,8 +122,8 @@ class Capture(Endings):
             if not handed_over:
                 self.latest[name] = self.scratch.put(now)
         if left:
-            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch",
-                              "gradients")
+            foreign = f", and holds what backward passes for the step of {self.passed_for} left there" if self.passed_for else ""
+            self.report.noted(f"window {window}, gradient of {left}", "was not cleared before the first micro-batch" + foreign, "gradients")
         if cleared:
             self.report.noted(f"window {window}, micro-batch {m}, gradient of {cleared}",
                               "was cleared before the window's step", "gradients")
@@ -150,7 +145,7 @@ class Capture(Endings):
         self.touched.add(name)
         if self.segment:
             if value.is_sparse:
-                self.report.sparse(self.open, name)
+                self.segment.sparse.add(name)
             self.segment.touched.add(name)
             value = self.views.part(name, value)
             note_finite(self.segment, len(self.segment.windows[-1]) - 1, f"gradient of {name}", value)
@@ -159,7 +154,7 @@ class Capture(Endings):
 
     @unseen
     def accumulated(self, name):
-        if self.segment is None:
+        if self.segment is None or self.open is None:
             return
         gradient = self.views.gradient(name)
         if gradient is None:
@@ -186,6 +181,7 @@ class Capture(Endings):
                 self.segment.sums[len(self.segment.windows) - 1] = self.views.sum_of_squares()
         self.last, self.open = self.open, None
         self.count += 1
+        self.waits = True
         self.after_last = False
 
     # Steps
@@ -194,14 +190,12 @@ class Capture(Endings):
         """Whether a step now belongs to a window that is recorded."""
         return self.segment is not None and bool(self.segment.windows)
 
-    def window_prefix(self):
-        return f"w{len(self.segment.windows) - 1}"
-
     @unseen
     def step_begins(self):
         self.skipping = self.reads.skips_itself()
-        if self.open is not None:
-            raise inside_backward("a step inside of backward()")
+        self.inside = self.open is not None  # as a hook of each parameter steps: then the pass is for its neighbours as well
+        if self.inside:
+            self.steps_inside_backward()
         if not self.recording_step() or self.skipping:
             return
         self.sums.look("the step")
@@ -226,11 +220,12 @@ class Capture(Endings):
             change.offer(name, before, gradient)
             if gradient is None:
                 segment.without.setdefault(name, f"window {window}")
-            if self.meaning.at("window"):
+            if self.keeps_gradients():
                 if gradient is not None:
                     gradient = gradient.float() if read == "@read" else gradient
                     if segment.tap_first(f"{w}/{read}.{name}", gradient) and self.steps:
                         segment.tap(f"{w}/@left.{name}", gradient)
+            if self.meaning.at("window") and segment.without_update is None:
                 segment.tap_first(f"{w}/@in.{name}", self.views.value(name))
                 for state, value in self.views.state(name).items():
                     segment.tap_first(f"{w}/optimizer/in.{state}.{name}", value)
@@ -245,6 +240,18 @@ class Capture(Endings):
         self.before_step = self.reads.steps_taken(segment.steps_so_far)
         segment.tap_number(f"{w}/optimizer/in.learning_rate", self.reads.rate(), torch.float32)
         segment.tap_number(f"{w}/optimizer/in.step", self.before_step, torch.int64)
+        if segment.without_update is not None:
+            changed_behind(self)
+            self.steps_again.begins(segment.first)
+
+    def steps_inside_backward(self):
+        """A hook steps once the gradients of all parameters of the optimizer have arrived: they are the micro-batch."""
+        late = [name for name in self.segment.touched if name not in self.touched] if self.segment else []
+        if late or self.sums:
+            raise inside_backward(f"a step inside of backward() before the gradient of {late[0] if late else 'all ranks'} had arrived")
+        for name in self.touched:
+            self.accumulated(name)
+        self.backward_ends()
 
     def buffers_are_final(self):
         """At levels without buffers, the one that the step reads is tapped."""
@@ -257,9 +264,15 @@ class Capture(Endings):
     @unseen
     def step_ends(self):
         self.stale_casts.step_ends()
+        self.waits, self.count_at_step, self.other_stepped, self.takes_steps = False, self.count, None, True
+        for tell in [] if self.inside else self.others:
+            tell()
         if not self.recording_step() or self.skipping:
             return
         w, segment = self.window_prefix(), self.segment
+        if segment.without_update is not None:
+            self.steps_again.ends(segment.first, self.meaning.place(self.count - 1)[0])
+        self.stepped = w, self.meaning.place(self.count - 1)[0]
         self.steps += 1
         self.after_last = True
         segment.steps_so_far += 1
@@ -281,5 +294,5 @@ class Capture(Endings):
         if self.segment is not None and self.segment.windows and not self.steps and not self.skips:
             window = self.segment.first + len(self.segment.windows) - 1
             self.report.problem(f"window {window}", f"no step in {len(self.segment.windows[-1])} micro-batches", "one",
-                                "pass micro_batches as the loop is meant, or record a loop that steps; if another "
-                                "optimizer took the step, record that one")
+                                "pass micro_batches as the loop is meant, or record a loop that steps; if another optimizer took "
+                                "the step, record both: Recorder([model, …], [optimizer, …], …)")

@@ -7,19 +7,23 @@ from .changes import same
 from .dropout_masks import constants_of, turned
 from .errors import CaptureError
 from .loss_taps import FactorOnly
+from .unjudged import counted
 
+STATE = ("momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
 FORMATS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 
+def formats_no_case_has(parameters):
+    """Why no case has parameters of these formats, in words; None where one does."""
+    dtypes = sorted({str(parameter.dtype).rpartition(".")[2] for parameter in parameters})
+    stated = {str(dtype).rpartition(".")[2] for dtype in FORMATS}
+    if len(dtypes) < 2 and stated.issuperset(dtypes):
+        return None
+    return f"parameters are {' and '.join(dtypes)}, and a case has one format for all: fp32, fp16 or bf16"
+
+
 def format_of_all(parameters):
-    dtypes = {parameter.dtype for parameter in parameters.values()}
-    if torch.float64 in dtypes:
-        raise CaptureError("parameters: found float64, which is not supported, expected fp32 for all; record the model "
-                           "after model.float(), with its inputs in fp32")
-    if len(dtypes) > 1 or next(iter(dtypes)) not in FORMATS:
-        raise CaptureError(f"parameters: found the formats {sorted(map(str, dtypes))}, expected one of fp32, fp16 and "
-                           "bf16 for all; record a model in one format")
-    return FORMATS[next(iter(dtypes))]
+    return FORMATS[next(iter(parameters.values())).dtype]
 
 
 def names_can_be_stated(parameters):
@@ -110,11 +114,13 @@ def case_of(segment, capture, model, recipe, lines, name, own_inputs=False):
         if keep or is_factor_alone(segment):
             lines.append("assumed: normalisation is window_items, as every item of a window weighs the same in the "
                          "full batch (argument normalisation)")
+    if segment.without_update is not None:
+        standing(segment, capture.parameters)
     taps = settled(segment, capture, recipe, keep, model, own_inputs)
     together = capture.sums.section(segment, lines)
     taps = capture.sums.settled(segment, taps, together)
     tensors = {key: parts for key, parts in segment.tensors.items() if keep or key not in ("x", "target")}
-    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines, model.wants_input)
+    taps, tensors = leave_out_unused(segment, capture, taps, tensors, lines, recipe["clip"]["kind"], model.wants_input)
     stated = model.section(segment, capture, loss)
     tensors.update(turned(tensors, stated["layers"], capture.scratch))
     if isinstance(stated["input"], dict):
@@ -168,6 +174,21 @@ def what_was_left(segment, capture, window, parameter, clips, reader, own_inputs
     return {**found, **as_read} if own_inputs else found
 
 
+def standing(segment, parameters):
+    """Updates that the case leaves out: in its words the rate is 0, and parameters stay where they were."""
+    none, taps = [segment.scratch.put(torch.tensor(0.0))], segment.taps
+    for name in list(taps):
+        _, _, rest = name.partition("/")
+        stage, _, tensor = rest.partition("/")
+        if rest in ("optimizer/in.learning_rate", "schedule/learning_rate"):
+            taps[name] = none
+        elif stage in ("optimizer", "gather_updated") and tensor in parameters:
+            taps[name] = taps.get(f"w0/cast/in.{tensor}") if stage == "gather_updated" else segment.tensors[tensor][:1]
+        elif stage == "optimizer" and tensor != "in.step" or rest.startswith("@in."):
+            del taps[name]
+    segment.tensors = {name: parts for name, parts in segment.tensors.items() if not name.startswith(STATE)}
+
+
 def settled(segment, capture, recipe, keep_loss, model, own_inputs):
     """The taps under their names. Of several steps in a window the first tells what was read, the last what was left."""
     decay, clip = recipe["weight_decay"], recipe["clip"]["kind"]
@@ -207,22 +228,35 @@ def settled(segment, capture, recipe, keep_loss, model, own_inputs):
     return taps
 
 
-BEFORE_A_PARAMETER = ("", "d.", "buffer.", "momentum.", "momentum_buffer.", "exp_avg.", "exp_avg_sq.", "square_avg.")
+BEFORE_A_PARAMETER = ("", "d.", "buffer.", *STATE)
 
 
-def leave_out_unused(segment, capture, taps, tensors, lines, stated=False):
+def leaves_out_sparse(names, clip, stated):
+    if stated or clip == "global_norm":
+        raise CaptureError(f"gradient of {names[0]}: found a sparse one beside {'known layers' if stated else 'a clip by the norm of all'}, "
+                           "expected a dense one; record with sparse=False" + (", or the model as opaque" if stated else ""))
+
+
+def leave_out_unused(segment, capture, taps, tensors, lines, clip, stated=False):
     """A parameter that no gradient reaches is none of the case, unless its layer is stated; one that some micro-batches
     do not reach has a gradient of zeros there."""
     for name, place in segment.without.items():
         if name in segment.touched and not capture.members.told:
             capture.report.problem(f"{place}, gradient of {name}", "none at the step", "one, as in other windows",
                                    "record windows in which every parameter takes part: PyTorch leaves others alone")
+    sparse = [name for name in capture.parameters if name in segment.sparse]
+    if sparse:
+        leaves_out_sparse(sparse, clip, stated)
+        segment.touched -= segment.sparse
+        lines.append(f"not judged: {counted(sparse[0], len(sparse) - 1)} has sparse gradients, of which no case states the order in "
+                     "which they are added")
     if stated:
         segment.touched.update(capture.parameters)  # a layer's parameter without a gradient has one of zeros
     unused = [name for name in capture.parameters if name not in segment.touched]
-    if unused:
-        lines.append(f"not judged: {unused[0]} has no gradient in these windows"
-                     + (f" (nor have {len(unused) - 1} others)" if unused[1:] else ""))
+    without = [name for name in unused if name not in segment.sparse]
+    if without:
+        lines.append(f"not judged: {without[0]} has no gradient in these windows"
+                     + (f" (nor have {len(without) - 1} others)" if without[1:] else ""))
     names = {way + before + name for name in unused for before in BEFORE_A_PARAMETER for way in ("", "in.")}
     taps = {tap: parts for tap, parts in taps.items() if tap.rpartition("/")[2] not in names}
     if capture.meaning.at("gradients"):

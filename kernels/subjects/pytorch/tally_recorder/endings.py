@@ -38,6 +38,7 @@ class Endings:
 
     def finish(self):
         """The end of the loop. A last window that is short counts if the loop took its step."""
+        self.take_back()
         if self.segment is None or not self.segment.windows:
             return
         _, m, size = self.meaning.place(self.count - 1)

@@ -19,7 +19,8 @@ KNOWN = {
     "Lion": ("lion", {}, "decoupled", {"exp_avg": "exp_avg"}, ("maximize",)),
 }
 MOST_NAMES = 8  # that a line lists
-MAY_DIFFER = ("params", "weight_decay", "initial_lr", "name", "foreach", "fused")
+KERNELS = ("foreach", "fused")  # options that choose how a step is computed
+OF_SCHEDULES = ("initial_lr", "max_lr", "min_lr", "swa_lr")
 
 
 def number(value):
@@ -27,9 +28,20 @@ def number(value):
     return value if isinstance(value, bool) else float(value)
 
 
-def numbers(option):
-    """One, or those of a pair, as a list or a tuple."""
-    return option if isinstance(option, (list, tuple)) else (option,)
+def plainly(option):
+    """An option to compare and to print: a tensor of one element is its number."""
+    if isinstance(option, torch.Tensor):
+        return option.item() if option.numel() == 1 else option.tolist()
+    return tuple(map(plainly, option)) if isinstance(option, (list, tuple)) else option
+
+
+def own_function(kind):
+    """The step that a class defines, without what PyTorch wraps around it for its profiler and its hooks."""
+    return getattr(kind.step, "__wrapped__", kind.step) if getattr(kind.step, "hooked", False) else kind.step
+
+
+def listed(names):
+    return ", ".join(names[:MOST_NAMES]) + (f" (and {len(names) - MOST_NAMES} more)" if len(names) > MOST_NAMES else "")
 
 
 class ReadsOptimizer:
@@ -38,20 +50,30 @@ class ReadsOptimizer:
     def __init__(self, optimizer, names):
         self.optimizer, self.names = optimizer, names
         self.keeps = optimizer.optim if hasattr(optimizer, "_param_to_rank") else optimizer  # of ZeRO: this rank's own
-        kind = next((base.__name__ for base in type(self.keeps).__mro__ if base.__name__ in KNOWN), None)
-        if kind is None:
-            wraps = isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer)
-            raise CaptureError(f"optimizer: found {type(optimizer).__name__}, expected one of {', '.join(KNOWN)}; "
-                               + ("pass its .optimizer" if wraps else "train with one of these"))
-        self.kind, self.options, self.decay_kind, self.states, off = KNOWN[kind]
+        made, self.name = type(self.keeps), type(optimizer).__name__
+        kind = next((base.__name__ for base in made.__mro__ if base.__name__ in KNOWN and
+                     own_function(base) is own_function(made)), None)
+        if kind is None and isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer):
+            raise CaptureError(f"optimizer: found {self.name}, which wraps another, expected the one that steps; pass its .optimizer")
+        self.kind, self.options, self.decay_kind, self.states, self.off = KNOWN.get(kind, (None, {}, "none", {}, ()))
         if kind == "Adam" and optimizer.defaults.get("decoupled_weight_decay"):
             self.decay_kind = "decoupled"
-        for group in optimizer.param_groups:
-            for switch in off:
+
+    def unstated(self):
+        """Why no case states the step as it is now; None where one does."""
+        if self.kind is None:
+            return f"Tally states no {self.name}"
+        for group in self.optimizer.param_groups:
+            for switch in self.off:
                 if group.get(switch):
-                    raise CaptureError(f"optimizer: found {switch}=True, expected it off; no recipe states it")
-        for place, found, expected, next_step in self.differences():
-            raise CaptureError(f"optimizer, {place}: found {found}, expected {expected}; {next_step}")
+                    return f"Tally states no {self.name} with {switch}=True"
+        if self.rounds_often():
+            dtype = str(next(iter(self.names)).dtype).rpartition(".")[2]
+            return f"{self.name} rounds parameters of {dtype} more than once a step"
+        decays = {float(group.get("weight_decay", 0)) for group in self.optimizer.param_groups} - {0.0}
+        once = (name for name in self.keeps.defaults if name not in KERNELS and (name != "weight_decay" or len(decays) > 1))
+        differing = self.differing(once)
+        return f"groups of parameters differ in {', '.join(differing)}" if differing else None
 
     def rounds_often(self):
         """Whether the parameters have 16 bits and a step rounds to them more than once: PyTorch does after each of its
@@ -61,46 +83,50 @@ class ReadsOptimizer:
         exact = parameter.dtype == torch.bfloat16 and math.frexp(self.rate())[0] == 0.5
         return parameter.element_size() == 2 and not (plain and exact)
 
-    def differences(self):
-        """Where groups differ in what a recipe says once, and parameters that it cannot state."""
-        first = self.optimizer.param_groups[0]
-        if self.rounds_often():
-            dtype = str(next(iter(self.names)).dtype).rpartition(".")[2]
-            yield ("its parameters", f"{dtype} under {type(self.optimizer).__name__} at the rate {self.rate()!r}",
-                   "float32, as PyTorch rounds each operation of such a step to 16 bits", "keep the parameters in fp32 "
-                   "and compute under torch.autocast; of 16 bits, bf16 is judged under SGD without momentum and decay at a "
-                   "rate that is a power of 2")
-        for i, group in enumerate(self.optimizer.param_groups[1:], 1):
-            for key, value in group.items():
-                if key not in MAY_DIFFER and value != first.get(key):
-                    what_next = ("a case has one learning rate, record a run in which all groups have the same"
-                                 if key == "lr" else "groups may differ in weight_decay alone, record a run in which "
-                                 "they do not differ in this")
-                    yield (f"group {i}", f"{key}={value!r}", f"{first.get(key)!r} as in group 0", what_next)
+    def differing(self, names):
+        """Those of these options in which groups differ."""
+        groups = self.optimizer.param_groups
+        return [name for name in names if any(plainly(group.get(name)) != plainly(groups[0].get(name)) for group in groups[1:])]
 
     def stated(self):
-        """The options that a recipe states, by their PyTorch names, as they are now."""
-        group = self.optimizer.param_groups[0]
-        return {name: group[name] for name in (*self.options, "betas") if name in group}
+        """The options that a case states once, by their PyTorch names, as they are now."""
+        return {**self.options_now(), "weight_decay": self.decay()}
 
-    def decay_by_group(self):
-        """A line that says which parameters decay, where not all do alike."""
-        by_value = {}
-        for group in self.optimizer.param_groups:
-            by_value.setdefault(float(group.get("weight_decay", 0)), []).extend(
-                self.names[parameter] for parameter in group["params"] if parameter in self.names)
-        if len(by_value) < 2:
-            return []
-        words = [f"{value!r} for {', '.join(names[:MOST_NAMES])}" + (f" (and {len(names) - MOST_NAMES} more)" if
-                 len(names) > MOST_NAMES else "") for value, names in by_value.items() if names]
-        return [f"assumed: weight_decay by group: {'; '.join(words)}"]
+    def options_now(self):
+        group = self.optimizer.param_groups[0]
+        return {name: plainly(group[name]) for name in (*self.options, "betas") if name in group}
+
+    def numbers_now(self):
+        """The first group's options that are numbers, but the rate."""
+        group = self.optimizer.param_groups[0]
+        found = {name: plainly(group[name]) for name in self.keeps.defaults if name in group and name != "lr"}
+        return {name: value for name, value in found.items() if isinstance(value, (int, float, tuple)) and not isinstance(value, bool)}
+
+    def by_group(self):
+        """A line for each option in which groups differ; where they have one rate, also for numbers that no step reads."""
+        groups, read, found = self.optimizer.param_groups, self.keeps.defaults, []
+        names = self.differing(name for name in read if name not in KERNELS)
+        if "lr" not in names:
+            names += self.differing(name for name in groups[0] if name not in read and name not in OF_SCHEDULES and
+                                    isinstance(groups[0][name], (int, float)))
+        for name in names:
+            by_value = {}
+            for group in groups:
+                by_value.setdefault(str(plainly(group.get(name))), []).extend(self.names_of(group))
+            words = [f"{value} for {listed(held)}" for value, held in by_value.items() if held]
+            rest = "" if name in read else f", which {self.name} does not read: in its step all groups are alike"
+            found += [f"assumed: {name} by group: {'; '.join(words)}{rest}"] if len(words) > 1 else []
+        return found
+
+    def names_of(self, group):
+        return [self.names[parameter] for parameter in group["params"] if parameter in self.names]
 
     def replaced(self):
         """A line for each option that is another in the groups than where the optimizer was made."""
         found = []
-        for name, value in self.stated().items():
-            made = getattr(self.optimizer, "defaults", {}).get(name, value)
-            if tuple(numbers(made)) != tuple(numbers(value)):
+        for name, value in self.options_now().items():
+            made = plainly(self.keeps.defaults.get(name, value))
+            if made != value:
                 found.append(f"assumed: {name} is {value!r}, as the optimizer's groups have it; the optimizer was made with "
                              f"{made!r}, which a schedule, a loaded state or the group itself has replaced")
         return found
@@ -115,16 +141,14 @@ class ReadsOptimizer:
         return found
 
     def rate(self):
-        """The rate in force, equal in all groups."""
-        return float(self.optimizer.param_groups[0]["lr"])
+        """The rate in force in the first group; 0 where an optimizer has none."""
+        rate = plainly(self.optimizer.param_groups[0].get("lr"))
+        return float(rate) if isinstance(rate, (int, float)) else 0.0
 
     def decay(self):
-        """The section `weight_decay`: one coefficient, and the parameters it leaves out."""
+        """The section `weight_decay`: the one coefficient, and the parameters it leaves out."""
         groups = [(float(group.get("weight_decay", 0)), group) for group in self.optimizer.param_groups]
         found = sorted({value for value, _ in groups if value})
-        if len(found) > 1:
-            raise CaptureError(f"optimizer: found the weight_decay {found}, expected one value besides 0; a case holds "
-                               "one, record with one")
         if not found:
             return {"kind": "none"}
         left_out = [self.names[p] for value, group in groups if not value for p in group["params"] if p in self.names]
@@ -148,5 +172,6 @@ class ReadsOptimizer:
 
     def steps_taken(self, otherwise):
         """How many steps the optimizer says it took, of its parameters the most; `otherwise` where it does not count."""
-        counts = {int(self.keeps.state[p]["step"]) for p in self.names if "step" in self.keeps.state.get(p, {})}
+        held = [self.keeps.state[p] for p in self.names if p in self.keeps.state] if self.kind else []
+        counts = {int(state["step"]) for state in held if "step" in state}
         return max(counts) if counts else otherwise

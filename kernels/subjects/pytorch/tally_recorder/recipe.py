@@ -1,6 +1,9 @@
 """The recipe of a case: what was said, and for the rest what the run shows, each with a line that says so."""
 from .errors import CaptureError
+from .settings import moved
 
+# A step that leaves parameters where they are: of a case that leaves the updates out.
+NO_UPDATE = {"optimizer": {"kind": "sgd"}, "learning_rate": {"kind": "constant", "base": 0.0}, "weight_decay": {"kind": "none"}}
 CLIP_EPSILON = 1e-6  # what torch.nn.utils.clip_grad_norm_ adds to the norm
 
 UNCHANGED = "as no call of PyTorch's clips was seen and no gradient changed before its step"
@@ -125,6 +128,19 @@ def excludes_what_is_there(decay, capture):
                                + ", ".join(list(capture.parameters)[:8]))
 
 
+def left_out(segment, capture):
+    """What is said of updates that the case leaves out."""
+    lines = ["assumed: the case leaves the updates out: in its words the rate is 0 and parameters stay as they were"]
+    lines += capture.steps_again.lines(segment.first, segment.without_update)
+    if segment.without_update_from > segment.first:
+        lines.append(f"not judged: the optimizer's step in windows {segment.first} to {segment.without_update_from - 1}, as its options "
+                     "changed between the beginning of a window and its step; set them before the window's first micro-batch")
+    said = [name for name in ("learning_rate", "weight_decay") if getattr(capture.meaning, name) is not None]
+    if said:
+        lines.append(f"not judged: what is stated of the optimizer ({' and '.join(said)}), as the case leaves its step out")
+    return lines
+
+
 def recipe_of(segment, capture, clips, lines):
     """The five sections. `lines` takes one line for each that is assumed."""
     meaning, reads = capture.meaning, capture.reads
@@ -139,13 +155,16 @@ def recipe_of(segment, capture, clips, lines):
             require_a_stated_clip(clip, called)
     if capture.samples.places:
         require_sums(segment, clip)
-    optimizer = reads.section(segment.options if segment.options is not None else reads.stated())
+    lines += reads.by_group() + moved(capture.numbers_at_steps)
+    if segment.without_update is not None:
+        lines += left_out(segment, capture)
+        return {**NO_UPDATE, "clip": clip, "loss_scale": segment.scale or {"kind": "none"}}
+    options = segment.options if segment.options is not None else reads.stated()
+    optimizer = reads.section(options)
     lines.append(f"assumed: optimizer is {shown(optimizer)}, the options in force at the first recorded step")
-    decay = said_or(meaning, "weight_decay", capture.decay, f"as {type(reads.optimizer).__name__} does it",
-                    lines)
+    decay = said_or(meaning, "weight_decay", options["weight_decay"], f"as {reads.name} does it", lines)
     rate = said_or(meaning, "learning_rate", *rates_assumed(segment), lines=lines)
     excludes_what_is_there(decay, capture)
-    lines += reads.decay_by_group()
     if decay["kind"] != "none" and "lambda" not in decay:
         raise CaptureError('weight_decay: found no "lambda", expected one; pass the coefficient that is meant')
     return {"optimizer": optimizer, "learning_rate": rate, "weight_decay": decay, "clip": clip,

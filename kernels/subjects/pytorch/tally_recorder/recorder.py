@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from . import case_file, folders, verdict
+from . import case_file, folders, optimizers, verdict
 from .attention_calls import SeesAttention
 from .batch_statistics import SeesBatchStatistics
 from .capture import Capture
@@ -26,10 +26,12 @@ from .recipe import recipe_of
 from .samples import Samples
 from .scaling import ScalerTaps
 from .scratch import Scratch
+from .several import Several
 from .silent_terms import SilentTerms
 from .sharded import SeesGathered, SeesShardedGradients
 from .settings import Members
 from .steps import SeesScaler, SeesSteps
+from .steps_alone import StepsAlone
 from .unjudged import Outside, concluded, not_finite
 
 
@@ -40,7 +42,19 @@ class Recorder:
     `level` says how much is kept, `windows`, `start` and `every` of which windows, `samples` how many elements of each
     tensor, `layers="known"` states the layers of a network, where Tally knows all of them, in place of an opaque
     model. Of processes that torch.distributed has joined each records its rank; `ranks` says in the words of
-    `execution.ranks` how they add up, False that each is to be recorded alone."""
+    `execution.ranks` how they add up, False that each is to be recorded alone. Of several optimizers, `Recorder([model, …],
+    [optimizer, …], …)`, each is recorded by itself. Of parameters in a format that no case has, the steps alone are judged."""
+
+    def __new__(cls, model, optimizer, micro_batches, **options):
+        if isinstance(optimizer, (list, tuple)):
+            return Several(cls, model, optimizer, micro_batches, **options)
+        if isinstance(model, torch.nn.Module) and isinstance(optimizer, torch.optim.Optimizer):
+            held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"] if parameter.requires_grad}
+            stepped = [parameter for parameter in model.parameters() if id(parameter) in held]
+            why = case_file.formats_no_case_has(model.parameters() if options.get("layers") == "known" else stepped)
+            if why is not None:
+                return StepsAlone(model, optimizer, why, micro_batches, **options)
+        return super().__new__(cls)
 
     def __init__(self, model, optimizer, micro_batches, *, level="state", normalisation=None, learning_rate=None,
                  weight_decay=None, clip=None, loss=True, divide="micro_batch", windows=None, start=0,
@@ -64,14 +78,15 @@ class Recorder:
         parameters = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()
                       if id(parameter) in held and parameter.requires_grad}
         known = {id(parameter) for parameter in parameters.values()}
-        strangers = sum(1 for group in optimizer.param_groups for parameter in group["params"]
-                        if parameter.requires_grad and id(parameter) not in known)
-        if strangers or not parameters:
-            raise CaptureError(f"optimizer: found {strangers} parameters that are none of the model's and "
+        strangers = [parameter for group in optimizer.param_groups for parameter in group["params"]
+                     if parameter.requires_grad and id(parameter) not in known]
+        if not parameters or strangers and layers == "known":
+            raise CaptureError(f"optimizer: found {len(strangers)} parameters that are none of the model's and "
                                f"{len(parameters)} that are, expected the model's alone; pass the model that it trains")
+        own, self.others = dict(parameters), {self.described.name_of(f"other.{i}"): each for i, each in enumerate(strangers)}
+        parameters.update(self.others)
         if layers == "known":
             self.described.freeze(parameters, model)
-        case_file.format_of_all({**parameters, **self.described.frozen})
         case_file.names_can_be_stated({**parameters, **self.described.frozen})
         named = {self.described.name_of(name): parameter for name, parameter in model.named_parameters()}
         self.outside = Outside({name: parameter for name, parameter in named.items()
@@ -88,7 +103,7 @@ class Recorder:
             can_be_dealt(self.meaning, self.samples, self.described)
         self.capture = Capture(parameters, ReadsOptimizer(optimizer, names), self.meaning, self.scratch,
                                Plan(windows, start, every), self.samples, self.described, self.ranks)
-        self.capture.members = Members(model, optimizer, parameters, self.described.name_of)
+        self.capture.members = Members(model, optimizer, own, self.described.name_of)
         self.entered = []
         self.finished = False
 
@@ -189,7 +204,8 @@ class Recorder:
         return self.capture.segments
 
     def folder_of(self, folder, segment):
-        return folder if self.capture.plan.every is None else os.path.join(folder, f"{segment.first:06d}")
+        several = self.capture.plan.every is not None or len(self.capture.segments) > 1
+        return os.path.join(folder, f"{segment.first:06d}") if several else folder
 
     def stated(self, segment, options):
         """The case, its tensors, the taps and their claims, with all that is said of them: notes, and problems."""
@@ -198,6 +214,8 @@ class Recorder:
         case, tensors, taps = case_file.case_of(segment, self.capture, self.described, recipe, lines, self.name,
                                                  "local" in options)
         report = self.capture.report
+        if self.others:
+            lines.append(f"assumed: {optimizers.listed(list(self.others))} are the optimizer's parameters that the model does not have")
         lines = self.described.lines(segment.trains) + self.samples.lines(self.capture.parameters) + lines + self.outside.lines() \
             + self.statistics.lines() + not_finite(segment) + self.capture.reads.replaced()
         claims = case_file.claims_of(segment, self.capture.parameters, self.meaning.divide, recipe["optimizer"]["kind"],
@@ -207,12 +225,16 @@ class Recorder:
 
     def check_segment(self, segment, folder, program, show, options):
         case, tensors, taps, claims, seen, lines, notes, problems = self.stated(segment, options)
+        if len(self.capture.segments) > 1:
+            show(f"windows {segment.first} to {segment.first + len(segment.windows) - 1}, in {folder}:")
         for line in lines + notes:
             show(line)
         for line in problems:
             show(f"error: {line}")
         if problems:
             return 2
+        if case["model"]["layers"][0].get("tensors") == {}:
+            return concluded(4, "not judged: nothing is left that a case states", lines + notes, self.wrongs(), show)
         folders.is_free(folder)
         verdict.write(folder, program, self.scratch, case, tensors, taps, claims, seen=seen, assumptions="\n".join(lines + notes),
                       sums_of_squares=segment.sums_of_squares(self.samples.elements))

@@ -33,12 +33,6 @@ class Report:
             '"window_items" where it is a sum; record without a loss scale by hand or a world size, which no case '
             "states", 0)
 
-    def sparse(self, place, name):
-        """Rows of a sparse gradient are put beside each other, and added in an order of their own when read."""
-        self.problem_lines.setdefault("sparse", (
-            f"{place}, gradient of {name}: found a sparse one, expected a dense one, as a case states the order in "
-            "which gradients are added; record with sparse=False", 0))
-
     def silent_term(self, place):
         self.say(f"not judged: a term of the loss at {place}: it was computed without gradients (torch.no_grad), so that it "
                  "sends none back; compute it with gradients if it is meant to train the model")
@@ -73,6 +67,10 @@ class Report:
 
     def say(self, line):
         self.noted_lines[line] = line, 0
+
+    def say_of_kind(self, kind, line):
+        """The first of a kind counts the others."""
+        self.add(self.noted_lines, kind, line)
 
     def notes(self):
         return counted(self.noted_lines)

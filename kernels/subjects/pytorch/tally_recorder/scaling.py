@@ -34,7 +34,7 @@ class ScalerTaps:
             if name in capture.latest:
                 change.offer(name, capture.scratch.tensor(capture.latest[name]), gradient)
             read[name] = gradient
-        if capture.meaning.at("window"):
+        if capture.keeps_gradients():
             for name, gradient in read.items():
                 if gradient is not None:
                     tap = "overflow_check/in.buffer" if change.kind == "none" else "@clipped"
@@ -61,6 +61,8 @@ class ScalerTaps:
     def found(self, found):
         capture = self.capture
         capture.skips += found
+        if found:
+            capture.waits, capture.count_at_step = False, capture.count
         stages = ("overflow_check/", "agree/in.", "agree/") if capture.sums else ("overflow_check/",)
         for stage in stages:
             capture.segment.tap_number(f"{capture.window_prefix()}/{stage}found", int(found), torch.uint8)
@@ -75,13 +77,14 @@ class ScalerTaps:
         for name, parameter in capture.parameters.items():
             if parameter.grad is None or found:
                 continue
-            if capture.meaning.at("window"):
+            if capture.keeps_gradients():
                 segment.tap_first(f"{w}/unscale/d.{name}", capture.views.gradient(name).float())
             capture.latest[name] = capture.scratch.put(capture.views.gradient(name))
         if not found:
             segment.tap_number(f"{w}/unscale/in.inverse_scale", 1 / float(scaler.get_scale()), torch.float32)
 
     def scaler_updates(self, scaler):
+        self.capture.take_back()  # an update closes what all optimizers that share the scaler did
         self.tap(scaler, "in.", False)
 
     def scaler_updated(self, scaler):

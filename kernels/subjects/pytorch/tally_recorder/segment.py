@@ -17,8 +17,10 @@ class Segment:
         self.trains = set()  # whether the model was in training, of models with dropout
         self.skipped = set()  # windows whose step a GradScaler skipped
         self.step, self.options = 0, None  # the optimizer's options at the first step
+        self.without_update = self.without_update_from = None  # why the case leaves the update out, and the first such window
         self.term_beside_loss, self.why_no_loss = False, "none was seen"
         self.touched, self.without = set(), {}  # parameters with a gradient; those without at a step, and where
+        self.sparse = set()  # parameters with a sparse gradient
         self.sums = {}  # of samples: the sum of all squares of each window's buffers
         self.scale = None  # what the scaler held at the start, where there is one
 

@@ -1,4 +1,6 @@
 """What a case states once and a loop may change: the options of the optimizer, and which parameters there are."""
+from .changes import same
+from .optimizers import MOST_NAMES
 from .unjudged import counted
 
 
@@ -44,29 +46,67 @@ class Members:
 
 
 def compare_parameters(capture, window):
-    """What of groups and parameters differs now from what a case states once."""
-    for place, *rest in [*capture.reads.differences(), *capture.members.differences()]:
+    """What of the parameters differs now from what a case states once."""
+    for place, *rest in capture.members.differences():
         capture.report.problem(f"window {window}, {place}", *rest)
 
 
-def in_words(decay):
-    """A section weight_decay: "0.1", "0.1 but for bias"."""
-    left_out = ", ".join(decay.get("exclude", []))
-    return str(decay.get("lambda", 0)) + (f" but for {left_out}" if left_out else "")
+def in_words(option):
+    """A section weight_decay: "0.1", "0.1 but for bias". Any other option as it is."""
+    if not isinstance(option, dict):
+        return repr(option)
+    left_out = ", ".join(option.get("exclude", []))
+    return str(option.get("lambda", 0)) + (f" but for {left_out}" if left_out else "")
+
+
+def not_stated(reads, segment):
+    """Why a case does not state the step as it would be now; None where it does. It states each option once: the value at
+    the first recorded step."""
+    why = reads.unstated()
+    if why is not None or segment.options is None:
+        return why
+    now = reads.stated()
+    changed = [name for name, value in segment.options.items() if now[name] != value]
+    return "; ".join(f"{name} was {in_words(segment.options[name])} and is {in_words(now[name])}" for name in changed) or None
+
+
+def changed_behind(capture):
+    """What other code has changed since the last step of the stretch: parameters, or state that is gone; None where nothing is."""
+    if capture.stepped is None:
+        return None
+    place, window = capture.stepped
+    held, scratch = capture.segment.taps, capture.scratch
+    changed = [name for name in capture.parameters
+               if not same(scratch.tensor(held[f"{place}/optimizer/{name}"][0]), capture.views.value(name))]
+    changed += [f"the state of {name}" for name, parameter in capture.parameters.items() if not capture.reads.state(parameter)
+                and any(f"{place}/optimizer/{state}.{name}" in held for state in capture.reads.states.values())]
+    if not changed:
+        return None
+    what = counted(changed[0], len(changed) - 1)
+    capture.report.say_of_kind("behind a step", f"not judged: what changes {what} behind the step of window {window}, such as a clamp, an "
+                               "average or another optimizer")
+    return f"{what} {'are' if changed[1:] else 'is'} changed behind a step"
+
+
+def moved(numbers_at_steps):
+    """A line for each option that was another at some recorded step."""
+    first = numbers_at_steps[0] if numbers_at_steps else {}
+    lines = []
+    for name in first:
+        values = [str(each.get(name)) for each in numbers_at_steps]
+        if len(set(values)) > 1:
+            rest = f", … ({len(values)} steps)" if len(values) > MOST_NAMES else ""
+            lines.append(f"assumed: {name} at the recorded steps: {', '.join(values[:MOST_NAMES])}{rest}")
+    return lines
 
 
 def compare_options(capture, window):
-    """A case states each option once: the value at the first recorded step."""
-    now, segment = capture.reads.stated(), capture.segment
-    segment.options = now if segment.options is None else segment.options
-    for name, value in segment.options.items():
-        if now[name] != value:
-            capture.report.problem(f"optimizer, {name} at the step of window {window}", f"{value!r}, then "
-                                   f"{now[name]!r}", "one value", "pass cycle_momentum=False to the schedule, or record "
-                                   "the windows apart (windows=1, every=1)")
-    decay = capture.reads.decay()
-    if decay != capture.decay:
-        capture.report.problem(f"optimizer, weight_decay at the step of window {window}", f"{in_words(capture.decay)}, then "
-                               f"{in_words(decay)}", "one value", "record the windows apart (windows=1, every=1)")
-    for place, *rest in capture.members.differences():
-        capture.report.problem(f"window {window}, {place}", *rest)
+    """From a step on that no case states, the stretch leaves the update out."""
+    segment, reads = capture.segment, capture.reads
+    capture.numbers_at_steps.append(reads.numbers_now())
+    why = not_stated(reads, segment)
+    if why is None and segment.options is None:
+        segment.options = reads.stated()
+    elif why is not None and segment.without_update is None:
+        segment.without_update, segment.without_update_from = why, window
+    compare_parameters(capture, window)

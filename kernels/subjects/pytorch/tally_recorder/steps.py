@@ -33,8 +33,14 @@ class SeesSteps:
         self.step = optimizer.step = types.MethodType(step, optimizer)  # a schedule looks for its owner
 
     def around(self, closure):
+        """What is evaluated once more within a step reads what came of it until then: as if a step were over."""
+        evaluated = False
+
         def closed():
-            result = closure()
+            nonlocal evaluated
+            if evaluated and self.listener is not None:
+                self.listener.step_ends()
+            evaluated, result = True, closure()
             if self.listener is not None:
                 self.listener.step_begins()
             return result

@@ -5,7 +5,9 @@ import torch
 
 # What is not judged and is no parameter, with the words of the last line.
 OTHER = {"not judged: the loss": "", "not judged: forward": "", "not judged: the batch statistics": "batch statistics",
-         "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss"}
+         "not judged: what came behind": "later windows", "not judged: a term of the loss": "a term of the loss",
+         "not judged: the optimizer's algorithm": "the optimizer's algorithm", "not judged: the optimizer's step": "the optimizer's step",
+         "not judged: what is stated": "what is stated of the optimizer", "not judged: what changes": "what is changed behind a step"}
 
 
 def counted(first, others):
@@ -67,6 +69,10 @@ class Outside:
     def __init__(self, parameters, optimizer, frozen):
         self.parameters, self.optimizer, self.reached, self.handles = parameters, optimizer, set(), []
         self.frozen = frozen  # when the recorder was made, in a group of the optimizer
+
+    def leave(self, held):
+        """Those that another recorder has."""
+        self.parameters = {name: parameter for name, parameter in self.parameters.items() if id(parameter) not in held}
 
     def attach(self):
         self.handles = [parameter.register_hook(lambda _, name=name: self.reached.add(name))

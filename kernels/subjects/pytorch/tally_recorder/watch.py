@@ -10,6 +10,7 @@ import torch.distributed as dist
 
 from .clips import SeesClips
 from .errors import CaptureError
+from .guard import Guard, told
 from .losses import SeesLosses
 from .meaning import Meaning
 from .plan import Plan
@@ -53,13 +54,15 @@ class Enough(BaseException):
 
 
 class Watch:
-    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. With `stop` the
-    script ends at the first loss after the last window to record."""
+    """Notes every optimizer that is made, and attaches a recorder at the first loss or backward pass. Where none can be made
+    the script runs to its end all the same, and why is said then. With `stop` the script ends at the first loss after the last
+    window to record."""
 
     def __init__(self, stop=False, **options):
         check_arguments(**options)
         self.stop, self.failed = stop, None  # the kind of an exception that ended the script
-        self.options, self.optimizers, self.recorder = options, [], None
+        self.guard = Guard()  # until there is a recorder, which has its own
+        self.options, self.optimizers, self.recorder, self.recorders = options, [], None, []
         self.clips = SeesClips()
         self.made, self.backward = torch.optim.Optimizer.__init__, torch.autograd.backward
         self.mode = SeesLosses(self.loss)
@@ -71,7 +74,8 @@ class Watch:
             self.optimizers.append(optimizer)
 
         def backward(*args, **kwargs):
-            self.attach()
+            torch.autograd.backward = self.backward
+            self.guard.tried(self.attach)
             return torch.autograd.backward(*args, **kwargs)
 
         torch.optim.Optimizer.__init__, torch.autograd.backward = made, backward
@@ -81,25 +85,30 @@ class Watch:
         self.inputs[id(module)] = inputs
 
     def attach(self):
+        """Once."""
         if self.recorder is not None:
             return
-        if len(self.optimizers) != 1:
-            raise CaptureError(f"the script: found {len(self.optimizers)} optimizers at its first backward pass, "
-                               "expected one; record one of them by tally_recorder.Recorder(model, optimizer, …)")
-        torch.autograd.backward = self.backward
-        self.recorder = Recorder(model_of(self.optimizers[0]), self.optimizers[0], **self.options)
-        self.recorder.attach(self.clips)
         self.hook.remove()
-        model = self.recorder.model
-        self.recorder.capture.losses.model_called(model, self.inputs.pop(id(model), ()))
+        torch.autograd.backward = self.backward
+        if not self.optimizers:
+            raise CaptureError("the script: found no optimizer at its first backward pass, expected one; make it before the loop")
+        models = [model_of(optimizer) for optimizer in self.optimizers]
+        one = len(models) == 1
+        recorder = Recorder(models[0], self.optimizers[0], **self.options) if one else Recorder(models, self.optimizers, **self.options)
+        recorder.attach(self.clips)
+        self.recorder = recorder
+        self.recorders = [each for each in ([recorder] if one else recorder.recorders) if isinstance(each, Recorder)]
+        for capture, model in ((each.capture, each.model) for each in self.recorders):
+            capture.guard.tried(capture.losses.model_called, model, self.inputs.get(id(model), ()))
         self.inputs = {}
 
     def loss(self, loss, result):
-        self.attach()
-        capture = self.recorder.capture
-        if self.stop and capture.plan.is_over(capture.meaning.place(capture.count)[0]):
+        self.guard.tried(self.attach)
+        captures = [each.capture for each in self.recorders]
+        if captures and self.stop and all(each.plan.is_over(each.meaning.place(each.count)[0]) for each in captures):
             raise Enough
-        self.recorder.capture.losses.called(loss, result)
+        for each in captures:
+            each.guard.tried(each.losses.called, loss, result)
 
     def run(self, arguments, module=False):
         """Runs the script to its end. Ranks stay joined behind it, as they are judged together."""
@@ -120,8 +129,6 @@ class Watch:
                 status = end.code
             except Enough:
                 pass
-            except CaptureError:
-                raise
             except BaseException as problem:  # the script's own, or the user's interrupt
                 self.failed = type(problem)
                 traceback.print_exc()
@@ -129,6 +136,8 @@ class Watch:
             if self.recorder is not None:
                 self.recorder.__exit__(self.failed)
             return
+        if self.guard.problem is not None:
+            raise CaptureError(told(self.guard.problem))
         if status:
             raise CaptureError(f"{arguments[0]}: found the exit status {status}, expected 0; run it without the "
                                "recorder first")

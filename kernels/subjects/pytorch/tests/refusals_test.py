@@ -14,7 +14,6 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 
 import loops  # noqa: E402
-from tally_recorder import CaptureError  # noqa: E402
 from verdicts import ERROR, FAIL, PASS, verdict_of  # noqa: E402
 
 
@@ -62,56 +61,6 @@ class Parameters(Refusals):
 
         self.refused(self.replacing("between", change), "error: window 1, model.3.weight (and 1 more): found a new "
                                                         "parameter that no group of the optimizer holds, expected")
-
-
-class Sparse(Refusals):
-    def test_a_sparse_gradient(self):
-        class Words(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.words = nn.Embedding(10, 4, sparse=True)
-
-            def forward(self, x):
-                return self.words(x.abs().long()[:, 0])
-
-        self.refused(loops.Loop(model=Words), "error: w0/m0, gradient of model.words.weight: found a sparse one, "
-                                              "expected a dense one")
-
-
-class SixteenBits(Refusals):
-    """Parameters of 16 bits, which PyTorch's optimizers round after each operation."""
-
-    def test_they_are_refused_before_the_loop(self):
-        def tenth(parameters):
-            return torch.optim.SGD(parameters, lr=0.1)
-
-        for optimizer in (loops.adamw(), loops.sgd(momentum=0.5), loops.sgd(weight_decay=0.5), tenth):
-            with self.assertRaisesRegex(CaptureError, "^optimizer, its parameters: found bfloat16 under .*, expected "
-                                                      "float32, .*; keep the parameters in fp32 and compute under "
-                                                      "torch.autocast"):
-                loops.in_16_bits(optimizer).record("state")
-        with self.assertRaisesRegex(CaptureError, "its parameters: found float16 under SGD at the rate 0.125"):
-            loops.in_16_bits(loops.sgd(), torch.float16).record("state")
-
-    def test_a_rate_that_moves_there(self):
-        def schedule(optimizer):
-            return torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.3)
-
-        self.refused(loops.in_16_bits(loops.sgd(), schedule=schedule),
-                     "error: window 1, its parameters: found bfloat16")
-
-
-class Options(Refusals):
-    """What a case states once."""
-
-    def test_a_weight_decay_that_moves(self):
-        class Loop(loops.Loop):
-            def window(self, w, sizes):
-                self.opt.param_groups[0]["weight_decay"] = 0.5 * (w + 1)
-                super().window(w, sizes)
-
-        self.refused(Loop(optimizer=loops.adamw(weight_decay=0.5)),
-                     "error: optimizer, weight_decay at the step of window 1: found 0.5, then 1.0, expected one value")
 
 
 class Passes(Refusals):

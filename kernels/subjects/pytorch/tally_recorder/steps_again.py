@@ -1,0 +1,316 @@
+"""A step that no case states is judged by itself: it is run again in float64, on copies of all that it read.
+
+Rounding shrinks with the format, an error of meaning does not, as at the head of varied/verdict.py. How far rounding can
+take the step is measured: two more runs in float64, in which every operation's result is moved at random by half an ulp of
+the format that the loop computes in. How far apart these three runs end is the noise n. An error of meaning is as large as
+the update s, or, where rounding swallows that, as the value itself. The boundary is the geometric middle of n and s: what the
+loop's step left further than that from float64 is wrong. A run in the loop's own format tells where it is.
+
+This shows that the step is its own float64 self: no kernel, no state and no other code got in its way. That its algorithm
+and its options are those that were meant is not asked."""
+import contextlib
+import copy
+import math
+import random
+import sys
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .errors import CaptureError
+from .optimizers import KERNELS, listed, own_function
+from .ranks import several
+from .unseen import unseen
+
+NOT_COPIED = ("step", "grad_scale", "found_inf")  # what schedules, the recorder and a GradScaler put on the object
+HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+BYTES, COPIES = 8, 8  # of an element in float64; of the optimizer, at most at a time, with state that its step makes
+WIDE = {True: torch.complex128, False: torch.float64}
+
+
+def unit(dtype):
+    """Half an ulp, relative."""
+    return torch.finfo(dtype).eps / 2
+
+
+def is_rounded(value):
+    return value.is_floating_point() or value.is_complex()
+
+
+def widened(value):
+    return value.detach().to(WIDE[value.is_complex()]).clone() if is_rounded(value) else value.detach().clone()
+
+
+class Rounding(TorchDispatchMode):
+    """Moves every result of an operation at random by half an ulp of `dtype`, or of its own format where that is coarser."""
+
+    def __init__(self, dtype, seed):
+        super().__init__()
+        self.unit, self.seed, self.drawn = unit(dtype), seed, {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        named = kwargs or {}
+        for i, argument in enumerate(function._schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                self.move(args[i] if i < len(args) else named.get(argument.name))
+        if not any(returned.alias_info is not None for returned in function._schema.returns):
+            self.move(result)
+        return result
+
+    def move(self, value):
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                self.move(each)
+        elif isinstance(value, torch.Tensor) and is_rounded(value) and not value.is_sparse and value.numel():
+            own = unit(value.dtype)
+            by = max(self.unit, 2 * own if own > unit(torch.float64) else 0)  # a whole ulp, where the result is rounded again
+            value.copy_(value.to(WIDE[value.is_complex()]) * (1 + by * self.draw(value)))
+
+    def draw(self, value):
+        if value.device not in self.drawn:
+            self.drawn[value.device] = torch.Generator(value.device).manual_seed(self.seed)
+        return torch.rand(value.shape, generator=self.drawn[value.device], dtype=torch.float64, device=value.device) * 2 - 1
+
+
+def tensors_in(value):
+    """All tensors of dicts, lists and tuples."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from tensors_in(key)
+            yield from tensors_in(each)
+    elif isinstance(value, (list, tuple, set)):
+        for each in value:
+            yield from tensors_in(each)
+
+
+def is_pytorchs(optimizer):
+    return own_function(type(optimizer)).__module__.startswith("torch.optim")
+
+
+def copied(optimizer, cast):
+    """The optimizer over copies of its parameters, gradients and state, each of them `cast`. PyTorch's own steps run
+    operation by operation, so that their fused kernels are held to something else."""
+    memo, held = {}, {key: value for key, value in vars(optimizer).items() if key not in NOT_COPIED}
+    scale = getattr(optimizer, "grad_scale", None)
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            clone = torch.nn.Parameter(cast(parameter), parameter.requires_grad)
+            if parameter.grad is not None:
+                clone.grad = cast(parameter.grad) if scale is None else cast(parameter.grad).div_(scale)
+            vars(clone).update(vars(parameter))
+            memo[id(parameter)] = clone
+    for value in tensors_in(held):
+        if id(value) not in memo:
+            memo[id(value)] = cast(value)
+    other = memo[id(optimizer)] = object.__new__(type(optimizer))
+    other.__dict__ = copy.deepcopy(held, memo)
+    if is_pytorchs(optimizer):
+        for group in other.param_groups:
+            group.update({key: False for key in (*KERNELS, "capturable") if key in group})
+    for group, theirs in zip(other.param_groups, optimizer.param_groups):
+        eps = group.get("eps")
+        if isinstance(eps, (list, tuple)) and eps[0] is None:  # of Adafactor: that of the parameters' format
+            group["eps"] = (torch.finfo(theirs["params"][0].dtype).eps, *eps[1:])
+    return other
+
+
+@contextlib.contextmanager
+def same_draws(devices):
+    """Leaves the program's random numbers as they were. Those of PyTorch are others in float64: no step may draw them."""
+    places = [device for device in devices if device.type == "cuda"]
+    python, numpy = random.getstate(), sys.modules["numpy"].random if "numpy" in sys.modules else None
+    of_numpy = numpy.get_state() if numpy else None
+
+    def states():
+        return [torch.get_rng_state(), *map(torch.cuda.get_rng_state, places)]
+    with torch.random.fork_rng(places):
+        before = states()
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            if numpy:
+                numpy.set_state(of_numpy)
+        if not all(map(torch.equal, before, states())):
+            raise CaptureError("it draws random numbers, which are others in float64")
+
+
+class Held:
+    """The tensors of an optimizer by place: ("p", group, number), or ("s", number of the parameter, name …)."""
+
+    def __init__(self, optimizer, names):
+        self.values, self.words, self.count = {}, {}, 0
+        for i, group in enumerate(optimizer.param_groups):
+            for j, parameter in enumerate(group["params"]):
+                name = names.get(parameter, f"parameter {j} of group {i}")
+                self.take(("p", i, j), parameter, name)
+                self.walk(("s", i, j), optimizer.state.get(parameter, {}), name)
+
+    def take(self, place, value, words):
+        self.values[place], self.words[place] = value.detach(), words
+
+    def walk(self, place, value, words):
+        if isinstance(value, torch.Tensor):
+            self.take(place, value, words)
+        elif isinstance(value, dict):
+            for key, each in value.items():
+                self.walk((*place, str(key)), each, f"{words}, {key}")
+        elif isinstance(value, (list, tuple)):
+            for i, each in enumerate(value):
+                self.walk((*place, i), each, f"{words}, {i}")
+
+
+def far(one, other):
+    """The largest difference of two tensors; infinite where one is not finite and the other is."""
+    one, other = widened(one).cpu(), widened(other).cpu()
+    if one.shape != other.shape:
+        return math.inf
+    if not one.numel():
+        return 0.0
+    both = (one == other) | (one != one) & (other != other)
+    difference = torch.where(both, torch.zeros_like(one), one - other).abs().max()
+    return math.inf if bool(difference != difference) else float(difference)
+
+
+def free_memory():
+    """Bytes of the machine that are free; without bound where it does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return math.inf
+
+
+def require_room(optimizer, devices):
+    """The program's own memory stays its own."""
+    elements = sum(value.numel() for value in tensors_in(vars(optimizer)))
+    elements += sum(value.grad.numel() for group in optimizer.param_groups for value in group["params"] if value.grad is not None)
+    for device in ("cpu", *devices):
+        free = torch.cuda.mem_get_info(device)[0] if getattr(device, "type", "cpu") == "cuda" else free_memory()
+        need = elements * BYTES * COPIES
+        if need > free:
+            raise CaptureError(f"copies of it in float64 need {need >> 20} MiB, and {free >> 20} are free on {device}")
+
+
+class Again:
+    """One step, run again before the loop takes it."""
+
+    def __init__(self, optimizer, names):
+        self.optimizer, self.names = optimizer, names
+        self.devices, dtype = {parameter.device for parameter in names}, max((parameter.dtype for parameter in names), key=unit)
+        require_room(optimizer, self.devices)
+        self.dtype, self.exact, self.known = dtype, self.run(widened), {}
+        first, second = (self.run(widened, Rounding(dtype, seed)) for seed in (1, 2))
+        own, before = self.run(lambda value: value.detach().clone()), Held(optimizer, names).values
+        for place, exact in self.exact.items():
+            noise = max(far(exact, first[place]), far(exact, second[place]), far(first[place], second[place]))
+            nothing = torch.zeros_like(exact)
+            began = before.get(place, nothing)
+            update = far(exact, began if began.shape == exact.shape else nothing)
+            self.known[place] = far(own[place], exact), noise, update if update > noise else far(exact, nothing), update, place[0] == "p"
+
+    def run(self, cast, mode=contextlib.nullcontext()):
+        with same_draws(self.devices):
+            other = copied(self.optimizer, cast)
+            with mode:
+                own_function(type(other))(other)
+        return {place: value.cpu() for place, value in Held(other, {}).values.items()}
+
+    def compared(self):
+        """Of each tensor that the loop's step left: what it is; how far it is from float64, and the run in its own format;
+        what rounding explains; the size of its update, or of itself where that is lost in rounding; its update; and whether
+        it is a parameter."""
+        now = Held(self.optimizer, self.names)
+        for place, value in now.values.items():
+            yield (now.words[place], far(value, self.exact[place]), *self.known[place])
+
+
+def in_a_line(problem):
+    kind = "" if isinstance(problem, CaptureError) else f"{type(problem).__name__}: "
+    return kind + " ".join(str(problem).split())[:200]
+
+
+class Shown:
+    """What the steps of one stretch of windows showed."""
+
+    def __init__(self):
+        self.steps, self.wrong, self.why_not = 0, False, None
+        self.lost, self.ends, self.noise, self.share = {}, 0.0, 0.0, 0.0
+
+
+class StepsAgain:
+    """Of one capture. What it finds wrong it tells `report`."""
+
+    def __init__(self, reads, report):
+        self.reads, self.report, self.again, self.shown = reads, report, None, {}  # by the stretch's first window
+
+    @unseen
+    def begins(self, first):
+        """Before the step."""
+        shown, optimizer = self.shown.setdefault(first, Shown()), self.reads.keeps
+        self.again = None
+        if any(getattr(optimizer, hooks, None) for hooks in HOOKS):
+            shown.why_not = "hooks run in it (register_step_pre_hook, register_step_post_hook)"
+        if any(hasattr(parameter, "to_local") for parameter in self.reads.names):
+            shown.why_not = "each rank holds rows of the parameters alone"
+        if several() and not is_pytorchs(optimizer):
+            shown.why_not = "it may talk to other ranks"
+        if shown.why_not is not None:
+            return
+        try:
+            self.again = Again(optimizer, self.reads.names)
+        except Exception as problem:  # pylint: disable=broad-except
+            shown.why_not = in_a_line(problem)
+
+    @unseen
+    def ends(self, first, window):
+        """Behind the step."""
+        again, self.again = self.again, None
+        if again is None:
+            return
+        shown = self.shown[first]
+        try:
+            compared = list(again.compared())
+        except Exception as problem:  # pylint: disable=broad-except
+            shown.why_not = in_a_line(problem)
+            return
+        shown.steps += 1
+        for what, ends, own, noise, size, update, is_parameter in compared:
+            middle = max(noise, math.sqrt(noise * size))
+            if ends > middle and (is_parameter or own <= middle):  # state may be kept otherwise in another format
+                shown.wrong = True
+                self.wrong(window, again, what, ends, own, noise, size)
+            elif is_parameter and 0 < update <= noise:
+                shown.lost[what] = True
+            elif is_parameter and update:
+                share = math.sqrt(noise / size)
+                shown.ends, shown.noise, shown.share = max(shown.ends, ends), max(shown.noise, noise), max(shown.share, share)
+
+    def wrong(self, window, again, what, ends, own, noise, size):
+        dtype = str(again.dtype).rpartition(".")[2]
+        if own > math.sqrt(noise * size):
+            why = f"the same code run again in {dtype} ends {own:.2g} from it: its arithmetic there is wrong or too coarse"
+        else:
+            why = (f"the same code run again in {dtype} ends {own:.2g} from it: a kernel (foreach, fused) is wrong, or other code "
+                   "writes to parameters or state while it steps")
+        self.report.add(self.report.wrong_lines, "a step", f"window {window}, the step of {self.reads.name}: {what} ends {ends:.2g} "
+                        f"from the same step in float64, where rounding explains {noise:.2g}; {why}")
+
+    def lines(self, first, why):
+        """What was shown of the steps that no case states, `why` none does."""
+        shown = self.shown.get(first, Shown())
+        if shown.wrong:
+            return []
+        if shown.why_not is not None:
+            return [f"not judged: the optimizer's step ({why}, and it could not be run again by itself: {shown.why_not})"]
+        if not shown.share:
+            return [f"not judged: the optimizer's step ({why}, and " + ("all that it changes is lost in its rounding)" if shown.lost else
+                    "no step of it was recorded)")]
+        lost = f"; what it changes of {listed(list(shown.lost))} is lost in its rounding" if shown.lost else ""
+        return [f"not judged: the optimizer's algorithm ({why}, so that each of {shown.steps} steps was run again by itself, in "
+                f"float64: the loop's end within {shown.ends:.2g}, where rounding explains {shown.noise:.2g}, and an error of "
+                f"{100 * shown.share:.2g} % of a tensor's change would show{lost}; whether {self.reads.name} and its options are those "
+                "that are meant is not asked)"]
