@@ -1,5 +1,6 @@
 # Hashes the headers that a user's kernel is compiled against, below ROOT. Writes OUT/compiled_against.hpp, which goes
 # beside them, and OUT/abi.cpp, which goes into the program.
+cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${HEADERS} headers)
 set(text "")
 foreach(header IN LISTS headers)

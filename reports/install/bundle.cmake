@@ -19,7 +19,7 @@ foreach(library IN LISTS opened needed linked)
   string(REGEX MATCH "[^/]+/[^/]+$" name ${file})  # /lib may be /usr/lib
   set(package "")
   execute_process(COMMAND dpkg -S */${name} OUTPUT_VARIABLE package ERROR_QUIET RESULT_VARIABLE unknown)
-  string(REGEX MATCH "^[^:, \n]*" package "${package}")
+  string(REGEX MATCH "^[^:, \n]+" package "${package}")
   if(package AND EXISTS /usr/share/doc/${package}/copyright)
     configure_file(/usr/share/doc/${package}/copyright ${to}/licenses/${package} COPYONLY)
   endif()

@@ -25,7 +25,7 @@ foreach(part IN LISTS parts)
   list(APPEND objects "$<FILTER:$<TARGET_OBJECTS:${part}>,EXCLUDE,[.][gp]ch$>")  # a precompiled header is one of them
 endforeach()
 set(tally_object ${CMAKE_CURRENT_BINARY_DIR}/reports/install/tally.o)
-file(GENERATE OUTPUT ${tally_object}.parts CONTENT "$<JOIN:${objects},\n>\n")
+file(GENERATE OUTPUT ${tally_object}.parts CONTENT "\"$<JOIN:${objects},\"\n\">\"\n")  # a path may hold a space
 add_custom_command(OUTPUT ${tally_object}
   COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${tally_object} @${tally_object}.parts ${static_libraries}
   DEPENDS ${objects} ${tally_object}.parts COMMENT "Joining the program in one object" VERBATIM)

@@ -15,6 +15,7 @@ ROWS = [  # name, labels, cores, seconds, status
     ("one", ["unit"], 1, 10, "run"), ("two", ["unit"], 2, 20, "run"), ("loop", ["unit", "weekly"], 1, 7, "run"),
     ("law.exact", ["law"], 1, 30, "run"), ("planted", ["fault"], 1, 40, "run"), ("page", ["browser"], 1, 5, "run"),
     ("ranks", ["long", "mpi"], 2, 3, "run"), ("loose", [], 1, 2, "run"), ("absent", ["gpu"], 1, 2, "notrun")]
+SKIPPED = '<skipped message="SKIP_RETURN_CODE=77"/>'
 TIMES = "bare root 90\nset-up 60\nbuild 600\ntotal 3600\n"
 
 
@@ -22,7 +23,8 @@ def ran(rows=ROWS, times=TIMES, budget=60, status=0):
     """(exit status, the lines printed) of a run with these rows."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        cases = "".join(f'<testcase name="{name}" time="{seconds}" status="{ended}"/>' for name, _, _, seconds, ended in rows)
+        cases = "".join(f'<testcase name="{name}" time="{seconds}" status="{ended}">{SKIPPED * (ended == "notrun")}</testcase>'
+                        for name, _, _, seconds, ended in rows)
         (folder / "junit.xml").write_text(f"<testsuite>{cases}</testsuite>")
         (folder / "tests.json").write_text(json.dumps({"tests": [
             {"name": name, "properties": [{"name": "LABELS", "value": labels}] * bool(labels)
@@ -49,16 +51,32 @@ class Counts(unittest.TestCase):
         for budget in (60, 1):
             self.assertEqual(ran(budget=budget)[1][-1], "8 passed, 0 failed, 1 skipped")
 
-    def test_what_its_fixture_kept_from_running_has_failed(self):
-        behind = '<testcase name="law.a" status="notrun"><skipped message="Fixture dependency failed"/></testcase>'
-        left_out = '<testcase name="law.b" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>'
-        for text, outcome in ((behind, "failed"), (left_out, "skipped")):
-            self.assertEqual(count_tests.outcome_of(ElementTree.fromstring(text)), outcome)
+    def test_each_label_of_a_test_counts_it_and_what_did_not_pass_is_named(self):
+        _, lines = ran(rows=[*ROWS, ("wrong", ["unit"], 1, 1, "fail")], status=8)
+        for line in ("label unit: 3 passed, 1 failed, 0 skipped", "label weekly: 1 passed, 0 failed, 0 skipped",
+                     "label long: 1 passed, 0 failed, 0 skipped", "label gpu: 0 passed, 0 failed, 1 skipped",
+                     "label (no label): 1 passed, 0 failed, 0 skipped", "failed: wrong", "skipped: absent"):
+            self.assertIn(line, lines)
+
+    def test_only_what_says_so_or_is_disabled_is_skipped(self):
+        def outcome(status, message=None):
+            reason = f'<skipped message="{message}"/>' if message else ""
+            return count_tests.outcome_of(ElementTree.fromstring(f'<testcase name="a" status="{status}">{reason}</testcase>'))
+        for message in ("Fixture dependency failed", "Unable to find executable", "Required Files Missing"):
+            self.assertEqual(outcome("notrun", message), "failed")
+        for message in ("SKIP_RETURN_CODE=77", "SKIP_REGULAR_EXPRESSION_MATCHED"):
+            self.assertEqual(outcome("notrun", message), "skipped")
+        self.assertEqual([outcome(status) for status in ("run", "fail", "disabled")], ["passed", "failed", "skipped"])
+
+    def test_a_failure_that_ctest_did_not_report_fails(self):
+        self.assertEqual(ran(rows=[*ROWS, ("wrong", ["unit"], 1, 1, "fail")])[0], 1)
 
     def test_no_row_of_a_law_is_an_error(self):
-        ended, lines = ran(rows=[("campaign.runs", ["law"], 2, 9, "run"), ("one", ["unit"], 1, 1, "run")])
-        self.assertEqual(ended, 1)
-        self.assertIn("error: no test labelled `law` ran on the host; expected at least one", lines)
+        for law in (("campaign.runs", ["law"], 2, 9, "run"), ("law.exact", ["law"], 1, 9, "notrun")):
+            ended, lines = ran(rows=[law, ("one", ["unit"], 1, 1, "run")])
+            self.assertEqual(ended, 1)
+            self.assertIn("error: no test labelled `law` ran on the host; expected at least one", lines)
+            self.assertEqual(ran(rows=[law, ("one", ["unit"], 1, 1, "run")], status=8)[0], 8)
 
     def test_a_run_over_its_budget_fails(self):
         self.assertEqual(ran()[0], 0)

@@ -55,23 +55,39 @@ def loose_actions(text):
     return [used for used in re.findall(r"uses: (.*)$", text, re.MULTILINE) if not PINNED.match(used)]
 
 
+def budget_of(command):
+    """The minutes that a job's command allows itself; 0 where it counts none."""
+    return int(([*re.findall(r"TALLY_CI_BUDGET=(\d+)", command)] or [60])[0]) if ".ci/run" in command else 0
+
+
+def github_jobs():
+    """(name, job, what starts it) of each."""
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        workflow = yaml.safe_load(path.read_text())
+        yield from ((name, job, workflow[True]) for name, job in workflow["jobs"].items())  # YAML reads `on` as true
+
+
 def github_commands():
     commands = {}
-    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
-        for name, job in yaml.safe_load(path.read_text())["jobs"].items():
-            assert job["container"] == "debian:12" and job["timeout-minutes"], name
-            assert job["steps"][0]["run"] == SET_UP, name
-            commands[name], = [step["run"] for step in job["steps"][1:] if "run" in step]
+    for name, job, _ in github_jobs():
+        assert job["container"] == "debian:12" and job["timeout-minutes"], name
+        assert job["steps"][0]["run"] == SET_UP, name
+        commands[name], = [step["run"] for step in job["steps"][1:] if "run" in step]
     return commands
 
 
-def gitlab_commands():
+def gitlab_jobs():
+    """(name, job) of each."""
     jobs = yaml.safe_load((ROOT / ".gitlab-ci.yml").read_text())
     default = jobs.pop("default")
     assert default == {"image": "debian:12", "before_script": [SET_UP]}, default
-    commands = {}
     for name in (name for name in jobs if not name.startswith(".")):
-        job = {**jobs[jobs[name]["extends"]], **jobs[name]}
+        yield name, {**jobs[jobs[name]["extends"]], **jobs[name]}
+
+
+def gitlab_commands():
+    commands = {}
+    for name, job in gitlab_jobs():
         settings = dict(job.get("variables", {}))
         line, = job["script"]
         # The shell splits the variable into words and does nothing else to them.
@@ -91,6 +107,24 @@ class Jobs(unittest.TestCase):
         def words(commands):
             return {name: shlex.split(command) for name, command in commands.items()}
         self.assertEqual(words(github_commands()), words(gitlab_commands()))
+
+    def test_both_services_run_it_as_often(self):
+        def once_a_week(starts):
+            if starts == ["push", "pull_request"]:
+                return False
+            self.assertEqual(list(starts), ["schedule", "workflow_dispatch"])
+            self.assertRegex(starts["schedule"][0]["cron"], r"^\d+ \d+ \* \* \d$")
+            return True
+        weekly = {"==": True, "!=": False}
+        self.assertEqual({name: once_a_week(starts) for name, _, starts in github_jobs()},
+                         {name: weekly[job["rules"][0]["if"].split()[1]] for name, job in gitlab_jobs()})
+
+    def test_a_job_has_time_for_its_budget(self):
+        commands = github_commands()
+        for name, job, _ in github_jobs():
+            self.assertGreater(job["timeout-minutes"], budget_of(commands[name]), name)
+        for name, job in gitlab_jobs():
+            self.assertGreater(int(job["timeout"].removesuffix(" minutes")), budget_of(commands[name]), name)
 
     def test_actions_are_pinned(self):
         for path in [*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / "reports" / "ci" / "github.yml"]:

@@ -33,6 +33,9 @@ MAKE_ENDS=1 ci
 grep -q '^skipped: a bare root (debootstrap cannot make it' "$project/out" || fail "expected the reason for running here"
 TALLY_CI_BARE=0 ci
 ! grep -q 'bare root' "$project/out" || fail "expected no bare root where none is wanted"
+for part in set-up build total; do grep -qE "^$part +[0-9]+$" "$project/out" || fail "expected what $part took"; done
+TALLY_BUILD=$project/none ci
+! grep -q 'bare root' "$project/out" || fail "expected no bare root for a build that is there"
 
 touch "$project/one_more"
 ci

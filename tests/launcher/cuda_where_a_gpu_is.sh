@@ -30,8 +30,10 @@ uses_it verify --cuda
 rm -r "$project/build" "$project/compiled"
 TALLY_CUDA=ON uses_it list
 
-# A GPU that comes and other architectures are other set-ups, and so are faults that are wanted.
-for change in gpu CUDAARCHS=90 TALLY_CUDA_FAULTS=ON; do
+# A GPU that comes, other architectures, another compiler and other libraries are other set-ups, as are faults that are
+# wanted.
+ln -s "$(type -P c++)" "$bin/other++"
+for change in gpu CUDAARCHS=90 TALLY_CUDA_FAULTS=ON CXX=other++ "CMAKE_PREFIX_PATH=$project"; do
   case $change in
     gpu) touch "$project/gpu" ;;
     *) export "${change?}" ;;
@@ -40,7 +42,7 @@ for change in gpu CUDAARCHS=90 TALLY_CUDA_FAULTS=ON; do
   expect_err 'configuring'
 done
 grep -q '^TALLY_CUDA_FAULTS:.*=ON$' "$cache" || fail "configure was not asked for faults"
-unset CUDAARCHS TALLY_CUDA_FAULTS
+unset CUDAARCHS TALLY_CUDA_FAULTS CXX CMAKE_PREFIX_PATH
 
 rm -r "$project/build" "$project/compiled"
 uses_it verify

@@ -24,6 +24,7 @@ refuses() {  # WORD TEXT: in one line
 }
 refuses nonsense "tally: 'nonsense' is no command; expected baseline, bench, "
 refuses swep ", sweep, test or verify"
+refuses verif "'verif' is no command"
 refuses baseline_show "'baseline_show' is no command"
 refuses --no-cdua "'--no-cdua' is no option of ./tally; expected --yes, --no-setup, --cuda, --no-cuda, --help or --version"
 refuses '' 'argument 1: found nothing'
@@ -41,3 +42,6 @@ done
 launch --help
 expect_status $? 0
 [[ $(tail -n 1 "$project/out") == 'tally-lab --help' ]] || fail "expected the help of the largest program"
+mkdir -p "$project/other/reports" && mv "$project/build/no-cuda/reports/tally-check" "$project/other/reports"
+TALLY_BUILD=$project/other launch --help
+[[ $(tail -n 1 "$project/out") == 'tally-check --help' ]] || fail "expected the help of the build that is named"

@@ -3,8 +3,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/project.bash"
 touch "$project/slow"
 cat >>"$project/reports/CMakeLists.txt" <<CMAKE
-add_custom_command(OUTPUT first COMMAND sh -c "echo made >>$project/made && touch first" VERBATIM)
-add_custom_command(OUTPUT second DEPENDS first COMMAND sh -c "test ! -e $project/slow || { touch $project/begun; exec sleep 60; }; touch second" VERBATIM)
+add_custom_command(OUTPUT first COMMAND sh -c "echo made >>'$project/made' && touch first" VERBATIM)
+add_custom_command(OUTPUT second DEPENDS first COMMAND sh -c "test ! -e '$project/slow' || { touch '$project/begun'; exec sleep 60; }; touch second" VERBATIM)
 add_custom_target(steps DEPENDS second)
 add_dependencies(tally steps)
 CMAKE

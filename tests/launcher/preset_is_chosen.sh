@@ -14,3 +14,10 @@ expect_status $? 3
 expect_line "TALLY_PRESET is 'none'; expected default, no-cuda, cuda, sanitize or clang"
 TALLY_PRESET=base launch --no-cuda list
 expect_status $? 3
+echo '{"version": 6, "configurePresets": [{"name": "mine", "inherits": "no-cuda"}]}' >"$project/CMakeUserPresets.json"
+TALLY_PRESET=mine launch --no-cuda list
+expect_status $? 0
+[[ -x $project/build/mine/reports/tally ]] || fail "expected a build of the user's own preset"
+sed -i 's/"no-cuda"/"no-cuda", "cacheVariables": {"MINE": "ON"}/' "$project/CMakeUserPresets.json"
+TALLY_PRESET=mine launch --no-cuda list
+expect_line 'configuring'

@@ -9,6 +9,8 @@ int main(int count, char** arguments) {
   const char* program = std::strrchr(arguments[0], '/') + 1;
   const bool asks_the_lab = std::strcmp(arguments[count - 1], "faults") == 0 && std::strcmp(program, "tally-lab") != 0;
   if (asks_the_lab && std::getenv("TALLY_PARTS")) return 75;
+  const bool asks_verify = std::strcmp(arguments[count - 1], "law") == 0 && std::strcmp(program, "tally-check") == 0;
+  if (asks_verify && std::getenv("TALLY_PARTS")) return 74;
   if (std::strcmp(arguments[count - 1], "typo") == 0) return 2;
   std::puts(program);
 }
@@ -27,6 +29,7 @@ done
 runs tally --no-cuda replay case.json
 runs tally --no-cuda bless --reason 'not --fault' --faultless
 runs tally --no-cuda list kernels
+runs tally --no-cuda explain law
 launch --no-cuda explain typo
 expect_status $? 2
 [[ ! -e $programs/tally-lab ]] || fail "no word of the lab built it"

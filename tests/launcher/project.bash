@@ -4,7 +4,7 @@
 set -uo pipefail
 umask 022  # what a message says of a folder's mode does not follow the machine's
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-project=$(mktemp -d)
+project=$(mktemp -d "${TMPDIR:-/tmp}/a project.XXXXXX")  # a path may hold a space
 trap 'rm -rf "$project"' EXIT
 bin=$project/bin
 unset CI TALLY_BUILD TALLY_PRESET TALLY_CUDA TALLY_CUDA_FAULTS TALLY_CI_BUDGET CXX CUDACXX CUDAARCHS
@@ -54,7 +54,7 @@ replace() {  # NAME: this machine's command NAME, for the test only, becomes the
 
 replace ls <<LS
 #!/bin/bash
-[[ \$1 != /dev/nvidia* ]] || { [[ -e $project/gpu ]]; exit; }
+[[ \$1 != /dev/nvidia* ]] || { [[ -e '$project/gpu' ]]; exit; }
 exec $(type -P ls) "\$@"
 LS
 

@@ -6,6 +6,8 @@ rm "$bin/cmake"
 replace apt-get <<APT
 #!/bin/bash
 echo "\$DEBIAN_FRONTEND: \$*" >>"$project/installed"
+[[ \$* != *update* ]] || rm -f "$project/stale"
+[[ ! -e "$project/stale" ]] || exit 100
 [[ \$* != *" cmake"* ]] || ln -sf "$(type -P cmake)" "$bin/cmake"
 [[ \$* != *libsmall-dev* ]] || rm "$project/lacking"
 APT
@@ -24,6 +26,7 @@ for packages in cmake 'libsmall-dev libtiny-dev'; do
   grep -qxF -- "noninteractive: $options $packages" "$project/installed" || fail "not installed: $packages; $(cat "$project/installed")"
 done
 
-touch "$project/lacking" && rm -r "$project/build"
+# What an old list of packages does not have, a new one may.
+touch "$project/lacking" "$project/stale" && rm -r "$project/build"
 launch verify --no-cuda --yes
 expect_status $? 0

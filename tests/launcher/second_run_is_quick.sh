@@ -20,7 +20,14 @@ PATH=$bin SHELL=$BASH script -qec "'$project/tally' --no-cuda list" "$project/er
 expect_out $'list\r'
 [[ $stamp == "$(stat -c %Y%n "$project/build/no-cuda/build.ninja")" ]] || fail "configured again"
 
+cp -p "$project/CMakePresets.json" "$project/presets"
 sed -i 's/"displayName": "Optimised, without any CUDA toolkit"/"displayName": "Changed"/' "$project/CMakePresets.json"
 launch --no-cuda list
 expect_status $? 3
 expect_err 'configure failed'
+
+# What failed half-way is done again, though all that it depends on is as it was before.
+ln -sf "$(type -P cmake)" "$bin/cmake" && mv "$project/presets" "$project/CMakePresets.json"
+launch --no-cuda list
+expect_status $? 0
+expect_line 'configuring'

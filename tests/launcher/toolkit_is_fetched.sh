@@ -5,7 +5,7 @@ replace python3 <<PYTHON
 #!/bin/bash
 [[ \$* == *"pip download"* ]] || exec /usr/bin/python3 "\$@"
 echo "\$*" >>"$project/downloads"
-[[ ! -e $project/offline ]] || exit 1
+[[ ! -e '$project/offline' ]] || exit 1
 while [[ \$1 != --dest ]]; do shift; done
 /usr/bin/python3 -c '
 import sys, zipfile

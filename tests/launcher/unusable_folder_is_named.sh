@@ -21,6 +21,13 @@ rm "$build/no-cuda" && mkdir "$build/setup.log"
 launch --no-cuda list
 refused $? "$build/setup.log: found a directory of " 'expected a file that '
 rmdir "$build/setup.log"
+for file in .no-cuda.lock times .nvcc probe.cu no-cuda/{CMakeCache.txt,build.ninja,.ninja_log,.ninja_deps}; do
+  mkdir -p "$build/$file"
+  launch --no-cuda list
+  refused $? "$build/$file: found a directory of "
+  rmdir "$build/$file"
+done
+rmdir "$build/no-cuda"
 
 # Another's: as somebody who may not write there, where this test may become one.
 another=(setpriv --reuid 65534 --regid 65534 --clear-groups)

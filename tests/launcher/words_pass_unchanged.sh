@@ -16,3 +16,5 @@ int main(int, char** arguments) { return std::ifstream(arguments[2]) ? 0 : 1; }'
 mkdir "$project/folder" && touch "$project/folder/case.json"
 cd "$project/folder" && launch --no-cuda replay case.json
 expect_status $? 0
+launch --no-cuda replay none.json
+expect_status $? 1

@@ -13,7 +13,10 @@ if not (has("cpack") and has("dpkg-deb")):
 HELD = ["bin/tally", "lib/tally/tally.o", "lib/cmake/tally/tallyConfig.cmake", "lib/cmake/tally/tallyConfigVersion.cmake",
         "lib/cmake/tally/kernels/plugin/add_equivalence_test.cmake", "include/tally/kernels/device/kernel_registry.hpp",
         "include/tally/kernels/plugin/compiled_against.hpp", "include/tally/oracle/layers/claim.hpp",
-        "share/tally/digits.csv", "share/doc/tally/copyright"]
+        "include/tally/subject.h", "lib/cmake/tally/kernels/device/checker/unobserved.txt", "share/tally/digits.csv",
+        "share/tally/numpy_step.py", "share/tally/recorder/pyproject.toml", "share/tally/recorder/wheel/backend.py",
+        "share/tally/recorder/tally_recorder/__init__.py", "share/tally/recorder/tally_program/__init__.py",
+        "share/doc/tally/copyright"]
 NEEDED = ["libflint-arb", "libmpfr", "libgmp", "zlib1g", "libc6 (>= "]
 
 
@@ -29,7 +32,7 @@ class Package(unittest.TestCase):
     def test_it_holds_the_program_and_what_kernels_of_a_users_own_need(self):
         held = {line.split()[-1].removeprefix("./usr/") for line in run("dpkg-deb", "-c", self.package).splitlines()}
         self.assertEqual([file for file in HELD if file not in held], [])
-        foreign = [file for file in held if "/tests/" in file or file.endswith((".cpp", ".cu"))]
+        foreign = [file for file in held if "/tests/" in file or file.endswith((".cpp", ".cu", ".pyc"))]
         self.assertEqual(foreign, [])
 
     def test_it_names_the_packages_that_its_program_runs_with(self):

@@ -9,3 +9,5 @@ if(NOT TALLY_SANITIZE)
   set_tests_properties(plugin.step plugin.kernels plugin.refusals plugin.package plugin.recipes PROPERTIES LABELS "unit;plugin" SKIP_RETURN_CODE 77
     TIMEOUT 1500 PROCESSORS 2)
 endif()
+add_test(NAME plugin.packaging COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/packaging_test.py)
+set_tests_properties(plugin.packaging PROPERTIES LABELS "unit;plugin" TIMEOUT 120)

@@ -24,7 +24,7 @@ def found_of(folder, law):
     passed = sum(len(case) == 0 for case in cases)
     for case in bad:
         print(case.get("classname"), case.get("name"), *(part.get("message") or part.text for part in case), sep="\n  ")
-    print(f"{law}: {passed} of {len(cases)} cases passed, {len(bad)} failed, the control counted")
+    print(f"{law}: {passed} of {len(cases)} cases passed, {len(bad)} failed, {'the' if control else 'no'} control counted")
     return 0 if passed and control and not bad else 1
 
 

@@ -7,6 +7,8 @@ add_test(NAME campaign.runs
 set_tests_properties(campaign.runs PROPERTIES LABELS law PROCESSORS 2 TIMEOUT 1800 FIXTURES_SETUP campaign)
 add_test(NAME campaign.default COMMAND ${campaign_row})
 set_tests_properties(campaign.default PROPERTIES LABELS law TIMEOUT 60 FIXTURES_REQUIRED campaign)
+add_test(NAME campaign.rows COMMAND /usr/bin/env python3 -B ${CMAKE_CURRENT_LIST_DIR}/campaign_row_test.py)
+set_tests_properties(campaign.rows PROPERTIES LABELS unit TIMEOUT 60)
 
 file(GLOB_RECURSE law_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/laws/*.cpp)
 foreach(source IN LISTS law_sources)

@@ -17,6 +17,8 @@ foreach(check IN LISTS style_checks)
   set_tests_properties(style.${name} style.${name}.finds_its_bad_samples PROPERTIES
     LABELS style SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
 endforeach()
+add_test(NAME style.check COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/check_test.py)
+set_tests_properties(style.check PROPERTIES LABELS style TIMEOUT 60)
 # Once a week: headers that the sources of their names include first, as well.
 add_test(NAME style.every_header_alone CONFIGURATIONS tidy
   COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_LIST_DIR}/check.py headers_alone --root ${PROJECT_SOURCE_DIR} ${style_includes})

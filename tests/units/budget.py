@@ -1,29 +1,44 @@
-"""How much there is to compile, held within a budget: budget.py BUILD
+"""How much there is to compile, held within a budget, and what each program is made of: budget.py BUILD
 
 Units of each program, as ninja would compile them for the host; and what reaches most of them: a header of Tally that
 more than WIDE sources include, however far, must not bring a header of the standard library that takes long to read.
-What is over the budget is named with the folder or the file that broke it. Counted, not timed."""
+What is over the budget is named with the folder or the file that broke it. Counted, not timed.
+A program holds each source of its parts once, and none of a larger one's."""
 import collections
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import unittest
 
 BUILD = sys.argv.pop()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-UNITS = {"tally-check": 110, "tally": 300, "tally-lab": 400}
+sys.path.insert(0, str(ROOT / "tests" / "style"))
+from checks.includes import part_of  # noqa: E402
+
+UNITS = {"tally-check": 95, "tally": 220, "tally-lab": 270}
 WIDE = 300
 HEAVY = {"filesystem", "iostream", "fstream", "regex", "thread", "future", "chrono", "random", "iomanip", "locale"}
 INCLUDE = re.compile(r'^#include (?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 FOLDERS = ("oracle", "kernels", "properties", "reports")
+WHERE_IT_IS = ("kernels/device/cuda/", "kernels/ranks/mpi/", "kernels/ranks/nccl/")  # what they are built on
 
 
 def units_of(program):
     told = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", f"reports/{program}"], check=True,
                           capture_output=True, text=True).stdout.splitlines()
     on_host = [line for line in told if " -c " in line and "-DTALLY_CHECKED" not in line and "nvcc" not in line.split()[0]]
-    return [line.rsplit(" -c ", 1)[1] for line in on_host]
+    return [shlex.split(line.rsplit(" -c ", 1)[1])[0] for line in on_host]
+
+
+def sources_of(program):
+    """Paths of its sources, from the project's root; what CMake makes itself aside."""
+    for unit in map(pathlib.Path, units_of(program)):
+        if not unit.is_relative_to(BUILD):
+            yield str(unit.relative_to(ROOT))
+        elif "units" in unit.relative_to(BUILD).parts:
+            yield from re.findall('^#include "(.*)"$', unit.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def includes():
@@ -65,6 +80,12 @@ class Budget(unittest.TestCase):
             print(f"{program}: {len(units)} units of {budget}")
             self.assertTrue(units)
             self.assertLessEqual(len(units), budget, f"{program}: most units are of {folders}")
+
+    def test_each_program_holds_the_sources_of_its_parts_once(self):
+        there = [name for name in includes() if not name.endswith(".hpp") and not name.startswith(WHERE_IT_IS)]
+        for part, program in enumerate(UNITS):
+            held = [name for name in sources_of(program) if not name.startswith(WHERE_IT_IS)]
+            self.assertEqual(sorted(held), sorted(name for name in there if part_of(name) <= part), program)
 
     def test_what_most_sources_include_is_light(self):
         self.assertEqual(too_wide(includes()), [])

@@ -16,7 +16,7 @@ PATTERNS = [
     re.compile(rf"{SMALL}f?\s*[<>]=?"),
     re.compile(rf"\b(?:EXPECT|ASSERT)_[LG][TE]\b.*\b{SMALL}"),
     re.compile(r"\b(?:isclose|allclose|assert_allclose|assertAlmostEqual|isApprox|isMuchSmallerThan|approx)\s*\("),
-    re.compile(rf"\b(?:[rast]*tol|tolerance)\w*\s*[={{(]\s*{NUMBER}", re.IGNORECASE),
+    re.compile(rf"(?:\b|_)(?:[rast]*tol|tolerance)\w*\s*[={{(]\s*{NUMBER}", re.IGNORECASE),
 ]
 COMMENT = re.compile(r"//.*|^\s*#(?!\s*(?:if|define)).*")
 

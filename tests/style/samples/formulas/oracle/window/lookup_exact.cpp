@@ -1,1 +1,2 @@
 // Looks a kind up.
+// (good.1)  y = x, where it is defined.

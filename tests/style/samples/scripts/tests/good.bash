@@ -1,0 +1,2 @@
+# Sourced: what it sets, others read.
+shown=yes

@@ -1,0 +1,7 @@
+namespace tally {
+namespace {
+
+bool is_even(float x) { return x == 0; }
+
+}  // namespace
+}  // namespace tally
