@@ -1,4 +1,5 @@
-"""python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is."""
+"""python -m tally_recorder --micro-batches K [options] train.py …: records a training script as it is.
+python -m tally_recorder vary …: runs one on the same rows in other micro-batches."""
 import argparse
 import json
 import sys
@@ -6,6 +7,7 @@ import sys
 from . import folders, verdict
 from .errors import CaptureError
 from .meaning import LEVELS, NORMALISATIONS
+from .varied.script import command
 from .watch import Watch
 
 
@@ -19,7 +21,9 @@ def section(text):
 
 def options_of(arguments):
     parser = argparse.ArgumentParser(prog="python -m tally_recorder", description="Records the training loop of a "
-                                     "script, and has `tally check` judge it. Exits with its code.")
+                                     "script, and has `tally check` judge it. Exits with its code.",
+                                     epilog="`python -m tally_recorder vary --help`: the other use, which runs a script once for each "
+                                     "way of writing the same rows as micro-batches.")
     parser.add_argument("--micro-batches", required=True, metavar="K[,K…]",
                         help="micro-batches of a window as they are meant; several repeat one after another")
     parser.add_argument("--windows", type=int, help="how many windows to record (all)")
@@ -46,6 +50,8 @@ def options_of(arguments):
 
 
 def main():
+    if sys.argv[1:2] == ["vary"]:
+        return command.main(sys.argv[2:])
     parser, options = options_of(sys.argv[1:])
     try:
         counts = [int(count) for count in options.micro_batches.split(",")]

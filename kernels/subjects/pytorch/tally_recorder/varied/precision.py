@@ -4,7 +4,7 @@ import functools
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-LOW = (torch.float32, torch.float16, torch.bfloat16)
+FORMATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 def name_of(func):
@@ -12,26 +12,27 @@ def name_of(func):
 
 
 class Lifts(TorchDispatchMode):
-    """Formats that an operation is asked for, and those of what it is given, are float64 in place of a lower one. What an
+    """Formats that an operation is asked for, and those of what it is given, are float64, or `dtype`, in place of a lower one. What an
     operation writes to, or hands out as it is, keeps its own."""
 
-    def __init__(self):
+    def __init__(self, dtype=torch.float64):
         super().__init__()
+        self.dtype, self.low = dtype, FORMATS[FORMATS.index(dtype) + 1:]
         self.found = False  # something to lift
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if kwargs.get("dtype") in LOW:
-            self.found, kwargs = True, {**kwargs, "dtype": torch.float64}
+        if kwargs.get("dtype") in self.low:
+            self.found, kwargs = True, {**kwargs, "dtype": self.dtype}
         if not shares(func) and not name_of(func).startswith("_amp"):
             args = tuple(self.lifted(arg) for arg in args)
             kwargs = {key: self.lifted(value) for key, value in kwargs.items()}
         return func(*args, **kwargs)
 
     def lifted(self, value):
-        if isinstance(value, torch.Tensor) and value.dtype in LOW:
+        if isinstance(value, torch.Tensor) and value.dtype in self.low:
             self.found = True
-            return value.to(torch.float64)
+            return value.to(self.dtype)
         return type(value)(self.lifted(each) for each in value) if type(value) in (list, tuple) else value
 
 

@@ -23,8 +23,10 @@ class Wanted(Exception):
     """What has to be run first."""
 
 
-def partitions_of(rows, seed):
+def partitions_of(rows, seed, equal_only=False):
     """Ways to deal: equal, a short last one, single rows, and two that are drawn; each once, the coarsest first."""
+    if equal_only:
+        return [(rows // count,) * count for count in range(2, rows + 1) if rows % count == 0]
     drawn, found = random.Random(seed), []
     for count in (2, 4):
         if rows % count == 0 and rows > count:
@@ -71,6 +73,8 @@ class Rule:
         error = high["error"] or low["error"]
         if error:
             return {"sizes": sizes, "in_float64": 0.0, "in_float32": 0.0, "tensor": None, "kind": "error", "error": error}
+        if high["rows_hash"] != self.run(frozen=frozen)["rows_hash"]:
+            return {"sizes": sizes, "in_float64": 0.0, "in_float32": 0.0, "tensor": None, "kind": "rows"}
         moved, far64, far32 = self.far(self.run(moved=1, frozen=frozen)), self.far(high), self.far(low)
         lost = next((name for far in (far64, far32) for name, value in far.items() if math.isnan(value)), None)
         if lost:
@@ -164,10 +168,13 @@ class Rule:
             return {"verdict": "error", "sentence": "vary: found another end of the same whole batch from the same seed, expected "
                     "the same; make all that the loop keeps in `make`, and draw from torch's generator"}
         gaps = []
-        for sizes in partitions_of(self.document["rows"], self.document["seed"]):
+        for sizes in partitions_of(self.document["rows"], self.document["seed"], self.document.get("equal_only")):
             gaps.append(self.gap(sizes))
+            if gaps[-1]["kind"] == "rows":
+                return {"verdict": "error", "sentence": f"micro-batches of {', '.join(map(str, sizes))} rows hold other rows than the whole "
+                        "batch; deal the same rows whatever the size of a micro-batch"}
             if gaps[-1]["kind"] in ("meaning", "not finite", "error"):
-                least = self.shrunk(gaps[-1])
+                least = gaps[-1] if self.document.get("equal_only") else self.shrunk(gaps[-1])
                 cause, sentence = self.cause(least)
                 return {"verdict": "fail", "cause": cause, "sentence": sentence, "partition": least["sizes"], "drift": 0.0,
                         "gaps": gaps + [least]}

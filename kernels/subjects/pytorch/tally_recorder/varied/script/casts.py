@@ -1,0 +1,114 @@
+"""A script computes in one floating format, whatever it asks for."""
+import contextlib
+import hashlib
+
+import torch
+
+from ..precision import Lifts, name_of, shares
+from ..rows import mapped
+
+set_default_dtype = torch.set_default_dtype
+HALF_ULP = {"float64": 2.0**-53, "float32": 2.0**-24}
+OF_THE_DEFAULT = ("rand", "randn", "normal")  # what they draw is of the default format where none is named
+
+
+def is_format(value):
+    return isinstance(value, torch.dtype) and value.is_floating_point
+
+
+def memory_of(tensor):
+    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def moved_rows(tensor, stream, size):
+    """Moves each row by up to `size` of each element, by what the row itself and the stream draw: in whatever micro-batch a
+    row comes, it is moved alike."""
+    moved = tensor.clone()
+    for row in moved if moved.dim() else ():
+        generator = torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(memory_of(row)).digest()[:7], "little") ^ stream)
+        draw = torch.rand(row.shape, generator=generator, dtype=torch.float64) * 2 - 1
+        row.mul_((1 + size * draw).to(row))
+    return moved
+
+
+class Casts(Lifts):
+    """Up to the first optimizer or call of a model the script builds what it trains as it always does. From there on its
+    models, its rows and all new tensors are of `dtype`; what is drawn is drawn in float32, so that all formats draw alike.
+    `stream` moves parameters and rows by half ulps of `moved_by`, unless it is 0."""
+
+    def __init__(self, dtype, stream=0, moved_by="float32"):
+        super().__init__(dtype)
+        self.half_ulp, self.stream, self.on = HALF_ULP[moved_by], stream, False
+        self.cast_already, self.generator = {}, torch.Generator().manual_seed(stream)
+
+    def begin(self):
+        if not self.on:
+            set_default_dtype(self.dtype)
+            torch.set_default_dtype = lambda dtype: set_default_dtype(self.dtype if is_format(dtype) else dtype)
+            self.on = True
+
+    @contextlib.contextmanager
+    def aside(self):
+        """What is computed inside of it is not the script's."""
+        on, self.on = self.on, False
+        try:
+            yield
+        finally:
+            self.on = on
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if not self.on:
+            return func(*args, **(kwargs or {}))
+        if self.dtype != torch.float32 and torch.Tag.nondeterministic_seeded in func.tags:
+            return self.drawn(func, args, kwargs or {})
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def drawn(self, func, args, kwargs):
+        """Numbers are drawn in float32, and cast."""
+        lower = [self.lowered(value) for value in args]
+        kwargs = {key: self.lowered(value) for key, value in kwargs.items()}
+        if name_of(func) in OF_THE_DEFAULT and not any(isinstance(value, torch.Tensor) for value in args):
+            kwargs["dtype"] = kwargs.get("dtype") or torch.float32
+        result = func(*lower, **kwargs)
+        if shares(func):
+            return args[0].copy_(result) if args[0] is not lower[0] else result
+        return mapped(result, lambda tensor: tensor.to(self.dtype) if tensor.is_floating_point() else tensor)
+
+    def lowered(self, value):
+        if isinstance(value, torch.Tensor) and value.dtype == self.dtype:
+            return value.float()
+        return torch.float32 if is_format(value) else value
+
+    def rows(self, rows):
+        """What a script gives a model, cast."""
+        def cast(tensor):
+            if not tensor.is_floating_point() or tensor.dtype == self.dtype or tensor.requires_grad:
+                return tensor
+            value = tensor.to(self.dtype)
+            return moved_rows(value, self.stream, self.half_ulp) if self.stream else value
+        with self.aside(), torch.no_grad():
+            return mapped(rows, cast)
+
+    def tensors(self, tensors):
+        """Parameters and buffers, in place."""
+        with self.aside(), torch.no_grad():
+            for tensor in tensors:
+                if id(tensor) in self.cast_already or not tensor.is_floating_point():
+                    continue
+                self.cast_already[id(tensor)] = tensor
+                value = tensor.detach().to(self.dtype)
+                if self.stream:
+                    draw = torch.rand(value.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
+                    value = value * (1 + self.half_ulp * draw).to(value)
+                gradient = tensor.grad if tensor.is_leaf else None
+                tensor.data = value
+                if gradient is not None:
+                    tensor.grad = gradient.to(self.dtype)
+
+    def module(self, module):
+        self.begin()
+        self.tensors([*module.parameters(), *module.buffers()])
+
+    def optimizer(self, optimizer):
+        self.begin()
+        self.tensors([parameter for group in optimizer.param_groups for parameter in group["params"]])

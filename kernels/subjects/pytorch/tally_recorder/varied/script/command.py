@@ -1,0 +1,100 @@
+"""python -m tally_recorder vary [options] train.py …: runs a script on the same rows in other micro-batches."""
+import argparse
+import importlib.util
+import os
+import shlex
+import signal
+import sys
+
+from ...errors import CaptureError
+from ..verdict import judged
+from .presets import PRESETS, detected
+from .runs import Script
+
+CODES = {"pass": 0, "fail": 1, "error": 2}
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(
+        prog="python -m tally_recorder vary", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs a training script once for each way of writing the same rows as micro-batches, and has `tally\nvary` "
+        "judge whether all come to the parameters of the whole batch. Exits with its code.",
+        epilog="example:\n  python -m tally_recorder vary --rows 8 --set '--batch-size {rows} --accum {k}' train.py --lr 0.1")
+    parser.add_argument("--rows", type=int, default=8, help="rows of a window, which is one optimizer step (8)")
+    parser.add_argument("--windows", type=int, default=2, help="windows that a run trains (2)")
+    parser.add_argument("--set", action="append", default=[], metavar="WORDS", dest="words",
+                        help="the script's words for it: {rows} of a micro-batch, {k} of them; {sizes}: the rows of each with "
+                        "commas, where the script can deal unequal ones; {out}: a scratch folder for what a run writes")
+    parser.add_argument("--preset", choices=sorted(PRESETS), help="a framework whose words are known (found by what the script "
+                        "imports, where there is no --set)")
+    parser.add_argument("--seed", type=int, default=0, help="of the generators, and of the partitions that are drawn (0)")
+    parser.add_argument("--out", default="tally-out/vary", help="the folder for vary.json, vary.html and what the runs said "
+                        "(tally-out/vary)")
+    parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
+    parser.add_argument("script", help="the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="and its arguments")
+    return parser.parse_args(arguments)
+
+
+def text_of(options):
+    """The script, to be looked at."""
+    path = options.script
+    if options.module:
+        try:
+            found = importlib.util.find_spec(path)
+        except ImportError:
+            found = None
+        path = found.origin if found else None
+    if not path or not os.path.isfile(path):
+        raise CaptureError(f"{options.script}: found no such {'module' if options.module else 'file'}, expected a script; name one, or a "
+                           "module after -m")
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def words_of(options):
+    """(preset, words): what is put behind the script's arguments."""
+    text, preset = text_of(options), options.preset
+    words = [word for given in options.words for word in shlex.split(given)]
+    if options.rows < 2 or options.windows < 1:
+        raise CaptureError(f"vary: found --rows {options.rows} and --windows {options.windows}, expected at least 2 rows, which can be "
+                           "dealt in more than one way, and 1 window")
+    if words and not any(key in word for word in words for key in ("{rows}", "{sizes}")):
+        raise CaptureError(f"--set: found {' '.join(words)}, expected {{rows}} in it (or {{sizes}}), the rows of a micro-batch; write "
+                           "'--batch-size {rows} --accum {k}' in the script's own words")
+    if not words and preset is None:
+        preset = detected(text)
+        if preset is None:
+            raise CaptureError(f"{options.script}: found no framework whose words for rows and micro-batches are known, expected them "
+                               "in --set; write '--batch-size {rows} --accum {k}' in the script's own words, or name a --preset")
+        print(f"{options.script}: preset {preset}: {PRESETS[preset].said} say what a micro-batch is (else --preset, --set)", flush=True)
+    return preset, words + shlex.split(PRESETS[preset].flags if preset else "")
+
+
+def terminated(*_):
+    raise KeyboardInterrupt
+
+
+def main(arguments):
+    options = options_of(arguments)
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        preset, words = words_of(options)
+        try:
+            os.makedirs(options.out, exist_ok=True)
+        except OSError as problem:
+            raise CaptureError(f"--out: found {options.out} ({problem.strerror}), expected a folder that can be written; name one") from None
+        with Script(options.script, options.arguments, words, preset, options.module, options.rows, options.windows, options.seed,
+                    options.out) as script:
+            script.prepare()
+            answer, document = judged(script, options.out)
+            script.say_done()
+    except CaptureError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    for note in document["notes"]:
+        print(f"note: {note}")
+    print(f"{answer['verdict']}: {answer['sentence']}")
+    return CODES[answer["verdict"]]

@@ -1,0 +1,238 @@
+"""Runs of a script: the processes in which it is run, and what they leave."""
+import contextlib
+import hashlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import torch
+
+from ...errors import CaptureError
+from ..executor import ASK, Ended, Executor
+from ..weights import HALF_OF_64, flat, solved, unlike, with_terms
+from .presets import PRESETS
+
+PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+SLOW = 10  # seconds of silence that a progress line breaks where no terminal is
+
+
+class Script(Executor):
+    """A script and its arguments. `words` are further ones, in which {rows} is the rows of a micro-batch, {k} the number of
+    micro-batches, {sizes} the rows of each with commas, and {out} a folder for what a run writes."""
+
+    def __init__(self, script, arguments, words, preset=None, module=False, rows=8, windows=2, seed=0, folder="."):
+        super().__init__(rows, windows, seed)
+        self.script, self.arguments, self.words, self.preset, self.module = script, arguments, words, preset, module
+        self.folder, self.count, self.began, self.about, self.said_at = folder, 0, time.time(), 0, 0
+        self.first = None  # the run of the whole batch, until it is asked for
+        self.equal_only, self.process, self.rows_of_all = False, None, None
+
+    def loop(self):
+        return {"name": os.path.basename(self.script), "file": self.script, "line": 1, "kind": "script", "torch": torch.__version__,
+                "ranks": 1}
+
+    def head(self):
+        return {**super().head(), "equal_only": self.equal_only}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @staticmethod
+    def told(word, sizes, scratch):
+        """A word of the command line."""
+        keys = {"{rows}": max(sizes), "{k}": len(sizes), "{sizes}": ",".join(map(str, sizes)), "{out}": scratch}
+        for key, value in keys.items():
+            word = word.replace(key, str(value))
+        return word
+
+    def start(self):
+        """The process that runs what it is asked for."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [PACKAGES, os.environ.get("PYTHONPATH")])),
+                       "PYTHONHASHSEED": "0", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+        command = [sys.executable, "-B", "-m", "tally_recorder.varied.script.driver", *filter(None, [self.preset])]
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        start_new_session=True, bufsize=0)
+
+    def close(self):
+        """Ends all processes."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()
+            self.process = None
+
+    def made(self, run):
+        """(seen, left): what a run showed and the tensors that it left."""
+        self.count += 1
+        folder = os.path.abspath(os.path.join(self.folder, f"run-{self.count}"))
+        shutil.rmtree(folder, ignore_errors=True)
+        sizes, scratch = run["sizes"] or [self.rows], os.path.join(folder, "out")
+        os.makedirs(scratch)
+        path = os.path.join(folder, "run.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**run, "script": self.script, "arguments": [self.told(word, sizes, scratch) for word in [*self.arguments, *self.words]],
+                       "module": self.module, "rows": self.rows, "windows": self.windows, "seed": self.seed, "preset": self.preset}, file)
+        if self.process is None:
+            self.start()
+        self.process.stdin.write(path.encode() + b"\n")
+        while not select.select([self.process.stdout], [], [], 1)[0]:
+            self.say_progress()
+        end = self.process.stdout.readline().decode().strip()
+        if not end:
+            raise CaptureError(f"vary: found that {sys.executable} ended, which runs the script, expected that it runs; see what is said "
+                               "above")
+        try:
+            with open(os.path.join(folder, "seen.json"), encoding="utf-8") as file:
+                seen = json.load(file)
+            left = torch.load(os.path.join(folder, "tensors.pt"))
+            os.remove(os.path.join(folder, "tensors.pt"))
+        except OSError:
+            seen, left = {"error": {"type": "the process", "text": f"ended with status {end}; {self.last_line(folder)}",
+                                    "file": self.script, "line": None}}, {}
+        shutil.rmtree(os.path.join(folder, "out"))
+        if seen["error"] and seen["error"]["type"] == "SystemExit":
+            seen["error"]["text"] = f"exit status {seen['error']['text']}; {self.last_line(folder)}"
+        return seen, left
+
+    @staticmethod
+    def last_line(folder):
+        with open(os.path.join(folder, "said.log"), encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file if line.strip()]
+        return lines[-1][:200] if lines else "it said nothing"
+
+    def asked(self, ask, watch=None):
+        """`watch` is the window whose gradients are kept; it is the last to be run then."""
+        return self.made({**{key: ask[key] for key in ("sizes", "precision", "moved", "frozen")}, "watch": watch,
+                          "moved_by": ask.get("moved_by") or "float32", "windows": self.windows if watch is None else watch + 1})
+
+    def ended(self, ask):
+        """The run that is asked for."""
+        seen, left = self.first or self.asked(ask)
+        self.first = None
+        if not seen["error"] and ask["sizes"] and seen["dealt"] and 0 < len(seen["dealt"][0]) != len(ask["sizes"]):
+            found, sizes = (", ".join(map(str, value)) for value in (seen["dealt"][0], ask["sizes"]))
+            raise CaptureError(f"{self.script}: found a step after micro-batches of {found} rows where {self.what_was_asked(ask['sizes'])} "
+                               f"was said, expected one after {sizes}; give the script's own words for both in --set")
+        if not seen["error"] and not ask["moved"]:
+            self.compare_rows(ask, seen["rows"])
+        rows = "" if ask["moved"] else hashlib.sha256("|".join(",".join(window) for window in seen.get("rows", [])).encode()).hexdigest()
+        return Ended(left.get("tensors", {}), seen.get("steps", []), seen.get("micro_batches", []), rows, seen.get("items", []),
+                     seen["error"], trained=seen.get("trained", True))
+
+    def compare_rows(self, ask, rows):
+        """Says in how many a run trains on other rows than the first did."""
+        self.rows_of_all = rows if self.rows_of_all is None else self.rows_of_all
+        other = sum(sum((Counter(window) - Counter(whole)).values()) for window, whole in zip(rows, self.rows_of_all))
+        lost = sum(sum((Counter(whole) - Counter(window)).values()) for window, whole in zip(rows, self.rows_of_all))
+        if other or lost:
+            sizes = ", ".join(map(str, ask["sizes"] or [self.rows]))
+            self.note(f"with micro-batches of {sizes} rows the script trains on {other} rows that the windows of the whole batch do not "
+                      f"have, and leaves out {lost}")
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def prepare(self):
+        """The first run, of the whole batch: what the script is like. It may have fewer windows than were asked for, and no
+        float64."""
+        seen, left = self.asked(ASK)
+        if seen["error"]:
+            lower, lower_left = self.asked({**ASK, "precision": "float32"})
+            if lower["error"]:
+                raise CaptureError(f"{self.script}: found {told(lower['error'])} with the whole batch at once "
+                                   f"({self.what_was_asked([self.rows])}), expected a script that trains; run it alone first, see "
+                                   f"{os.path.join(self.folder, f'run-{self.count}', 'said.log')}")
+            self.precisions = ["float32"]
+            self.note(f"float64 cannot be had: {told(seen['error'])}; float32 is judged against its own noise")
+            seen, left = lower, lower_left
+        if not seen["optimizers"] or not seen["steps"]:
+            raise CaptureError(f"{self.script}: found no step of a PyTorch optimizer, expected a training loop; name the script that "
+                               "trains")
+        if len(seen["steps"]) < self.windows:
+            self.note(f"the script ends after {len(seen['steps'])} of {self.windows} windows")
+            self.windows = len(seen["steps"])
+        found = seen["dealt"][0][0] if seen["dealt"] and seen["dealt"][0] else None
+        if found not in (None, self.rows) or len(seen["dealt"][0]) > seen["micro_batches"][0]:
+            raise CaptureError(f"{self.script}: found {found} rows in a micro-batch where {self.what_was_asked([self.rows])} was said, "
+                               f"expected {self.rows}; give the script's own words in --set, or --rows")
+        if found is None:
+            self.note("no rows were seen: the models are given no tensors that are not computed")
+        if not seen["short_last"] and "{sizes}" not in " ".join(self.words):
+            self.equal_only = True
+            self.note("only equal micro-batches were dealt: " + (
+                "no DataLoader deals the rows, or it drops a short last batch; a script that can deal others says so by {sizes}"))
+        if seen["dropped"]:
+            self.note("dropout was off in all runs")
+        if seen["compiled"]:
+            self.note("torch.compile was left out")
+        self.layers = seen["layers"]
+        self.about = 3 + 2 * (sum(self.rows % k == 0 for k in range(2, self.rows + 1)) if self.equal_only else 6)
+        self.first = seen, left
+
+    def what_was_asked(self, sizes):
+        if self.words:
+            return " ".join(self.told(word, sizes, "") for word in self.words)
+        return PRESETS[self.preset].said
+
+    def weights(self, ask):
+        """By the gradients that each micro-batch leaves: the whole batch's gradient as a sum of them says what each weighs, and
+        what it should."""
+        sizes, window, frozen = ask["sizes"], ask.get("window", 0), ask.get("frozen", [])
+        entry = {"sizes": sizes, "window": window, "frozen": frozen, "found": [], "meant": [], "rest": None, "meant_rest": None, "terms": [], "terms_rest": None,
+                 "place": None}
+        run = {"precision": self.precisions[0], "moved": 0, "frozen": frozen}
+        (seen, cut), (_, whole) = (self.asked({**run, "sizes": each}, window) for each in (sizes, None))
+        columns = cut.get("columns") or []
+        if seen["error"] or len(columns) != len(sizes) or not whole.get("handed"):
+            return entry
+        stage = next((stage for stage in ("accumulated", "handed") if unlike(cut[stage], whole[stage])), "handed")
+        names = sorted(set(cut[stage]).intersection(whole[stage], *columns))
+        entry.update(stage=stage, places=seen["places"], place=seen["places"].get("step" if stage == "handed" else "backward"))
+        target, wanted = (flat(each[stage], names) if names else None for each in (cut, whole))
+        columns = [flat(column, names) for column in columns] if names else []
+        if not names or not all(bool(column.isfinite().all()) for column in (*columns, target, wanted)) or not bool(wanted.any()):
+            return entry
+        has, rest = solved(columns, target)
+        should, meant_rest = solved(columns, wanted)
+        if not all(should):
+            return entry
+        entry.update(found=[one / (self.rows * other) for one, other in zip(has, should)], meant=[1 / self.rows] * len(sizes),
+                     rest=rest, meant_rest=meant_rest)
+        if not rest <= HALF_OF_64:
+            entry["terms"], entry["terms_rest"] = with_terms(columns, target, cut["terms"], names)
+        return entry
+
+    def say_progress(self):
+        now = time.time()
+        terminal = sys.stderr.isatty()
+        if now - self.said_at < (1 if terminal else 3 * SLOW) or not terminal and now - self.began < SLOW:
+            return
+        self.said_at, spent = now, now - self.began
+        left = spent / max(self.count - 1, 1) * max(self.about - self.count + 1, 1)
+        line = f"run {self.count} of about {self.about}, {length(spent)}, about {length(left)} left" if self.about >= self.count else \
+            f"run {self.count}, {length(spent)}"
+        print(f"\r{line}\033[K" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)
+
+    def say_done(self):
+        """Nothing of a progress line is left."""
+        if self.said_at and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def length(seconds):
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def told(error):
+    place = f" at {error['file']}:{error['line']}" if error["line"] else ""
+    return f"{error['type']}{place} ({error['text']})"

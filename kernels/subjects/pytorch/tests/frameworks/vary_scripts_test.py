@@ -1,0 +1,47 @@
+"""Scripts of Accelerate, Lightning and Trainer that know nothing of Tally, on the same rows in other micro-batches."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.dirname(os.path.dirname(HERE))
+
+PASS, FAIL = 0, 1
+
+
+class AsShipped(unittest.TestCase):
+    """What their page says of a short last micro-batch, found without a word about rows or micro-batches."""
+
+    def varied(self, name, *words):
+        """(code, what was said, vary.json)."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-B", "-m", "tally_recorder", "vary", "--rows", "4", "--out", folder, *words,
+                                   os.path.join(HERE, "scripts", f"{name}_script.py")], capture_output=True, text=True, cwd=folder,
+                                  env={**os.environ, "PYTHONPATH": PACKAGE})
+            with open(os.path.join(folder, "vary.json"), encoding="utf-8") as file:
+                return done.returncode, done.stdout + done.stderr, json.load(file)
+
+    def test_equal_micro_batches_pass_and_unequal_ones_fail(self):
+        for name in ("accelerate", "lightning"):
+            with self.subTest(name):
+                code, said, document = self.varied(name)
+                self.assertEqual(code, FAIL, said)
+                self.assertIn(f"preset {name}: ", said)
+                self.assertIn("1/(K n_k)", said)
+                self.assertEqual(len(set(document["weights"][-1]["sizes"])), 2)
+                equal = [run["micro_batches"] for run in document["runs"] if run["sizes"] == [2, 2]]
+                self.assertEqual(equal[0], [2, 2])
+
+    def test_the_tokens_of_a_window_pass(self):
+        code, said, document = self.varied("trainer", "--windows", "1")
+        self.assertEqual(code, PASS, said)
+        self.assertIn("preset trainer: ", said)
+        items = [run["items"][0] for run in document["runs"] if run["sizes"] == [2, 2]]
+        self.assertTrue(all(len(set(each)) == 2 for each in items), items)  # tokens of equal numbers of rows, and unequal
+
+
+if __name__ == "__main__":
+    unittest.main()

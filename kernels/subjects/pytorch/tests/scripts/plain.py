@@ -1,0 +1,45 @@
+"""A loop as many write it; its options are bugs."""
+import argparse
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=4)
+parser.add_argument("--accum", type=int, default=1)
+parser.add_argument("--loss", choices=("sum", "mean-of-means"), default="sum")
+parser.add_argument("--drop-last", action="store_true")
+parser.add_argument("--ignored", action="store_true", help="some targets do not count")
+parser.add_argument("--order", choices=("shuffled", "by-size"), default="shuffled")
+parser.add_argument("--raise-at", type=int, help="a batch size that the loop does not take")
+parser.add_argument("--only-float32", action="store_true")
+parser.add_argument("--endless", action="store_true")
+options = parser.parse_args()
+
+torch.manual_seed(1)
+targets = torch.randint(0, 4, (24,))
+if options.ignored:
+    targets[::3] = -100
+rows = TensorDataset(torch.randn(24, 6), targets)
+order = torch.Generator().manual_seed(options.batch_size if options.order == "by-size" else 0)
+batches = DataLoader(rows, batch_size=options.batch_size, shuffle=True, generator=order, drop_last=options.drop_last, num_workers=1)
+model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 4))
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+epoch = 0
+while options.endless or epoch < 2:
+    epoch += 1
+    for i, (x, y) in enumerate(batches):
+        if options.raise_at == len(x):
+            raise ValueError(f"{len(x)} rows are none that this loop takes")
+        if options.only_float32 and x.dtype != torch.float32:
+            raise TypeError("a kernel without float64")
+        if options.loss == "sum":
+            loss = F.cross_entropy(model(x), y, reduction="sum") / 4
+        else:
+            loss = F.cross_entropy(model(x), y) / options.accum
+        loss.backward()
+        if (i + 1) % options.accum == 0:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
